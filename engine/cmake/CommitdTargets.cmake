@@ -1,0 +1,32 @@
+# commitd_library(NAME SOURCES … DEPS …): the static library of one component, seen by others as commitd::NAME.
+# commitd_test(NAME SOURCES … DEPS …): a GoogleTest program; its cases are registered with ctest.
+
+add_library(commitd_options INTERFACE)
+target_compile_options(commitd_options INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror=return-type
+                                                 -fno-omit-frame-pointer)
+target_include_directories(commitd_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(commitd_options INTERFACE SPDLOG_FMT_EXTERNAL)
+if(COMMITD_SANITIZE STREQUAL "address")
+  target_compile_options(commitd_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  target_link_options(commitd_options INTERFACE -fsanitize=address,undefined)
+elseif(COMMITD_SANITIZE STREQUAL "thread")
+  target_compile_options(commitd_options INTERFACE -fsanitize=thread)
+  target_link_options(commitd_options INTERFACE -fsanitize=thread)
+endif()
+
+function(commitd_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(commitd_${name} STATIC ${arg_SOURCES})
+  add_library(commitd::${name} ALIAS commitd_${name})
+  target_link_libraries(commitd_${name} PUBLIC commitd_options ${arg_DEPS})
+endfunction()
+
+function(commitd_test name)
+  if(NOT COMMITD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+endfunction()

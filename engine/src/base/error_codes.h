@@ -1,0 +1,93 @@
+// MySQL's error numbers that commitd uses (mysqld_error.h has the full list; names are MySQL's without the ER_ of C macros).
+#pragma once
+
+#include <cstdint>
+
+namespace commitd::er {
+
+inline constexpr uint16_t kDiskFull = 1021;
+inline constexpr uint16_t kDupKey = 1022;
+inline constexpr uint16_t kErrorOnRead = 1024;
+inline constexpr uint16_t kErrorOnWrite = 1026;
+inline constexpr uint16_t kKeyNotFound = 1032;
+inline constexpr uint16_t kConCount = 1040;
+inline constexpr uint16_t kOutOfResources = 1041;
+inline constexpr uint16_t kHandshake = 1043;
+inline constexpr uint16_t kDbAccessDenied = 1044;
+inline constexpr uint16_t kAccessDenied = 1045;
+inline constexpr uint16_t kNoDb = 1046;
+inline constexpr uint16_t kUnknownCom = 1047;
+inline constexpr uint16_t kBadNull = 1048;
+inline constexpr uint16_t kBadDb = 1049;
+inline constexpr uint16_t kTableExists = 1050;
+inline constexpr uint16_t kBadTable = 1051;
+inline constexpr uint16_t kNonUniqColumn = 1052;
+inline constexpr uint16_t kServerShutdown = 1053;
+inline constexpr uint16_t kBadField = 1054;
+inline constexpr uint16_t kWrongFieldWithGroup = 1055;
+inline constexpr uint16_t kWrongValueCount = 1058;
+inline constexpr uint16_t kDupFieldName = 1060;
+inline constexpr uint16_t kDupKeyName = 1061;
+inline constexpr uint16_t kDupEntry = 1062;
+inline constexpr uint16_t kParse = 1064;
+inline constexpr uint16_t kEmptyQuery = 1065;
+inline constexpr uint16_t kNonUniqTable = 1066;
+inline constexpr uint16_t kInvalidDefault = 1067;
+inline constexpr uint16_t kMultiplePriKey = 1068;
+inline constexpr uint16_t kKeyColumnDoesNotExist = 1072;
+inline constexpr uint16_t kWrongAutoKey = 1075;
+inline constexpr uint16_t kCantDropFieldOrKey = 1091;
+inline constexpr uint16_t kNoSuchThread = 1094;
+inline constexpr uint16_t kUnknownError = 1105;
+inline constexpr uint16_t kUnknownTable = 1109;
+inline constexpr uint16_t kInvalidGroupFuncUse = 1111;
+inline constexpr uint16_t kUnknownCharacterSet = 1115;
+inline constexpr uint16_t kWrongValueCountOnRow = 1136;
+inline constexpr uint16_t kNoSuchTable = 1146;
+inline constexpr uint16_t kSyntax = 1149;
+inline constexpr uint16_t kNetPacketTooLarge = 1153;
+inline constexpr uint16_t kNetPacketsOutOfOrder = 1156;
+inline constexpr uint16_t kPrimaryCantHaveNull = 1171;
+inline constexpr uint16_t kUnknownSystemVariable = 1193;
+inline constexpr uint16_t kTransCacheFull = 1197;
+inline constexpr uint16_t kReplicaNotRunning = 1199;
+inline constexpr uint16_t kLocalVariable = 1228;
+inline constexpr uint16_t kGlobalVariable = 1229;
+inline constexpr uint16_t kWrongValueForVar = 1231;
+inline constexpr uint16_t kWrongTypeForVar = 1232;
+inline constexpr uint16_t kNotSupportedYet = 1235;
+inline constexpr uint16_t kSourceFatalReadingBinlog = 1236;
+inline constexpr uint16_t kIncorrectGlobalLocalVar = 1238;
+inline constexpr uint16_t kUnknownStmtHandler = 1243;
+inline constexpr uint16_t kDataOutOfRange = 1264;
+inline constexpr uint16_t kDataTruncated = 1265;
+inline constexpr uint16_t kUnknownCollation = 1273;
+inline constexpr uint16_t kUnknownStorageEngine = 1286;
+inline constexpr uint16_t kOptionPreventsStatement = 1290;
+inline constexpr uint16_t kUnsupportedPs = 1295;
+inline constexpr uint16_t kTruncatedWrongValue = 1292;
+inline constexpr uint16_t kSpDoesNotExist = 1305;
+inline constexpr uint16_t kQueryInterrupted = 1317;
+inline constexpr uint16_t kNoDefaultForField = 1364;
+inline constexpr uint16_t kDivisionByZero = 1365;
+inline constexpr uint16_t kTruncatedWrongValueForField = 1366;
+inline constexpr uint16_t kCannotUser = 1396;
+inline constexpr uint16_t kDataTooLong = 1406;
+inline constexpr uint16_t kCantExecuteInReadOnlyTransaction = 1792;
+inline constexpr uint16_t kLockWaitTimeout = 1205;
+inline constexpr uint16_t kLockDeadlock = 1213;
+inline constexpr uint16_t kCheckConstraintViolated = 3819;
+inline constexpr uint16_t kTooLongIdent = 1059;
+inline constexpr uint16_t kWrongArguments = 1210;
+inline constexpr uint16_t kOperandColumns = 1241;
+inline constexpr uint16_t kSubqueryNo1Row = 1242;
+inline constexpr uint16_t kDbCreateExists = 1007;
+inline constexpr uint16_t kDbDropExists = 1008;
+inline constexpr uint16_t kSpecificAccessDenied = 1227;
+
+// Numbers of our own (MySQL has none): see engine/CONTROL.md.
+inline constexpr uint16_t kStaleEpoch = 3000;
+inline constexpr uint16_t kAlreadyInitialized = 3001;
+inline constexpr uint16_t kDiverged = 3002;
+
+}  // namespace commitd::er

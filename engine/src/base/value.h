@@ -1,0 +1,74 @@
+// One SQL value with its MySQL type class. What a table column, an expression and a result field hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace commitd {
+
+// MySQL's column types as the protocol and the binlog number them.
+enum class FieldType : uint8_t {
+  Decimal = 0, Tiny = 1, Short = 2, Long = 3, Float = 4, Double = 5, Null = 6, Timestamp = 7, LongLong = 8, Int24 = 9,
+  Date = 10, Time = 11, DateTime = 12, Year = 13, VarChar = 15, Bit = 16, Timestamp2 = 17, DateTime2 = 18, Time2 = 19,
+  Json = 245, NewDecimal = 246, Enum = 247, Set = 248, TinyBlob = 249, MediumBlob = 250, LongBlob = 251, Blob = 252,
+  VarString = 253, String = 254,
+};
+
+struct Decimal {
+  __int128 unscaled = 0;  // value = unscaled / 10^scale; up to 38 digits
+  uint8_t scale = 0;
+
+  std::string to_string() const;
+};
+
+// Broken-down temporal value; packed into an integer that orders like the value (see pack/unpack in temporal.h).
+struct Temporal {
+  enum class Kind : uint8_t { Date, DateTime, Time };
+  Kind kind = Kind::DateTime;
+  bool negative = false;  // Time only
+  uint16_t year = 0;
+  uint8_t month = 0, day = 0;
+  uint32_t hour = 0;  // up to 838 for Time
+  uint8_t minute = 0, second = 0;
+  uint32_t microsecond = 0;
+  uint8_t decimals = 0;  // fractional digits to print
+};
+
+class Value {
+ public:
+  enum class Kind : uint8_t { Null, Int, UInt, Double, Decimal, String, Temporal };
+
+  Value() = default;
+  static Value null() { return {}; }
+  static Value integer(int64_t v) { Value r; r.kind_ = Kind::Int; r.number_.i = v; return r; }
+  static Value unsigned_integer(uint64_t v) { Value r; r.kind_ = Kind::UInt; r.number_.u = v; return r; }
+  static Value real(double v) { Value r; r.kind_ = Kind::Double; r.number_.d = v; return r; }
+  static Value decimal(Decimal v) { Value r; r.kind_ = Kind::Decimal; r.number_.dec = v; return r; }
+  static Value temporal(Temporal v) { Value r; r.kind_ = Kind::Temporal; r.number_.t = v; return r; }
+  // `binary`: bytes without a character set (collation 63).
+  static Value string(std::string v, bool binary = false) {
+    Value r; r.kind_ = Kind::String; r.text_ = std::move(v); r.binary_ = binary; return r;
+  }
+
+  Kind kind() const { return kind_; }
+  bool is_null() const { return kind_ == Kind::Null; }
+  bool is_binary() const { return binary_; }
+  int64_t as_int() const { return number_.i; }
+  uint64_t as_uint() const { return number_.u; }
+  double as_double() const { return number_.d; }
+  const Decimal& as_decimal() const { return number_.dec; }
+  const Temporal& as_temporal() const { return number_.t; }
+  const std::string& as_string() const { return text_; }
+
+  // MySQL's text form ("NULL" for null); what the text protocol sends.
+  std::string to_text() const;
+
+ private:
+  Kind kind_ = Kind::Null;
+  bool binary_ = false;
+  union Number { int64_t i; uint64_t u; double d; Decimal dec; Temporal t; Number() : i(0) {} } number_;
+  std::string text_;
+};
+
+}  // namespace commitd

@@ -1,0 +1,71 @@
+// A transaction's events, encoded while it executes and written to the log exactly as they stand here, but for fields of fixed width
+// (end_log_pos and the CRC of each event) and the GTID event in front, which only the commit order can give.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "binlog/events.h"
+#include "storage/record/table_def.h"
+
+namespace commitd::binlog {
+
+class TransactionBuffer {
+ public:
+  struct Context {
+    uint32_t server_id = 1;
+    uint32_t thread_id = 0;
+    uint64_t sql_mode = 0;
+    std::string time_zone = "SYSTEM";
+    uint16_t client_collation = 45, connection_collation = 45, server_collation = 45;
+  };
+  explicit TransactionBuffer(Context context) : context_(std::move(context)) {}
+
+  bool empty() const { return bytes_.empty(); }
+  size_t size() const { return bytes_.size(); }
+  const Context& context() const { return context_; }
+  void set_context(Context context) { context_ = std::move(context); }
+
+  // Row changes (images as row_image.h makes them). Rows of one kind, table and statement share an event up to 8 KiB.
+  // `row_id` is given for tables without a primary key on update and erase.
+  void insert_row(const TableDef& table, std::string_view image);
+  void update_row(const TableDef& table, std::string_view before, std::string_view after, uint64_t row_id = 0);
+  void delete_row(const TableDef& table, std::string_view before, uint64_t row_id = 0);
+  void end_statement();  // the last rows event of the statement gets STMT_END
+
+  // A transaction that is one statement (DDL, CREATE USER …): a query event instead of BEGIN … XID.
+  void set_statement(std::string_view db, std::string_view sql);
+  // An epoch transaction: BEGIN, epoch event, XID.
+  void set_epoch(uint64_t epoch);
+
+  // Savepoints and failed statements.
+  struct Mark { size_t bytes = 0; };
+  Mark mark();
+  void rollback_to(Mark mark);
+  void clear();
+
+  // Closes the transaction (XID event). No change after this.
+  void finish(uint64_t xid);
+  std::string& bytes() { return bytes_; }
+
+ private:
+  void begin_if_needed();
+  void open_rows_event(EventType type, const TableDef& table, uint64_t row_id);
+  void close_rows_event(bool statement_end);
+  size_t begin_event(EventType type, uint16_t flags = 0);
+  void finish_event(size_t start);
+
+  Context context_;
+  std::string bytes_;
+  // The rows event that is being filled, if any.
+  size_t open_event_ = 0;
+  EventType open_type_{};
+  uint64_t open_table_ = 0;
+  uint64_t mapped_table_ = 0;  // table whose TABLE_MAP this statement wrote last
+  size_t row_ids_event_ = 0;
+  bool is_statement_ = false;
+};
+
+}  // namespace commitd::binlog

@@ -1,0 +1,50 @@
+// GTIDs as MySQL has them: UUID:number. A set is a map from UUID to disjoint, merged, half-open intervals.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <absl/container/btree_map.h>
+
+#include "base/result.h"
+#include "base/uuid.h"
+
+namespace commitd {
+
+struct Gtid {
+  Uuid sid;
+  uint64_t gno = 0;  // 0 = none
+
+  bool empty() const { return gno == 0; }
+  std::string to_string() const;
+  static Result<Gtid> parse(std::string_view text);
+  auto operator<=>(const Gtid&) const = default;
+};
+
+class GtidSet {
+ public:
+  static Result<GtidSet> parse(std::string_view text);     // MySQL's text form, white space allowed
+  static Result<GtidSet> decode(std::string_view binary);  // the form of PREVIOUS_GTIDS and COM_BINLOG_DUMP_GTID
+  std::string to_string() const;
+  std::string encode() const;
+
+  void add(const Gtid& gtid) { add_interval(gtid.sid, gtid.gno, gtid.gno + 1); }
+  void add_interval(const Uuid& sid, uint64_t start, uint64_t end);
+  void add(const GtidSet& other);
+  void subtract(const GtidSet& other);
+
+  bool contains(const Gtid& gtid) const;
+  bool contains(const GtidSet& other) const;  // superset test
+  bool empty() const { return intervals_.empty(); }
+  uint64_t count() const;
+  uint64_t last(const Uuid& sid) const;  // greatest number of this UUID, 0 = none
+  bool operator==(const GtidSet& other) const { return intervals_ == other.intervals_; }
+
+ private:
+  using Intervals = absl::btree_map<uint64_t, uint64_t>;  // start → end (exclusive)
+  std::map<Uuid, Intervals> intervals_;
+};
+
+}  // namespace commitd

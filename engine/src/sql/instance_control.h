@@ -1,0 +1,46 @@
+// What the control statements and SHOW commands of replication ask of the server; implemented in replication/ (see engine/CONTROL.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/uuid.h"
+#include "runtime/task.h"
+
+namespace commitd::sql {
+
+struct FollowTarget {
+  std::string host;
+  uint16_t port = 3306;
+  Uuid source_uuid;
+  std::string user, password;
+};
+
+// Name and text value of one column; nullopt = NULL.
+using NamedValues = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+class InstanceControl {
+ public:
+  virtual ~InstanceControl() = default;
+  virtual Task<Status> initialize() = 0;
+  virtual Task<Status> fence(uint64_t epoch) = 0;
+  virtual Task<Status> promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) = 0;
+  virtual Task<Status> follow(uint64_t epoch, FollowTarget target) = 0;
+  virtual Task<Status> set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count, std::vector<Uuid> members) = 0;
+
+  // Outside an operator: CHANGE REPLICATION SOURCE TO / START REPLICA / STOP REPLICA / RESET REPLICA.
+  virtual Task<Status> change_source(FollowTarget target, bool auto_position) = 0;
+  virtual Task<Status> start_replica() = 0;
+  virtual Task<Status> stop_replica() = 0;
+
+  // The row of performance_schema.commitd_instance, and of SHOW REPLICA STATUS (empty when there is no source).
+  virtual NamedValues instance_row() = 0;
+  virtual NamedValues replica_status() = 0;
+  // Error 1290 with the reason while this server does not accept writes (undecided, replica, read_only); checked when a statement is about to write.
+  virtual Status check_writable() = 0;
+};
+
+}  // namespace commitd::sql

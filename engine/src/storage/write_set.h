@@ -1,0 +1,75 @@
+// What a transaction will change in the storage engine: an ordered map from key to new value or tombstone. A session fills one while it
+// executes; a replica and recovery fill one from row events. The same commit then takes it into the engine.
+//
+// Row ids of tables without a primary key are given in log order at commit, so that every member of a cluster gives the same ones:
+// until then a new row has a provisional id (bit 63 set, counted from 0 per table and transaction).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/container/btree_map.h>
+
+namespace commitd {
+
+inline constexpr uint64_t kProvisionalRowId = uint64_t{1} << 63;
+
+class WriteSet {
+ public:
+  // Where an entry holds an 8-byte provisional row id that commit replaces by the final one.
+  enum class RowId : uint8_t { Final, AtKeyEnd, AtValueEnd };
+
+  struct Entry {
+    std::optional<std::string> value;  // nullopt = the key is deleted
+    uint64_t table_id = 0;             // needed only when row_id != Final
+    RowId row_id = RowId::Final;
+  };
+  using Map = absl::btree_map<std::string, Entry, std::less<>>;
+
+  void put(std::string key, std::string value, RowId row_id = RowId::Final, uint64_t table_id = 0);
+  void erase(std::string key, RowId row_id = RowId::Final, uint64_t table_id = 0);
+  // Everything in [begin, end) goes before the other entries are applied (DROP TABLE, TRUNCATE).
+  void erase_range(std::string begin, std::string end);
+
+  const Entry* find(std::string_view key) const;
+  const Map& entries() const { return entries_; }
+  const std::vector<std::pair<std::string, std::string>>& erased_ranges() const { return erased_ranges_; }
+  bool empty() const { return entries_.empty() && erased_ranges_.empty() && auto_increment_.empty(); }
+  size_t byte_size() const { return byte_size_; }
+
+  uint64_t new_provisional_row_id(uint64_t table_id);  // kProvisionalRowId | n
+  const std::map<uint64_t, uint64_t>& provisional_counts() const { return provisional_counts_; }
+
+  // The table's next AUTO_INCREMENT value is at least `next` from this commit on.
+  void raise_auto_increment(uint64_t table_id, uint64_t next);
+  const std::map<uint64_t, uint64_t>& auto_increments() const { return auto_increment_; }
+
+  // Savepoints and failed statements: take back everything since the mark.
+  using Mark = size_t;
+  Mark mark() const { return undo_.size(); }
+  void rollback_to(Mark mark);
+  void clear();
+
+ private:
+  struct Undo {
+    enum class What : uint8_t { Entry, ProvisionalCount, AutoIncrement } what;
+    std::string key;
+    std::optional<Entry> previous;
+    uint64_t table_id = 0;
+    uint64_t previous_number = 0;
+  };
+  Map entries_;
+  std::vector<std::pair<std::string, std::string>> erased_ranges_;
+  std::map<uint64_t, uint64_t> provisional_counts_;
+  std::map<uint64_t, uint64_t> auto_increment_;
+  std::vector<Undo> undo_;
+  size_t byte_size_ = 0;
+};
+
+}  // namespace commitd

@@ -1,0 +1,39 @@
+// A MySQL client: what the replica's receiver uses to talk to its source.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/task.h"
+#include "wire/channel.h"
+
+namespace commitd::wire {
+
+struct ClientOptions {
+  std::string host;
+  uint16_t port = 3306;
+  std::string user, password;
+  Deadline deadline = kNoDeadline;  // for connecting and authenticating
+};
+
+class Client {
+ public:
+  // Resolves, connects, authenticates (caching_sha2_password: fast path and RSA full path; mysql_native_password).
+  static Task<Result<std::unique_ptr<Client>>> connect(ClientOptions options);
+
+  using TextRow = std::vector<std::optional<std::string>>;
+  Task<Result<std::vector<TextRow>>> query(std::string_view sql, Deadline deadline);
+  // Sends a command packet and leaves the rest to the caller (dump).
+  Task<Status> send_command(uint8_t command, std::string_view payload);
+  Channel& channel() { return *channel_; }
+
+ private:
+  explicit Client(std::unique_ptr<Channel> channel);
+  std::unique_ptr<Channel> channel_;
+};
+
+}  // namespace commitd::wire
