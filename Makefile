@@ -1,0 +1,44 @@
+# commitlab: the commands people type. Each installs what it needs; `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+COMPONENTS := engine operator operator/localcluster chaos/ledger benchmarks dashboards
+export PATH := $(CURDIR)/build/bin:$(PATH)
+
+.PHONY: help demo demo-down test test-cluster lint fmt engine operator build sanitizers killloop clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## a real local Kubernetes, a cluster of three, load, a killed master and the verdict
+	@$(MAKE) --no-print-directory -C chaos/demo demo
+
+demo-down: ## stops everything that `make demo` started and removes its network
+	@$(MAKE) --no-print-directory -C chaos/demo down
+
+test: ## unit tests, real clients against the real server, operator tests; ends in one summary line
+	@.ci/steps test $(COMPONENTS)
+
+lint: ## formatting, vet, static analysis, drift of generated files
+	@.ci/steps lint $(COMPONENTS) scripts
+
+fmt: ## formats every source file
+	@.ci/steps fmt $(COMPONENTS)
+
+build: ## every program, into build/bin
+	@.ci/steps build $(COMPONENTS)
+
+engine: ## commitd, into build/bin
+	@$(MAKE) --no-print-directory -C engine build
+
+operator: ## commitlab-operator and kubectl-commitlab, into build/bin
+	@$(MAKE) --no-print-directory -C operator build
+
+sanitizers: ## the engine's tests under address+undefined and thread sanitizers
+	@.ci/steps asan engine && .ci/steps tsan engine
+
+killloop: engine ## ROUNDS=20 rounds of kill -9 under load, judged by the ledger
+	@$(MAKE) --no-print-directory -C chaos killloop ROUNDS=$(or $(ROUNDS),20)
+
+clean: demo-down ## removes build/
+	rm -rf build

@@ -1,0 +1,109 @@
+#include "server/datadir.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/error_codes.h"
+
+namespace commitd::server {
+namespace {
+
+constexpr std::string_view kFormatFile = "/commitd.format";
+constexpr std::string_view kInitializingFile = "/commitd.initializing";
+constexpr std::string_view kUuidFile = "/auto.cnf";
+constexpr std::string_view kUuidKey = "server-uuid=";
+
+}  // namespace
+
+Result<std::unique_ptr<Datadir>> Datadir::open(FileSystem& fs, const std::string& path) {
+  std::error_code problem;
+  std::filesystem::create_directories(path, problem);
+  if (problem) return make_error(er::kErrorOnWrite, "Cannot make the data directory '{}': {}", path, problem.message());
+
+  std::string lock_path = path + "/commitd.lock";
+  int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (lock < 0) return make_error(er::kErrorOnWrite, "Cannot open '{}': {}", lock_path, std::strerror(errno));
+  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    ::close(lock);
+    return make_error(er::kErrorOnWrite, "Another server is running on the data directory '{}'", path);
+  }
+  auto datadir = std::unique_ptr<Datadir>(new Datadir(fs, path, lock));
+  COMMITD_RETURN_IF_ERROR(datadir->clear_unfinished_initialization());
+  COMMITD_RETURN_IF_ERROR(datadir->load_uuid());
+  return datadir;
+}
+
+Datadir::~Datadir() { ::close(lock_); }
+
+Result<bool> Datadir::initialized() const {
+  std::string format_path = path_ + std::string(kFormatFile);
+  if (fs_.exists(format_path)) {
+    auto content = read_whole_file(fs_, format_path);
+    if (!content.ok()) return std::move(content).error();
+    int format = std::atoi(content->c_str());
+    if (format != kDatadirFormat) {
+      return make_error(er::kErrorOnRead,
+                        "The data directory '{}' has format {}, this release knows format {}: start it with the release that wrote it",
+                        path_, format, kDatadirFormat);
+    }
+    return true;
+  }
+  auto names = fs_.list(path_);
+  if (!names.ok()) return std::move(names).error();
+  for (const auto& name : *names) {
+    bool harmless = name == "commitd.lock" || name == "auto.cnf" || name == "role.state" || name == "lost+found" ||
+                    name.starts_with(".") || name.ends_with(".sock") || name.ends_with(".tmp");
+    if (!harmless) {
+      return make_error(er::kErrorOnRead, "The data directory '{}' is neither empty nor a commitd data directory: it holds '{}'", path_,
+                        name);
+    }
+  }
+  return false;
+}
+
+Status Datadir::begin_initialization() {
+  return write_file_atomically(fs_, path_ + std::string(kInitializingFile), "");
+}
+
+Status Datadir::finish_initialization() {
+  COMMITD_RETURN_IF_ERROR(write_file_atomically(fs_, path_ + std::string(kFormatFile), fmt::format("{}\n", kDatadirFormat)));
+  COMMITD_RETURN_IF_ERROR(fs_.remove(path_ + std::string(kInitializingFile)));
+  return fs_.sync_directory(path_);
+}
+
+Status Datadir::clear_unfinished_initialization() {
+  if (!fs_.exists(path_ + std::string(kInitializingFile))) return {};
+  if (!fs_.exists(path_ + std::string(kFormatFile))) {
+    auto names = fs_.list(path_);
+    if (!names.ok()) return std::move(names).error();
+    for (const auto& name : *names) {
+      if (name != "engine" && !name.starts_with("binlog.")) continue;
+      std::error_code problem;
+      std::filesystem::remove_all(path_ + "/" + name, problem);
+      if (problem) return make_error(er::kErrorOnWrite, "Cannot remove '{}/{}': {}", path_, name, problem.message());
+    }
+  }
+  return fs_.remove(path_ + std::string(kInitializingFile));
+}
+
+Status Datadir::load_uuid() {
+  std::string file = path_ + std::string(kUuidFile);
+  if (!fs_.exists(file)) {
+    uuid_ = Uuid::random();
+    return write_file_atomically(fs_, file, fmt::format("[auto]\n{}{}\n", kUuidKey, uuid_.to_string()));
+  }
+  auto content = read_whole_file(fs_, file);
+  if (!content.ok()) return std::move(content).error();
+  auto key = content->find(kUuidKey);
+  std::optional<Uuid> uuid;
+  if (key != std::string::npos) uuid = Uuid::parse(std::string_view(*content).substr(key + kUuidKey.size(), 36));
+  if (!uuid) return make_error(er::kErrorOnRead, "'{}' has no valid server-uuid", file);
+  uuid_ = *uuid;
+  return {};
+}
+
+}  // namespace commitd::server

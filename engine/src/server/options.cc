@@ -1,0 +1,282 @@
+#include "server/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "base/error_codes.h"
+
+namespace commitd::server {
+namespace {
+
+// Where an option's text goes. `flag` options may stand without a value.
+struct Definition {
+  std::string name;
+  std::string help;
+  bool flag;
+  std::function<Status(Options&, const std::string&)> set;
+};
+
+Error bad_value(const std::string& name, const std::string& value, std::string_view expected) {
+  return make_error(er::kWrongValueForVar, "--{}: '{}' is not {}", name, value, expected);
+}
+
+Result<uint64_t> parse_size(const std::string& name, const std::string& text) {
+  uint64_t number = 0;
+  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view suffix(end, text.data() + text.size() - end);
+  int shift = 0;
+  if (suffix == "K" || suffix == "k") shift = 10;
+  if (suffix == "M" || suffix == "m") shift = 20;
+  if (suffix == "G" || suffix == "g") shift = 30;
+  if (problem != std::errc{} || (shift == 0 && !suffix.empty()) || (number << shift) >> shift != number) {
+    return bad_value(name, text, "a number (K, M and G may follow it)");
+  }
+  return number << shift;
+}
+
+Result<bool> parse_bool(const std::string& name, std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (text.empty() || text == "1" || text == "on" || text == "true" || text == "yes") return true;
+  if (text == "0" || text == "off" || text == "false" || text == "no") return false;
+  return bad_value(name, text, "ON or OFF");
+}
+
+Result<std::string> read_password_file(const std::string& name, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return make_error(er::kErrorOnRead, "--{}: cannot read '{}'", name, path);
+  std::stringstream content;
+  content << file.rdbuf();
+  std::string password = content.str();
+  while (!password.empty() && (password.back() == '\n' || password.back() == '\r')) password.pop_back();
+  return password;
+}
+
+Definition text(std::string name, std::string Options::*member, std::string help) {
+  return {std::move(name), std::move(help), false, [member](Options& options, const std::string& value) -> Status {
+            options.*member = value;
+            return {};
+          }};
+}
+
+template <class Number>
+Definition number(std::string name, Number Options::*member, std::string help) {
+  return {name, std::move(help), false, [name, member](Options& options, const std::string& value) -> Status {
+            auto parsed = parse_size(name, value);
+            if (!parsed.ok()) return std::move(parsed).error();
+            if (*parsed > std::numeric_limits<Number>::max()) return bad_value(name, value, "in range");
+            options.*member = static_cast<Number>(*parsed);
+            return {};
+          }};
+}
+
+Definition flag(std::string name, bool Options::*member, std::string help) {
+  return {name, std::move(help), true, [name, member](Options& options, const std::string& value) -> Status {
+            auto parsed = parse_bool(name, value);
+            if (!parsed.ok()) return std::move(parsed).error();
+            options.*member = *parsed;
+            return {};
+          }};
+}
+
+Definition password_file(std::string name, std::optional<std::string> Options::*member, std::string help) {
+  return {name, std::move(help), false, [name, member](Options& options, const std::string& path) -> Status {
+            auto password = read_password_file(name, path);
+            if (!password.ok()) return std::move(password).error();
+            options.*member = std::move(*password);
+            return {};
+          }};
+}
+
+Status set_server_id_from_hostname(Options& options, const std::string& value) {
+  auto base = parse_size("commitd-server-id-from-hostname", value);
+  if (!base.ok()) return std::move(base).error();
+  char buffer[256] = {};
+  gethostname(buffer, sizeof buffer - 1);
+  std::string host(buffer);
+  auto digits = host.find_last_not_of("0123456789");
+  std::string ordinal = digits == std::string::npos ? host : host.substr(digits + 1);
+  if (ordinal.empty()) {
+    return make_error(er::kWrongValueForVar, "--commitd-server-id-from-hostname: host name '{}' does not end in a number", host);
+  }
+  options.server_id = static_cast<uint32_t>(*base + std::strtoul(ordinal.c_str(), nullptr, 10));
+  return {};
+}
+
+const std::vector<Definition>& definitions() {
+  static const std::vector<Definition> all = {
+      text("datadir", &Options::datadir, "directory of the data; a second server on it is refused"),
+      text("bind-address", &Options::bind_address, "address for clients (default 127.0.0.1)"),
+      number("port", &Options::port, "port for clients (default 3306, 0 = none)"),
+      text("socket", &Options::socket, "path of a unix socket for clients"),
+      text("admin-address", &Options::admin_address, "address of the admin port (default 127.0.0.1)"),
+      number("admin-port", &Options::admin_port, "port that max_connections does not limit (default 33062, 0 = none)"),
+      text("http-address", &Options::http_address, "address of /metrics, /healthz and /readyz (default 127.0.0.1)"),
+      number("http-port", &Options::http_port, "port of /metrics, /healthz and /readyz (default 8080, 0 = none)"),
+      number("server-id", &Options::server_id, "number of this server among its peers (default 1)"),
+      {"commitd-server-id-from-hostname", "server-id = this number + the number at the end of the host name", false,
+       set_server_id_from_hostname},
+      number("commitd-reactor-threads", &Options::reactor_threads, "threads that run sessions (default 0 = one per processor)"),
+      number("max-connections", &Options::max_connections, "clients at once; more get error 1040"),
+      number("max-allowed-packet", &Options::max_allowed_packet, "largest packet (default 64M)"),
+      number("commitd-block-cache-size", &Options::block_cache_size, "memory for rows read from disk (default 128M)"),
+      number("commitd-write-buffer-size", &Options::write_buffer_size, "memory for rows not yet written to disk (default 64M)"),
+      text("log-level", &Options::log_level, "debug, info, warn or error"),
+      flag("require-bootstrap", &Options::require_bootstrap, "wait for ALTER INSTANCE INITIALIZE on an empty datadir"),
+      flag("require-role", &Options::require_role, "start undecided, wait for a role with an epoch"),
+      flag("initialize-insecure", &Options::initialize_insecure, "initialise the datadir, root without a password, and exit"),
+      password_file("root-password-file", &Options::root_password, "file with root's password for a new datadir"),
+      password_file("operator-password-file", &Options::operator_password, "enables the account commitlab_operator"),
+      flag("help", &Options::help, "this text"),
+      flag("version", &Options::version, "print the version"),
+  };
+  return all;
+}
+
+std::string with_dashes(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+const Definition* find_definition(const std::string& name) {
+  for (const auto& definition : definitions()) {
+    if (definition.name == name) return &definition;
+  }
+  return nullptr;
+}
+
+Status apply(Options& options, const std::string& raw_name, const std::optional<std::string>& value) {
+  std::string name = with_dashes(raw_name);
+  bool negated = !value && name.starts_with("skip-");
+  if (const auto* definition = find_definition(name)) {
+    if (!value && !definition->flag) return make_error(er::kWrongValueForVar, "--{} needs a value: --{}=…", name, name);
+    return definition->set(options, value.value_or(""));
+  }
+  std::string variable = negated ? name.substr(5) : name;
+  options.variables.emplace_back(variable, negated ? "OFF" : value.value_or("ON"));
+  return {};
+}
+
+Status read_option_file(Options& options, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return make_error(er::kErrorOnRead, "--defaults-file: cannot read '{}'", path);
+  bool ours = false;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    auto trim = [](std::string text) {
+      auto first = text.find_first_not_of(" \t\r");
+      if (first == std::string::npos) return std::string();
+      return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+    };
+    line = trim(line);
+    if (line.empty() || line[0] == '#' || line[0] == ';') continue;
+    if (line.front() == '[') {
+      ours = line == "[mysqld]" || line == "[server]" || line == "[commitd]";
+      continue;
+    }
+    if (!ours) continue;
+    auto equals = line.find('=');
+    std::string name = trim(line.substr(0, equals));
+    std::optional<std::string> value;
+    if (equals != std::string::npos) value = trim(line.substr(equals + 1));
+    if (auto status = apply(options, name, value); !status.ok()) {
+      return make_error(status.error().code, "{}:{}: {}", path, number, status.error().message);
+    }
+  }
+  return {};
+}
+
+// As the MySQL images do it.
+Status read_environment(Options& options) {
+  if (options.root_password) return {};
+  if (const char* file = std::getenv("MYSQL_ROOT_PASSWORD_FILE")) {
+    auto password = read_password_file("MYSQL_ROOT_PASSWORD_FILE", file);
+    if (!password.ok()) return std::move(password).error();
+    options.root_password = std::move(*password);
+  } else if (const char* password = std::getenv("MYSQL_ROOT_PASSWORD")) {
+    options.root_password = password;
+  } else if (const char* empty = std::getenv("MYSQL_ALLOW_EMPTY_PASSWORD"); empty && *empty) {
+    options.root_password = "";
+  }
+  return {};
+}
+
+size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+Result<Options> parse_options(std::span<char* const> arguments) {
+  Options options;
+  for (const char* raw : arguments) {
+    std::string argument(raw);
+    if (argument.starts_with("--defaults-file=")) COMMITD_RETURN_IF_ERROR(read_option_file(options, argument.substr(16)));
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string argument(arguments[i]);
+    if (argument.starts_with("--defaults-file=") || argument == "--no-defaults") continue;
+    if (!argument.starts_with("--")) {
+      return make_error(er::kWrongArguments, "'{}' is not an option: options start with --", argument);
+    }
+    auto equals = argument.find('=');
+    std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    std::optional<std::string> value;
+    if (equals != std::string::npos) {
+      value = argument.substr(equals + 1);
+    } else if (const auto* definition = find_definition(with_dashes(name));
+               definition && !definition->flag && i + 1 < arguments.size()) {
+      value = arguments[++i];
+    }
+    COMMITD_RETURN_IF_ERROR(apply(options, name, value));
+  }
+  COMMITD_RETURN_IF_ERROR(read_environment(options));
+  options.require_role = options.require_role || options.require_bootstrap;
+  if (options.server_id == 0) return make_error(er::kWrongValueForVar, "--server-id: 0 is not a server's number");
+  return options;
+}
+
+std::string usage() {
+  std::string out = "commitd: a commit engine that speaks the MySQL protocol\n\nOptions:\n";
+  for (const auto& definition : definitions()) {
+    out += fmt::format("  --{:<34} {}\n", definition.name + (definition.flag ? "" : "=…"), definition.help);
+  }
+  out += "\nEvery system variable is an option, too (SHOW VARIABLES lists them), with - or _ in its name.\n";
+  return out;
+}
+
+std::vector<std::string> option_names() {
+  std::vector<std::string> names;
+  for (const auto& definition : definitions()) names.push_back(definition.name);
+  return names;
+}
+
+std::string nearest_name(const std::string& misspelt, std::span<const std::string> known) {
+  std::string best;
+  size_t best_distance = misspelt.size() / 3 + 2;
+  for (const auto& name : known) {
+    size_t distance = edit_distance(with_dashes(misspelt), with_dashes(name));
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = with_dashes(name);
+    }
+  }
+  return best;
+}
+
+}  // namespace commitd::server

@@ -1,0 +1,55 @@
+// What the command line, option files and the environment say, before anything is opened.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace commitd::server {
+
+struct Options {
+  std::string datadir = "data";
+  std::string bind_address = "127.0.0.1";
+  uint16_t port = 3306;
+  std::string socket;
+  std::string admin_address = "127.0.0.1";
+  uint16_t admin_port = 33062;
+  std::string http_address = "127.0.0.1";
+  uint16_t http_port = 8080;
+  uint32_t server_id = 1;
+  uint32_t reactor_threads = 0;  // 0 = one per processor
+  uint32_t max_connections = 10000;
+  uint32_t max_allowed_packet = 64u << 20;
+  uint64_t block_cache_size = 128ull << 20;
+  uint64_t write_buffer_size = 64ull << 20;
+  std::string log_level = "info";
+  bool require_bootstrap = false;
+  bool require_role = false;
+  bool initialize_insecure = false;
+  std::optional<std::string> root_password;  // set = initialise an empty datadir with it
+  std::optional<std::string> operator_password;
+
+  // Options that name system variables: they are checked and set by the variables' own registry.
+  std::vector<std::pair<std::string, std::string>> variables;
+
+  bool help = false;
+  bool version = false;
+};
+
+// `arguments` without the program name. Reads --defaults-file first, then the rest in order.
+Result<Options> parse_options(std::span<char* const> arguments);
+
+std::string usage();
+
+// The names commitd's own options have, for a suggestion when one is misspelt.
+std::vector<std::string> option_names();
+
+// The name among `known` that is nearest to a misspelt one; empty when none is near.
+std::string nearest_name(const std::string& misspelt, std::span<const std::string> known);
+
+}  // namespace commitd::server
