@@ -1,0 +1,139 @@
+"""Starts and stops real commitd processes for the tests beside this file."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import pymysql
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMITD = os.environ.get("COMMITD", str(ROOT / "build" / "bin" / "commitd"))
+# A hang bound, not an expectation: a sanitizer build on a busy machine is slow.
+START_SECONDS = 60
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until(condition, what, seconds=START_SECONDS):
+    """Polls until condition() is true; fails with `what` at the hang bound."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.02)
+
+
+class Commitd:
+    """One server on a datadir of its own. `with Commitd() as server:` starts, and kills at the end."""
+
+    def __init__(self, *flags, datadir=None, wrapper=(), server_id=1, password_file=None):
+        self.flags = list(flags)
+        self.wrapper = list(wrapper)
+        self.server_id = server_id
+        self.directory = tempfile.mkdtemp(prefix="commitd-test-")
+        self.datadir = datadir or os.path.join(self.directory, "data")
+        self.socket = os.path.join(self.directory, "commitd.sock")
+        self.port = free_port()
+        self.http_port = free_port()
+        self.log_path = os.path.join(self.directory, "log")
+        self.operator_password_file = password_file
+        self.process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def command(self):
+        command = self.wrapper + [
+            COMMITD,
+            f"--datadir={self.datadir}",
+            f"--port={self.port}",
+            "--bind-address=127.0.0.1",
+            f"--socket={self.socket}",
+            f"--http-port={self.http_port}",
+            "--admin-port=0",
+            f"--server-id={self.server_id}",
+        ]
+        if self.operator_password_file:
+            command.append(f"--operator-password-file={self.operator_password_file}")
+        return command + self.flags
+
+    def start(self, wait=True):
+        environment = dict(os.environ, MYSQL_ALLOW_EMPTY_PASSWORD="yes")
+        self.log = open(self.log_path, "ab")
+        self.process = subprocess.Popen(self.command(), stderr=self.log, stdout=self.log, env=environment)
+        if wait:
+            wait_until(self.answers, "commitd accepts connections:\n" + self.log_text())
+
+    def answers(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"commitd ended with {self.process.returncode}:\n{self.log_text()}")
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            return True
+        return False
+
+    def kill(self):
+        """kill -9, as a crash of the process."""
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if self.process:
+            self.log.close()
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=START_SECONDS)
+
+    def log_text(self):
+        with contextlib.suppress(OSError):
+            return pathlib.Path(self.log_path).read_text(errors="replace")
+        return ""
+
+    def connect(self, user="root", password="", **options):
+        options.setdefault("autocommit", True)
+        return pymysql.connect(host="127.0.0.1", port=self.port, user=user, password=password, **options)
+
+    def query(self, sql, user="root", password=""):
+        """All rows of one statement on a connection of its own."""
+        with contextlib.closing(self.connect(user, password)) as connection:
+            with connection.cursor() as cursor:
+                cursor.execute(sql)
+                return cursor.fetchall()
+
+    def client(self, program, *arguments, **options):
+        """Runs one of the MySQL client programs against this server."""
+        options.setdefault("timeout", 300)
+        return subprocess.run(
+            [program, "--no-defaults", "--protocol=tcp", "--host=127.0.0.1", f"--port={self.port}", "--user=root", *arguments],
+            capture_output=True, text=True, **options)
+
+    def metric(self, name):
+        """One value of /metrics, summed over its labels."""
+        import urllib.request
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http_port}/metrics", timeout=10) as reply:
+            lines = reply.read().decode().splitlines()
+        values = [float(line.rsplit(" ", 1)[1]) for line in lines if line.split("{")[0].split(" ")[0] == name]
+        if not values:
+            raise AssertionError(f"/metrics has no {name}")
+        return sum(values)
+
+    def binlog_files(self):
+        return sorted(str(path) for path in pathlib.Path(self.datadir).glob("binlog.[0-9]*"))
