@@ -1,0 +1,130 @@
+// killloop starts a server on a fresh datadir, loads it, kills it with SIGKILL at a random moment, starts it again on the
+// same data and checks that every acknowledged commit is there; then the next round.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"commitlab.dev/ledger/internal/dbserver"
+	"commitlab.dev/ledger/internal/killloop"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := newCommand().ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "killloop:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	config        killloop.Config
+	commitd       string
+	serverCommand string
+	initCommand   string
+	mariadb       bool
+	keep          bool
+	verbose       bool
+}
+
+func newCommand() *cobra.Command {
+	var o options
+	command := &cobra.Command{
+		Use:           "killloop",
+		Short:         "kill -9 a server under load, round after round, and look for lost commits",
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(command *cobra.Command, _ []string) error { return o.execute(command.Context()) },
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.commitd, "commitd", "build/bin/commitd", "the commitd program")
+	flags.BoolVar(&o.mariadb, "mariadb", false, "kill Debian's MariaDB instead, for comparison")
+	flags.StringVar(&o.serverCommand, "server-command", "", "another server: a template with {datadir}, {port}, {http_port}, {socket}")
+	flags.StringVar(&o.initCommand, "init-command", "", "how that server's datadir is made, same placeholders")
+	flags.IntVar(&o.config.Rounds, "rounds", 20, "how many kills")
+	flags.IntVar(&o.config.Writers, "writers", 32, "concurrent writers")
+	flags.DurationVar(&o.config.MinLoad, "min-load", 200*time.Millisecond, "load before the kill, at least")
+	flags.DurationVar(&o.config.MaxLoad, "max-load", 2*time.Second, "load before the kill, at most")
+	flags.DurationVar(&o.config.AfterLoad, "after-load", 300*time.Millisecond, "load after the recovery")
+	flags.DurationVar(&o.config.Patience, "patience", time.Minute, "give up when the server does not answer for this long")
+	flags.StringVar(&o.config.Dir, "dir", "", "where data, log and journal go (default: a temporary directory, removed when all rounds pass)")
+	flags.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "log every error of every writer")
+	return command
+}
+
+func (o *options) commands() (dbserver.Commands, error) {
+	switch {
+	case o.serverCommand != "":
+		return dbserver.Commands{Init: o.initCommand, Run: o.serverCommand}, nil
+	case o.mariadb:
+		return dbserver.MariaDB(), nil
+	}
+	if _, err := os.Stat(o.commitd); err != nil {
+		return dbserver.Commands{}, fmt.Errorf("%w: build it with make -C engine build, or say where it is with --commitd", err)
+	}
+	return dbserver.Commitd(o.commitd), nil
+}
+
+func (o *options) execute(ctx context.Context) error {
+	if o.config.MaxLoad < o.config.MinLoad {
+		return errors.New("--max-load is less than --min-load")
+	}
+	commands, err := o.commands()
+	if err != nil {
+		return err
+	}
+	o.config.Commands = commands
+	temporary := o.config.Dir == ""
+	if temporary {
+		if o.config.Dir, err = os.MkdirTemp("", "killloop-"); err != nil {
+			return err
+		}
+	}
+	level := slog.LevelWarn
+	if o.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	var summary summary
+	err = killloop.Run(ctx, o.config, summary.add, log)
+	summary.print(o.config.Rounds)
+	if err == nil && temporary && !o.keep {
+		return os.RemoveAll(o.config.Dir)
+	}
+	return err
+}
+
+// summary prints a line per round and one for all.
+type summary struct {
+	rounds  int
+	last    killloop.Round
+	slowest float64
+}
+
+func (s *summary) add(r killloop.Round) {
+	s.rounds, s.last = s.rounds+1, r
+	s.slowest = max(s.slowest, r.Fault.RTOSeconds)
+	v := r.Verdict
+	fmt.Printf("round %2d: %s acknowledged %d lost %d indeterminate %d recovery %.3f s\n",
+		r.Number, strings.ToLower(string(v.Result)), v.Acknowledged, v.Lost, v.Indeterminate, r.Fault.RTOSeconds)
+}
+
+func (s *summary) print(planned int) {
+	v := s.last.Verdict
+	fmt.Printf("killloop: %d of %d rounds, acknowledged %d, lost %d, duplicated %d, corrupt %d, slowest recovery %.3f s\n",
+		s.rounds, planned, v.Acknowledged, v.Lost, v.Duplicated, v.Corrupt, s.slowest)
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"commitlab.dev/ledger/internal/journal"
+	"commitlab.dev/ledger/internal/judge"
+)
+
+func addVerifyFlags(command *cobra.Command, replicas *[]string, patience *time.Duration, asJSON *bool) {
+	flags := command.Flags()
+	flags.StringArrayVar(replicas, "replica-dsn", nil,
+		"a replica to compare; every address its host name resolves to is compared on its own (repeatable)")
+	flags.DurationVar(patience, "patience", 2*time.Minute, "how long verification waits for servers and for replicas to catch up")
+	flags.BoolVar(asJSON, "json", false, "print the verdict as JSON")
+}
+
+func newVerifyCommand() *cobra.Command {
+	var dsn, file string
+	var replicas []string
+	var patience time.Duration
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "verify",
+		Short: "Compare a journal with what the servers show now",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			master, err := requireDSN(dsn)
+			if err != nil {
+				return err
+			}
+			state, err := journal.Load(file)
+			if err != nil {
+				return err
+			}
+			servers := judge.Servers{Master: master, Replicas: replicas, Patience: patience}
+			verdict := judge.Verify(command.Context(), state, servers, newLogger(false))
+			if err := printVerdict(command.OutOrStdout(), verdict, asJSON); err != nil {
+				return err
+			}
+			return exitCode(verdict)
+		},
+	}
+	command.Flags().StringVar(&dsn, "dsn", "", "the master (default: LEDGER_DSN)")
+	command.Flags().StringVar(&file, "file", "ledger.journal", "the journal of the run")
+	addVerifyFlags(command, &replicas, &patience, &asJSON)
+	return command
+}

@@ -1,0 +1,175 @@
+// Package dbserver starts a database server as a child process on loopback, kills it without warning and starts it again
+// on the same data.
+package dbserver
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Commands are templates of command lines, split at blanks; {datadir}, {port}, {http_port} and {socket} are replaced.
+type Commands struct {
+	// Init is run once, before the first start; empty when the server initialises itself.
+	Init string
+	Run  string
+	Env  []string
+}
+
+// Commitd returns how the commitd program is started.
+func Commitd(program string) Commands {
+	return Commands{
+		Run: program + " --datadir={datadir} --port={port} --bind-address=127.0.0.1 --socket={socket}" +
+			" --http-port={http_port} --http-address=127.0.0.1 --admin-port=0 --server-id=1",
+		Env: []string{"MYSQL_ALLOW_EMPTY_PASSWORD=yes"},
+	}
+}
+
+// MariaDB returns how Debian's MariaDB is started with the same durability.
+func MariaDB() Commands {
+	return Commands{
+		Init: "mariadb-install-db --no-defaults --datadir={datadir} --auth-root-authentication-method=normal --user=root",
+		Run: "mariadbd --no-defaults --user=root --datadir={datadir} --port={port} --bind-address=127.0.0.1" +
+			" --socket={socket} --log-bin --sync-binlog=1 --innodb-flush-log-at-trx-commit=1 --server-id=1" +
+			" --innodb-buffer-pool-size=64M --pid-file={datadir}/pid",
+	}
+}
+
+// Server is one server with its own directory and ports, which stay the same over restarts.
+type Server struct {
+	commands Commands
+	dir      string
+	port     int
+	httpPort int
+
+	process *exec.Cmd
+	exited  chan struct{}
+}
+
+// New chooses ports and runs the initialisation. The data live under dir.
+func New(commands Commands, dir string) (*Server, error) {
+	ports, err := freePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{commands: commands, dir: dir, port: ports[0], httpPort: ports[1]}
+	if err := os.MkdirAll(s.dataDir(), 0o755); err != nil {
+		return nil, err
+	}
+	if commands.Init == "" {
+		return s, nil
+	}
+	command := s.command(commands.Init)
+	if output, err := command.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initialise the datadir: %w\n%s", err, output)
+	}
+	return s, nil
+}
+
+// freePorts asks the kernel. It holds all of them until it has enough, so that they differ.
+func freePorts(count int) ([]int, error) {
+	var ports []int
+	for range count {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer listener.Close()
+		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
+
+func (s *Server) dataDir() string { return filepath.Join(s.dir, "data") }
+
+// LogFile holds everything the server has printed.
+func (s *Server) LogFile() string { return filepath.Join(s.dir, "server.log") }
+
+// DSN is the data source name for root, who has no password.
+func (s *Server) DSN(database string) string {
+	return fmt.Sprintf("root@tcp(127.0.0.1:%d)/%s", s.port, database)
+}
+
+// HTTPAddress is where the server answers /metrics, if it does.
+func (s *Server) HTTPAddress() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.httpPort)) }
+
+func (s *Server) command(template string) *exec.Cmd {
+	values := strings.NewReplacer(
+		"{datadir}", s.dataDir(), "{port}", strconv.Itoa(s.port), "{http_port}", strconv.Itoa(s.httpPort),
+		"{socket}", filepath.Join(s.dir, "sock"))
+	words := strings.Fields(template)
+	for i := range words {
+		words[i] = values.Replace(words[i])
+	}
+	command := exec.Command(words[0], words[1:]...)
+	command.Env = append(os.Environ(), s.commands.Env...)
+	// The server must not outlive a checker that is killed.
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return command
+}
+
+// Start starts the server; clients find out by themselves when it answers.
+func (s *Server) Start() error {
+	output, err := os.OpenFile(s.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer output.Close()
+	process := s.command(s.commands.Run)
+	process.Stdout, process.Stderr = output, output
+	if err := process.Start(); err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = process.Wait()
+		close(exited)
+	}()
+	s.process, s.exited = process, exited
+	return nil
+}
+
+// Exited is closed when the process that was started last has ended.
+func (s *Server) Exited() <-chan struct{} { return s.exited }
+
+// Kill ends the process with SIGKILL and waits until it is gone. It fails when the process had ended by itself: then the
+// kill proves nothing.
+func (s *Server) Kill() error {
+	select {
+	case <-s.exited:
+		return fmt.Errorf("the server had ended by itself (%s): see %s", s.process.ProcessState, s.LogFile())
+	default:
+	}
+	if err := s.process.Process.Kill(); err != nil {
+		return err
+	}
+	<-s.exited
+	status, ok := s.process.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		return fmt.Errorf("the server ended with %s instead of the kill: see %s", s.process.ProcessState, s.LogFile())
+	}
+	return nil
+}
+
+// Stop asks the process to end and kills it when it does not.
+func (s *Server) Stop(patience time.Duration) error {
+	if s.process == nil {
+		return nil
+	}
+	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-s.exited:
+		return nil
+	case <-time.After(patience):
+		return s.Kill()
+	}
+}

@@ -1,0 +1,86 @@
+package timeline
+
+import (
+	"testing"
+	"time"
+)
+
+var (
+	start = time.Unix(1000, 0)
+	a1    = Server{ID: "a", Epoch: 1}
+	b2    = Server{ID: "b", Epoch: 2}
+)
+
+func at(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
+
+func ack(t *Timeline, seconds float64, by Server) { t.Acknowledged(at(seconds-0.001), at(seconds), by) }
+
+func TestRTOIsTheLongestPauseAfterTheMark(t *testing.T) {
+	line := New(time.Second)
+	ack(line, 1, a1)
+	line.Fault("kill", at(1.5), true)
+	ack(line, 1.6, a1)
+	line.Failed(at(2))
+	ack(line, 5.6, b2)
+	ack(line, 5.7, b2)
+
+	f := line.Faults()[0]
+	if f.RTOSeconds != 4 || !f.LastOKBefore.Equal(at(1.6)) || !f.FirstOKAfter.Equal(at(5.6)) {
+		t.Errorf("RTO %v from %v to %v", f.RTOSeconds, f.LastOKBefore, f.FirstOKAfter)
+	}
+	if f.RecoveredBy != ByFailover || !f.AckedBefore || !f.AckedAfter || !f.Recovered() {
+		t.Errorf("fault %+v", f)
+	}
+	if pauses := line.Pauses(); len(pauses) != 1 || pauses[0].Seconds != 4 {
+		t.Errorf("pauses %+v", pauses)
+	}
+}
+
+func TestARestartOfTheSameServerIsToldFromAFaultNobodyNoticed(t *testing.T) {
+	line := New(time.Second)
+	ack(line, 1, a1)
+	line.Fault("restart", at(2), true)
+	line.Failed(at(2.1))
+	ack(line, 3, a1)
+	line.Fault("nothing", at(4), true)
+	ack(line, 4.5, a1)
+	faults := line.Faults()
+	if faults[0].RecoveredBy != ByRestart || faults[1].RecoveredBy != Unnoticed {
+		t.Fatalf("recovered by %q and %q", faults[0].RecoveredBy, faults[1].RecoveredBy)
+	}
+}
+
+func TestAFaultWithoutALaterAcknowledgementHasNotRecovered(t *testing.T) {
+	line := New(time.Second)
+	ack(line, 1, a1)
+	line.Fault("kill", at(2), true)
+	line.Failed(at(2.1))
+	if f := line.Faults()[0]; f.AckedAfter || f.Recovered() || f.RecoveredBy != NotYet {
+		t.Fatalf("fault %+v", f)
+	}
+}
+
+func TestACommitSentToAnOldEpochAfterTheNewOneAcknowledgedIsCounted(t *testing.T) {
+	line := New(time.Second)
+	ack(line, 1, a1)
+	ack(line, 2, b2)
+	line.Acknowledged(at(1.9), at(2.1), a1)
+	if line.StaleAcknowledgements() != 0 {
+		t.Fatal("an answer that was merely late counts as a second master")
+	}
+	line.Acknowledged(at(2.2), at(2.3), a1)
+	if line.StaleAcknowledgements() != 1 {
+		t.Fatal("a second master went unnoticed")
+	}
+}
+
+func TestTenuresFollowTheMaster(t *testing.T) {
+	line := New(time.Second)
+	ack(line, 1, a1)
+	ack(line, 2, a1)
+	ack(line, 3, b2)
+	tenures := line.Tenures()
+	if len(tenures) != 2 || tenures[0].Server != a1 || !tenures[0].LastOK.Equal(at(2)) || tenures[1].Server != b2 {
+		t.Fatalf("tenures %+v", tenures)
+	}
+}
