@@ -1,0 +1,94 @@
+// Package cli is localcluster's command line.
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"commitlab.dev/localcluster/internal/cluster"
+	"commitlab.dev/localcluster/internal/layout"
+	"commitlab.dev/localcluster/internal/node"
+)
+
+// New returns the root command.
+func New() *cobra.Command {
+	var buildDir string
+	find := func() (layout.Layout, error) {
+		if buildDir == "" {
+			return layout.Find()
+		}
+		absolute, err := filepath.Abs(buildDir)
+		return layout.Layout{Build: absolute}, err
+	}
+	root := &cobra.Command{
+		Use:           "localcluster",
+		Short:         "A real single-node Kubernetes on this machine, from the programs in build/",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.PersistentFlags().StringVar(&buildDir, "build-dir", "", "the checkout's build folder (default: where this program lies)")
+	root.AddCommand(upCommand(find), downCommand(find), statusCommand(find), kubeconfigCommand(find),
+		imageCommand(find), chaosMeshCommand(find), nodeCommand(find))
+	return root
+}
+
+type finder func() (layout.Layout, error)
+
+// command makes a subcommand without arguments.
+func command(use, short string, find finder, run func(*cobra.Command, layout.Layout) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := find()
+			if err != nil {
+				return err
+			}
+			return run(cmd, l)
+		},
+	}
+}
+
+func upCommand(find finder) *cobra.Command {
+	return command("up", "Bring the cluster up, or finish bringing it up", find,
+		func(cmd *cobra.Command, l layout.Layout) error {
+			if err := cluster.Up(cmd.Context(), l, cmd.OutOrStdout()); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "use it with: export KUBECONFIG=%s PATH=%s:$PATH\n", l.Kubeconfig(), l.Bin(""))
+			return nil
+		})
+}
+
+func downCommand(find finder) *cobra.Command {
+	return command("down", "End the cluster and remove everything it made", find,
+		func(cmd *cobra.Command, l layout.Layout) error { return cluster.Down(l, cmd.OutOrStdout()) })
+}
+
+func statusCommand(find finder) *cobra.Command {
+	return command("status", "Say whether the cluster runs, and where", find,
+		func(cmd *cobra.Command, l layout.Layout) error { return cluster.Status(l, cmd.OutOrStdout()) })
+}
+
+func kubeconfigCommand(find finder) *cobra.Command {
+	return command("kubeconfig", "Print the path of the administrator's kubeconfig", find,
+		func(cmd *cobra.Command, l layout.Layout) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), l.Kubeconfig())
+			return err
+		})
+}
+
+func chaosMeshCommand(find finder) *cobra.Command {
+	parent := &cobra.Command{Use: "chaos-mesh", Short: "Chaos Mesh on the cluster"}
+	parent.AddCommand(command("install", "Install Chaos Mesh, or upgrade it, and wait until it answers", find,
+		func(cmd *cobra.Command, l layout.Layout) error { return cluster.InstallChaosMesh(l, cmd.OutOrStdout()) }))
+	return parent
+}
+
+func nodeCommand(find finder) *cobra.Command {
+	cmd := command(node.Command, "The node's first process", find,
+		func(_ *cobra.Command, l layout.Layout) error { return node.Main(l) })
+	cmd.Hidden = true
+	return cmd
+}
