@@ -47,6 +47,9 @@ inline constexpr uint16_t kNoSuchTable = 1146;
 inline constexpr uint16_t kSyntax = 1149;
 inline constexpr uint16_t kNetPacketTooLarge = 1153;
 inline constexpr uint16_t kNetPacketsOutOfOrder = 1156;
+inline constexpr uint16_t kNetReadError = 1158;
+inline constexpr uint16_t kNetReadInterrupted = 1159;
+inline constexpr uint16_t kNetErrorOnWrite = 1160;
 inline constexpr uint16_t kPrimaryCantHaveNull = 1171;
 inline constexpr uint16_t kUnknownSystemVariable = 1193;
 inline constexpr uint16_t kTransCacheFull = 1197;
@@ -84,6 +87,13 @@ inline constexpr uint16_t kSubqueryNo1Row = 1242;
 inline constexpr uint16_t kDbCreateExists = 1007;
 inline constexpr uint16_t kDbDropExists = 1008;
 inline constexpr uint16_t kSpecificAccessDenied = 1227;
+
+// Numbers that MySQL's client library reports about connections it makes.
+inline constexpr uint16_t kClientConnHost = 2003;
+inline constexpr uint16_t kClientUnknownHost = 2005;
+inline constexpr uint16_t kClientServerLost = 2013;
+inline constexpr uint16_t kClientMalformedPacket = 2027;
+inline constexpr uint16_t kClientAuthPluginCannotLoad = 2059;
 
 // Numbers of our own (MySQL has none): see engine/CONTROL.md.
 inline constexpr uint16_t kStaleEpoch = 3000;

@@ -1,0 +1,82 @@
+#include "base/result.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/error_codes.h"
+
+namespace commitd {
+
+namespace {
+
+struct CodeState {
+  uint16_t code;
+  std::string_view state;
+};
+
+// Every number that is not here has MySQL's general state HY000.
+constexpr CodeState kStates[] = {
+    {er::kDupKey, "23000"},
+    {er::kConCount, "08004"},
+    {er::kHandshake, "08S01"},
+    {er::kDbAccessDenied, "42000"},
+    {er::kAccessDenied, "28000"},
+    {er::kNoDb, "3D000"},
+    {er::kUnknownCom, "08S01"},
+    {er::kBadNull, "23000"},
+    {er::kBadDb, "42000"},
+    {er::kTableExists, "42S01"},
+    {er::kBadTable, "42S02"},
+    {er::kNonUniqColumn, "23000"},
+    {er::kServerShutdown, "08S01"},
+    {er::kBadField, "42S22"},
+    {er::kWrongFieldWithGroup, "42000"},
+    {er::kWrongValueCount, "21S01"},
+    {er::kTooLongIdent, "42000"},
+    {er::kDupFieldName, "42S21"},
+    {er::kDupKeyName, "42000"},
+    {er::kDupEntry, "23000"},
+    {er::kParse, "42000"},
+    {er::kEmptyQuery, "42000"},
+    {er::kNonUniqTable, "42000"},
+    {er::kInvalidDefault, "42000"},
+    {er::kMultiplePriKey, "42000"},
+    {er::kKeyColumnDoesNotExist, "42000"},
+    {er::kWrongAutoKey, "42000"},
+    {er::kCantDropFieldOrKey, "42000"},
+    {er::kUnknownTable, "42S02"},
+    {er::kWrongValueCountOnRow, "21S01"},
+    {er::kNoSuchTable, "42S02"},
+    {er::kSyntax, "42000"},
+    {er::kNetPacketTooLarge, "08S01"},
+    {er::kNetPacketsOutOfOrder, "08S01"},
+    {er::kNetReadError, "08S01"},
+    {er::kNetReadInterrupted, "08S01"},
+    {er::kNetErrorOnWrite, "08S01"},
+    {er::kPrimaryCantHaveNull, "42000"},
+    {er::kLockDeadlock, "40001"},
+    {er::kSpecificAccessDenied, "42000"},
+    {er::kWrongValueForVar, "42000"},
+    {er::kWrongTypeForVar, "42000"},
+    {er::kNotSupportedYet, "42000"},
+    {er::kOperandColumns, "21000"},
+    {er::kSubqueryNo1Row, "21000"},
+    {er::kDataOutOfRange, "22003"},
+    {er::kDataTruncated, "01000"},
+    {er::kTruncatedWrongValue, "22007"},
+    {er::kSpDoesNotExist, "42000"},
+    {er::kQueryInterrupted, "70100"},
+    {er::kDivisionByZero, "22012"},
+    {er::kDataTooLong, "22001"},
+    {er::kCantExecuteInReadOnlyTransaction, "25006"},
+};
+
+}  // namespace
+
+std::string_view Error::sqlstate() const {
+  auto found = std::find_if(std::begin(kStates), std::end(kStates),
+                            [this](const CodeState& entry) { return entry.code == code; });
+  return found == std::end(kStates) ? std::string_view("HY000") : found->state;
+}
+
+}  // namespace commitd
