@@ -44,6 +44,8 @@ class Value {
   static Value integer(int64_t v) { Value r; r.kind_ = Kind::Int; r.number_.i = v; return r; }
   static Value unsigned_integer(uint64_t v) { Value r; r.kind_ = Kind::UInt; r.number_.u = v; return r; }
   static Value real(double v) { Value r; r.kind_ = Kind::Double; r.number_.d = v; return r; }
+  // A FLOAT: computes like a double, prints with six digits.
+  static Value real_single(float v) { Value r = real(v); r.single_ = true; return r; }
   static Value decimal(Decimal v) { Value r; r.kind_ = Kind::Decimal; r.number_.dec = v; return r; }
   static Value temporal(Temporal v) { Value r; r.kind_ = Kind::Temporal; r.number_.t = v; return r; }
   // `binary`: bytes without a character set (collation 63).
@@ -54,6 +56,7 @@ class Value {
   Kind kind() const { return kind_; }
   bool is_null() const { return kind_ == Kind::Null; }
   bool is_binary() const { return binary_; }
+  bool is_single() const { return single_; }
   int64_t as_int() const { return number_.i; }
   uint64_t as_uint() const { return number_.u; }
   double as_double() const { return number_.d; }
@@ -67,6 +70,7 @@ class Value {
  private:
   Kind kind_ = Kind::Null;
   bool binary_ = false;
+  bool single_ = false;
   union Number { int64_t i; uint64_t u; double d; Decimal dec; Temporal t; Number() : i(0) {} } number_;
   std::string text_;
 };

@@ -1,0 +1,237 @@
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "base/temporal.h"
+
+namespace commitd {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  return text;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Reads up to `max` digits; nullopt when there is none.
+std::optional<uint32_t> take_number(std::string_view& text, size_t max) {
+  size_t count = 0;
+  uint32_t number = 0;
+  while (count < max && count < text.size() && is_digit(text[count])) number = number * 10 + static_cast<uint32_t>(text[count++] - '0');
+  if (count == 0) return std::nullopt;
+  text.remove_prefix(count);
+  return number;
+}
+
+// ".123": at most six digits count, the seventh rounds. False when something else follows the number.
+bool take_fraction(std::string_view& text, Temporal& value, bool& carry) {
+  carry = false;
+  if (text.empty()) return true;
+  if (text.front() != '.') return false;
+  text.remove_prefix(1);
+  uint32_t micros = 0;
+  uint8_t digits = 0;
+  while (!text.empty() && is_digit(text.front())) {
+    if (digits < 6) {
+      micros = micros * 10 + static_cast<uint32_t>(text.front() - '0');
+      ++digits;
+    } else if (digits == 6) {
+      if (text.front() >= '5') ++micros;
+      digits = 7;
+    }
+    text.remove_prefix(1);
+  }
+  value.decimals = digits > 6 ? 6 : digits;
+  for (uint8_t i = digits; i < 6; ++i) micros *= 10;
+  carry = micros == 1'000'000;
+  value.microsecond = carry ? 0 : micros;
+  return text.empty();
+}
+
+void add_second(Temporal& value) {
+  if (value.kind == Temporal::Kind::DateTime) {
+    const Temporal next = datetime_from_unix(to_unix_seconds(value) + 1, 0, value.decimals);
+    value = next;
+    return;
+  }
+  const uint32_t seconds = value.hour * 3600 + value.minute * 60u + value.second + 1;
+  value.hour = seconds / 3600;
+  value.minute = static_cast<uint8_t>(seconds / 60 % 60);
+  value.second = static_cast<uint8_t>(seconds % 60);
+}
+
+uint32_t four_digit_year(uint32_t year, size_t digits) {
+  if (digits > 2) return year;
+  return year < 70 ? 2000 + year : 1900 + year;
+}
+
+bool set_date(Temporal& value, uint32_t year, uint32_t month, uint32_t day) {
+  if (!is_valid_date(year, month, day)) return false;
+  value.year = static_cast<uint16_t>(year);
+  value.month = static_cast<uint8_t>(month);
+  value.day = static_cast<uint8_t>(day);
+  return true;
+}
+
+bool set_clock(Temporal& value, uint32_t hour, uint32_t minute, uint32_t second) {
+  if (minute > 59 || second > 59) return false;
+  value.hour = hour;
+  value.minute = static_cast<uint8_t>(minute);
+  value.second = static_cast<uint8_t>(second);
+  return true;
+}
+
+bool take_separated_date(std::string_view& text, Temporal& value) {
+  const size_t before = text.size();
+  const auto year = take_number(text, 4);
+  if (!year) return false;
+  const size_t year_digits = before - text.size();
+  std::array<uint32_t, 2> parts{};
+  for (uint32_t& part : parts) {
+    if (text.empty() || !std::ispunct(static_cast<unsigned char>(text.front()))) return false;
+    text.remove_prefix(1);
+    const auto number = take_number(text, 2);
+    if (!number) return false;
+    part = *number;
+  }
+  return set_date(value, four_digit_year(*year, year_digits), parts[0], parts[1]);
+}
+
+// "hh[:mm[:ss]]"; false when malformed.
+bool take_clock(std::string_view& text, Temporal& value, size_t hour_digits) {
+  std::array<uint32_t, 3> parts{};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) {
+      if (text.empty() || text.front() != ':') break;
+      text.remove_prefix(1);
+    }
+    const auto number = take_number(text, i == 0 ? hour_digits : 2);
+    if (!number) return false;
+    parts[i] = *number;
+  }
+  return set_clock(value, parts[0], parts[1], parts[2]);
+}
+
+// "YYMMDD", "YYYYMMDD", "YYMMDDhhmmss", "YYYYMMDDhhmmss".
+bool take_compact_datetime(std::string_view& text, Temporal& value) {
+  size_t digits = 0;
+  while (digits < text.size() && is_digit(text[digits])) ++digits;
+  if (digits != 6 && digits != 8 && digits != 12 && digits != 14) return false;
+  const size_t year_digits = digits == 8 || digits == 14 ? 4 : 2;
+  const uint32_t year = *take_number(text, year_digits);
+  const uint32_t month = *take_number(text, 2);
+  const uint32_t day = *take_number(text, 2);
+  if (!set_date(value, four_digit_year(year, year_digits), month, day)) return false;
+  if (digits < 12) return true;
+  const uint32_t hour = *take_number(text, 2);
+  const uint32_t minute = *take_number(text, 2);
+  const uint32_t second = *take_number(text, 2);
+  return hour <= 23 && set_clock(value, hour, minute, second);
+}
+
+bool all_leading_digits(std::string_view text, size_t at_least) {
+  size_t digits = 0;
+  while (digits < text.size() && is_digit(text[digits])) ++digits;
+  return digits >= at_least && (digits == text.size() || text[digits] == '.');
+}
+
+// "hhmmss", "mmss", "ss" without separators.
+bool take_compact_time(std::string_view& text, Temporal& value) {
+  const auto number = take_number(text, 7);
+  return number && set_clock(value, *number / 10000, *number / 100 % 100, *number % 100);
+}
+
+std::string fraction_text(const Temporal& value) {
+  if (value.decimals == 0) return {};
+  uint32_t digits = value.microsecond;
+  for (int i = value.decimals; i < 6; ++i) digits /= 10;
+  return fmt::format(".{:0{}}", digits, static_cast<int>(value.decimals));
+}
+
+}  // namespace
+
+std::string format_temporal(const Temporal& value) {
+  switch (value.kind) {
+    case Temporal::Kind::Date:
+      return fmt::format("{:04}-{:02}-{:02}", value.year, value.month, value.day);
+    case Temporal::Kind::DateTime:
+      return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}{}", value.year, value.month, value.day, value.hour, value.minute,
+                         value.second, fraction_text(value));
+    case Temporal::Kind::Time:
+      return fmt::format("{}{:02}:{:02}:{:02}{}", value.negative ? "-" : "", value.hour, value.minute, value.second,
+                         fraction_text(value));
+  }
+  return {};
+}
+
+std::optional<Temporal> parse_datetime(std::string_view text) {
+  text = trimmed(text);
+  Temporal value;
+  bool carry = false;
+  if (all_leading_digits(text, 6)) {
+    if (!take_compact_datetime(text, value)) return std::nullopt;
+  } else {
+    if (!take_separated_date(text, value)) return std::nullopt;
+    if (!text.empty()) {
+      if (text.front() != ' ' && text.front() != 'T') return std::nullopt;
+      text = trimmed(text.substr(1));
+      if (!take_clock(text, value, 2) || value.hour > 23) return std::nullopt;
+    }
+  }
+  if (!take_fraction(text, value, carry)) return std::nullopt;
+  if (carry) add_second(value);
+  return value;
+}
+
+std::optional<Temporal> parse_date(std::string_view text) {
+  auto value = parse_datetime(text);
+  if (!value) return std::nullopt;
+  Temporal date;
+  date.kind = Temporal::Kind::Date;
+  date.year = value->year;
+  date.month = value->month;
+  date.day = value->day;
+  return date;
+}
+
+std::optional<Temporal> parse_time(std::string_view text) {
+  text = trimmed(text);
+  Temporal value;
+  value.kind = Temporal::Kind::Time;
+  if (!text.empty() && (text.front() == '-' || text.front() == '+')) {
+    value.negative = text.front() == '-';
+    text.remove_prefix(1);
+  }
+  const size_t space = text.find(' ');
+  uint32_t days = 0;
+  if (space != std::string_view::npos && text.find('-') == std::string_view::npos) {
+    const auto number = take_number(text, 2);
+    if (!number || text.empty() || text.front() != ' ') return std::nullopt;
+    days = *number;
+    text = trimmed(text);
+    if (!take_clock(text, value, 3)) return std::nullopt;
+  } else if (text.find(':') == std::string_view::npos) {
+    if (!take_compact_time(text, value)) return std::nullopt;
+  } else if (text.find('-') != std::string_view::npos) {
+    const auto datetime = parse_datetime(text);
+    if (!datetime) return std::nullopt;
+    value = *datetime;
+    value.kind = Temporal::Kind::Time;
+    value.year = value.month = value.day = 0;
+    return value;
+  } else if (!take_clock(text, value, 3)) {
+    return std::nullopt;
+  }
+  bool carry = false;
+  if (!take_fraction(text, value, carry)) return std::nullopt;
+  value.hour += days * 24;
+  if (carry) add_second(value);
+  const bool too_large = value.hour > 838;
+  return too_large ? std::nullopt : std::optional(value);
+}
+
+}  // namespace commitd
