@@ -1,0 +1,176 @@
+// The variables that every server has, with MySQL 8.4's defaults unless the design says otherwise. The first ones stand in the order of
+// enum SessionVariable; those of the server's own options are defined in server/.
+#include "sql/variables/system_variables.h"
+
+namespace commitd::sql {
+namespace {
+
+using Type = VariableType;
+using Scope = VariableScope;
+
+const std::vector<std::string>& sql_modes() {
+  // In the order of their bits; the empty names are bits that no mode uses any more.
+  static const std::vector<std::string> names = {
+      "REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "NOT_USED", "ONLY_FULL_GROUP_BY", "NO_UNSIGNED_SUBTRACTION",
+      "NO_DIR_IN_CREATE", "NOT_USED_9", "NOT_USED_10", "NOT_USED_11", "NOT_USED_12", "NOT_USED_13", "NOT_USED_14", "NOT_USED_15",
+      "NOT_USED_16", "NOT_USED_17", "NOT_USED_18", "ANSI", "NO_AUTO_VALUE_ON_ZERO", "NO_BACKSLASH_ESCAPES", "STRICT_TRANS_TABLES",
+      "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ALLOW_INVALID_DATES", "ERROR_FOR_DIVISION_BY_ZERO", "TRADITIONAL",
+      "NOT_USED_29", "HIGH_NOT_PRECEDENCE", "NO_ENGINE_SUBSTITUTION", "PAD_CHAR_TO_FULL_LENGTH", "TIME_TRUNCATE_FRACTIONAL"};
+  return names;
+}
+
+VariableDefinition boolean(std::string name, Scope scope, bool initial, std::vector<std::string> aliases = {}) {
+  VariableDefinition definition;
+  definition.name = std::move(name);
+  definition.type = Type::Boolean;
+  definition.scope = scope;
+  definition.initial = Value::integer(initial);
+  definition.aliases = std::move(aliases);
+  return definition;
+}
+
+VariableDefinition number(std::string name, Scope scope, uint64_t initial, int64_t min, uint64_t max, std::vector<std::string> aliases = {}) {
+  VariableDefinition definition;
+  definition.name = std::move(name);
+  definition.type = Type::Integer;
+  definition.scope = scope;
+  definition.initial = Value::unsigned_integer(initial);
+  definition.min = min;
+  definition.max = max;
+  definition.aliases = std::move(aliases);
+  return definition;
+}
+
+VariableDefinition text(std::string name, Scope scope, std::string initial, std::vector<std::string> aliases = {}) {
+  VariableDefinition definition;
+  definition.name = std::move(name);
+  definition.scope = scope;
+  definition.initial = Value::string(std::move(initial));
+  definition.aliases = std::move(aliases);
+  return definition;
+}
+
+VariableDefinition choice(std::string name, Scope scope, std::string initial, std::vector<std::string> choices,
+                          std::vector<std::string> aliases = {}) {
+  auto definition = text(std::move(name), scope, std::move(initial), std::move(aliases));
+  definition.type = Type::Enum;
+  definition.choices = std::move(choices);
+  return definition;
+}
+
+VariableDefinition read_only(VariableDefinition definition) {
+  definition.dynamic = false;
+  return definition;
+}
+
+VariableDefinition sql_mode_variable() {
+  auto definition = text("sql_mode", Scope::Both,
+                         "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION");
+  definition.type = Type::Set;
+  definition.choices = sql_modes();
+  return definition;
+}
+
+constexpr uint64_t kMaxTimeout = 31536000;
+
+std::vector<VariableDefinition> session_variables() {
+  return {
+      boolean("autocommit", Scope::Both, true),
+      sql_mode_variable(),
+      choice("transaction_isolation", Scope::Both, "REPEATABLE-READ",
+             {"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}, {"tx_isolation"}),
+      boolean("transaction_read_only", Scope::Both, false, {"tx_read_only"}),
+      number("innodb_lock_wait_timeout", Scope::Both, 50, 1, 1073741824),
+      text("character_set_client", Scope::Both, "utf8mb4"),
+      text("character_set_connection", Scope::Both, "utf8mb4"),
+      text("character_set_results", Scope::Both, "utf8mb4"),
+      text("collation_connection", Scope::Both, "utf8mb4_general_ci"),
+      text("time_zone", Scope::Both, "SYSTEM"),
+      boolean("sql_log_bin", Scope::Session, true),
+      number("max_allowed_packet", Scope::Both, 64u << 20, 1024, 1u << 30),
+      number("wait_timeout", Scope::Both, 28800, 1, kMaxTimeout),
+      boolean("sql_safe_updates", Scope::Both, false),
+      number("insert_id", Scope::Session, 0, 0, UINT64_MAX),
+      number("last_insert_id", Scope::Session, 0, 0, UINT64_MAX, {"identity"}),
+      number("timestamp", Scope::Session, 0, 0, UINT32_MAX),
+      boolean("foreign_key_checks", Scope::Both, true),
+      boolean("unique_checks", Scope::Both, true),
+      choice("session_track_gtids", Scope::Both, "OFF", {"OFF", "OWN_GTID", "ALL_GTIDS"}),
+      number("group_concat_max_len", Scope::Both, 1024, 4, UINT64_MAX),
+      number("auto_increment_increment", Scope::Both, 1, 1, 65535),
+      number("auto_increment_offset", Scope::Both, 1, 1, 65535),
+      number("max_execution_time", Scope::Both, 0, 0, UINT32_MAX),
+      number("sql_select_limit", Scope::Both, UINT64_MAX, 0, UINT64_MAX),
+      choice("binlog_row_image", Scope::Both, "FULL", {"MINIMAL", "NOBLOB", "FULL"}),
+      text("gtid_next", Scope::Session, "AUTOMATIC"),
+      number("pseudo_thread_id", Scope::Session, 0, 0, UINT32_MAX),
+      number("net_write_timeout", Scope::Both, 60, 1, kMaxTimeout),
+      number("net_read_timeout", Scope::Both, 30, 1, kMaxTimeout),
+      number("interactive_timeout", Scope::Both, 28800, 1, kMaxTimeout),
+      text("character_set_database", Scope::Both, "utf8mb4"),
+      text("collation_database", Scope::Both, "utf8mb4_general_ci"),
+      boolean("sql_quote_show_create", Scope::Both, true),
+      boolean("sql_notes", Scope::Both, true),
+      text("lc_time_names", Scope::Both, "en_US"),
+      text("default_storage_engine", Scope::Both, "ROCKS", {"storage_engine"}),
+      boolean("explicit_defaults_for_timestamp", Scope::Both, true),
+      number("max_sort_length", Scope::Both, 1024, 4, 8388608),
+      boolean("sql_auto_is_null", Scope::Both, false),
+      boolean("sql_require_primary_key", Scope::Both, false),
+      boolean("sql_big_selects", Scope::Both, true),
+  };
+}
+
+std::vector<VariableDefinition> global_variables() {
+  return {
+      read_only(text("version_comment", Scope::Global, "commitlab commitd")),
+      read_only(text("version_compile_os", Scope::Global, "Linux")),
+      read_only(text("version_compile_machine", Scope::Global, "x86_64")),
+      read_only(text("protocol_version", Scope::Global, "10")),
+      read_only(text("character_set_server", Scope::Global, "utf8mb4")),
+      read_only(text("collation_server", Scope::Global, "utf8mb4_general_ci")),
+      read_only(text("character_set_system", Scope::Global, "utf8mb3")),
+      text("character_set_filesystem", Scope::Global, "binary"),
+      read_only(number("lower_case_table_names", Scope::Global, 0, 0, 2)),
+      read_only(text("license", Scope::Global, "Apache-2.0")),
+      read_only(text("system_time_zone", Scope::Global, "UTC")),
+      text("init_connect", Scope::Global, ""),
+      read_only(boolean("have_ssl", Scope::Global, false, {"have_openssl"})),
+      read_only(boolean("log_bin", Scope::Global, true)),
+      read_only(boolean("log_replica_updates", Scope::Global, true, {"log_slave_updates"})),
+      read_only(choice("binlog_format", Scope::Global, "ROW", {"MIXED", "STATEMENT", "ROW"})),
+      read_only(choice("binlog_checksum", Scope::Global, "CRC32", {"NONE", "CRC32"})),
+      read_only(choice("binlog_row_metadata", Scope::Global, "MINIMAL", {"MINIMAL", "FULL"})),
+      read_only(choice("gtid_mode", Scope::Global, "ON", {"OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"})),
+      read_only(choice("enforce_gtid_consistency", Scope::Global, "ON", {"OFF", "ON", "WARN"})),
+      read_only(choice("commitd_durability", Scope::Global, "single_log", {"single_log"})),
+      read_only(choice("thread_handling", Scope::Global, "reactor", {"reactor"})),
+      read_only(boolean("performance_schema", Scope::Global, true)),
+      read_only(number("query_cache_size", Scope::Global, 0, 0, 0)),
+      read_only(choice("query_cache_type", Scope::Global, "OFF", {"OFF"})),
+      number("net_buffer_length", Scope::Global, 16384, 1024, 1048576),
+      boolean("local_infile", Scope::Global, false),
+  };
+}
+
+}  // namespace
+
+SystemVariables::SystemVariables() {
+  for (auto& definition : session_variables()) define(std::move(definition));
+  for (auto& definition : global_variables()) define(std::move(definition));
+}
+
+uint64_t sql_mode::bits(std::string_view modes) {
+  uint64_t out = 0;
+  while (!modes.empty()) {
+    auto comma = modes.find(',');
+    std::string_view word = modes.substr(0, comma);
+    modes = comma == std::string_view::npos ? std::string_view() : modes.substr(comma + 1);
+    for (size_t bit = 0; bit < sql_modes().size(); ++bit) {
+      if (sql_modes()[bit] == word) out |= uint64_t{1} << bit;
+    }
+  }
+  return out;
+}
+
+}  // namespace commitd::sql

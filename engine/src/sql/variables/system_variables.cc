@@ -1,0 +1,236 @@
+#include "sql/variables/system_variables.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error_codes.h"
+
+namespace commitd::sql {
+namespace {
+
+std::string normalized(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](unsigned char x, unsigned char y) {
+           return std::tolower(x) == std::tolower(y);
+         });
+}
+
+Error bad_value(const VariableDefinition& variable, const Value& value) {
+  return make_error(er::kWrongValueForVar, "Variable '{}' can't be set to the value of '{}'", variable.name, value.to_text());
+}
+
+Error bad_type(const VariableDefinition& variable) {
+  return make_error(er::kWrongTypeForVar, "Incorrect argument type to variable '{}'", variable.name);
+}
+
+std::optional<double> whole_number(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::Int: return static_cast<double>(value.as_int());
+    case Value::Kind::UInt: return static_cast<double>(value.as_uint());
+    case Value::Kind::Decimal: if (value.as_decimal().scale == 0) return static_cast<double>(value.as_decimal().unscaled); return {};
+    default: return {};
+  }
+}
+
+// What a number in text says, with the suffixes of option files.
+std::optional<Value> parse_number(std::string_view text) {
+  bool negative = text.starts_with('-');
+  uint64_t magnitude = 0;
+  auto [end, problem] = std::from_chars(text.data() + negative, text.data() + text.size(), magnitude);
+  if (problem != std::errc{}) return {};
+  std::string_view suffix(end, text.data() + text.size() - end);
+  if (same_word(suffix, "k")) magnitude <<= 10;
+  else if (same_word(suffix, "m")) magnitude <<= 20;
+  else if (same_word(suffix, "g")) magnitude <<= 30;
+  else if (!suffix.empty()) return {};
+  return negative ? Value::integer(-static_cast<int64_t>(magnitude)) : Value::unsigned_integer(magnitude);
+}
+
+Result<Value> convert_boolean(const VariableDefinition& variable, const Value& value) {
+  if (value.kind() == Value::Kind::String) {
+    for (const char* yes : {"ON", "TRUE", "YES", "1"}) if (same_word(value.as_string(), yes)) return Value::integer(1);
+    for (const char* no : {"OFF", "FALSE", "NO", "0"}) if (same_word(value.as_string(), no)) return Value::integer(0);
+    return bad_value(variable, value);
+  }
+  auto number = whole_number(value);
+  if (!number) return bad_type(variable);
+  if (*number != 0 && *number != 1) return bad_value(variable, value);
+  return Value::integer(*number != 0);
+}
+
+// MySQL clamps numbers into the variable's range (with a warning) instead of refusing them.
+Result<Value> convert_integer(const VariableDefinition& variable, const Value& value) {
+  if (value.kind() == Value::Kind::UInt) {
+    return Value::unsigned_integer(std::clamp<uint64_t>(value.as_uint(), std::max<int64_t>(variable.min, 0), variable.max));
+  }
+  if (!whole_number(value)) return bad_type(variable);
+  int64_t number = value.kind() == Value::Kind::Int ? value.as_int() : static_cast<int64_t>(value.as_decimal().unscaled);
+  if (number < variable.min) number = variable.min;
+  if (number >= 0) return Value::unsigned_integer(std::min<uint64_t>(static_cast<uint64_t>(number), variable.max));
+  return Value::integer(number);
+}
+
+Result<Value> convert_real(const VariableDefinition& variable, const Value& value) {
+  if (value.kind() == Value::Kind::Double) return value;
+  if (value.kind() == Value::Kind::Decimal) {
+    return Value::real(static_cast<double>(value.as_decimal().unscaled) / std::pow(10.0, value.as_decimal().scale));
+  }
+  if (auto number = whole_number(value)) return Value::real(*number);
+  return bad_type(variable);
+}
+
+Result<Value> convert_enum(const VariableDefinition& variable, const Value& value) {
+  if (value.kind() == Value::Kind::String) {
+    for (const auto& choice : variable.choices) if (same_word(value.as_string(), choice)) return Value::string(choice);
+    // ON and OFF also mean the first two choices of ON/OFF-like enums given by number.
+    return bad_value(variable, value);
+  }
+  auto number = whole_number(value);
+  if (!number || *number < 0 || *number >= static_cast<double>(variable.choices.size())) return bad_value(variable, value);
+  return Value::string(variable.choices[static_cast<size_t>(*number)]);
+}
+
+Result<Value> convert_set(const VariableDefinition& variable, const Value& value) {
+  if (value.kind() != Value::Kind::String) {
+    auto number = whole_number(value);
+    if (!number || *number != 0) return bad_value(variable, value);
+    return Value::string("");
+  }
+  std::string out;
+  std::string_view rest = value.as_string();
+  while (!rest.empty()) {
+    auto comma = rest.find(',');
+    std::string_view word = rest.substr(0, comma);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    if (word.empty()) continue;
+    auto choice = std::find_if(variable.choices.begin(), variable.choices.end(), [&](const auto& c) { return same_word(c, word); });
+    if (choice == variable.choices.end()) return bad_value(variable, Value::string(std::string(word)));
+    out += (out.empty() ? "" : ",") + *choice;
+  }
+  return Value::string(std::move(out));
+}
+
+}  // namespace
+
+void SystemVariables::define(VariableDefinition definition) {
+  size_t ordinal = find(definition.name);
+  auto initial = definition.initial;
+  auto aliases = definition.aliases;
+  std::string name = normalized(definition.name);
+  if (ordinal == kNone) {
+    ordinal = definitions_.size();
+    definitions_.push_back(std::move(definition));
+    values_.push_back(std::move(initial));
+  } else {
+    definitions_[ordinal] = std::move(definition);
+    values_[ordinal] = std::move(initial);
+  }
+  by_name_[name] = ordinal;
+  for (const auto& alias : aliases) by_name_[normalized(alias)] = ordinal;
+}
+
+size_t SystemVariables::find(std::string_view name) const {
+  auto found = by_name_.find(normalized(name));
+  return found == by_name_.end() ? kNone : found->second;
+}
+
+std::vector<std::string> SystemVariables::names() const {
+  std::vector<std::string> out;
+  for (const auto& [name, ordinal] : by_name_) out.push_back(name);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Value SystemVariables::global(size_t ordinal) const {
+  if (definitions_[ordinal].read) return definitions_[ordinal].read();
+  std::lock_guard lock(mutex_);
+  return values_[ordinal];
+}
+
+Value SystemVariables::global(std::string_view name) const { return global(find(name)); }
+
+Result<Value> SystemVariables::convert(size_t ordinal, const Value& value) const {
+  const auto& variable = definitions_[ordinal];
+  switch (variable.type) {
+    case VariableType::Boolean: return convert_boolean(variable, value);
+    case VariableType::Integer: return convert_integer(variable, value);
+    case VariableType::Real: return convert_real(variable, value);
+    case VariableType::Enum: return convert_enum(variable, value);
+    case VariableType::Set: return convert_set(variable, value);
+    case VariableType::String:
+      if (value.is_null() || value.kind() == Value::Kind::String) return value;
+      return bad_type(variable);
+  }
+  return bad_type(variable);
+}
+
+Status SystemVariables::store(size_t ordinal, const Value& value) {
+  auto converted = convert(ordinal, value);
+  if (!converted.ok()) return std::move(converted).error();
+  if (const auto& hook = definitions_[ordinal].on_update) COMMITD_RETURN_IF_ERROR(hook(*converted));
+  std::lock_guard lock(mutex_);
+  values_[ordinal] = std::move(*converted);
+  return {};
+}
+
+Status SystemVariables::set_global(size_t ordinal, const Value& value) {
+  const auto& variable = definitions_[ordinal];
+  if (variable.scope == VariableScope::Session) {
+    return make_error(er::kLocalVariable, "Variable '{}' is a SESSION variable and can't be used with SET GLOBAL", variable.name);
+  }
+  if (!variable.dynamic || variable.read) {
+    return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a read only variable", variable.name);
+  }
+  return store(ordinal, value);
+}
+
+Status SystemVariables::set_at_start(std::string_view name, const std::string& text) {
+  size_t ordinal = find(name);
+  if (ordinal == kNone) return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", name);
+  auto type = definitions_[ordinal].type;
+  if (type == VariableType::Integer || type == VariableType::Enum) {
+    if (auto number = parse_number(text)) return store(ordinal, *number);
+  }
+  if (type == VariableType::Real) {
+    double number = 0;
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem == std::errc{} && end == text.data() + text.size()) return store(ordinal, Value::real(number));
+  }
+  return store(ordinal, Value::string(text));
+}
+
+std::string SystemVariables::to_text(size_t ordinal, const Value& value) const {
+  if (definitions_[ordinal].type == VariableType::Boolean && !value.is_null()) return value.as_int() != 0 ? "ON" : "OFF";
+  return value.is_null() ? "" : value.to_text();
+}
+
+void SessionVariables::reset() {
+  values_.resize(kSessionVariableCount);
+  for (size_t ordinal = 0; ordinal < kSessionVariableCount; ++ordinal) values_[ordinal] = system_.global(ordinal);
+}
+
+Value SessionVariables::read(size_t ordinal) const {
+  return ordinal < values_.size() ? values_[ordinal] : system_.global(ordinal);
+}
+
+Status SessionVariables::set(size_t ordinal, const Value& value) {
+  const auto& variable = system_.definition(ordinal);
+  if (variable.scope == VariableScope::Global || ordinal >= values_.size()) {
+    return make_error(er::kGlobalVariable, "Variable '{}' is a GLOBAL variable and should be set with SET GLOBAL", variable.name);
+  }
+  if (!variable.dynamic) return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a read only variable", variable.name);
+  auto converted = system_.convert(ordinal, value);
+  if (!converted.ok()) return std::move(converted).error();
+  values_[ordinal] = std::move(*converted);
+  return {};
+}
+
+}  // namespace commitd::sql

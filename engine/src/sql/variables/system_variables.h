@@ -1,0 +1,116 @@
+// System variables: their names, types, ranges and global values. Sessions keep a SessionVariables beside it for what they may set themselves.
+//
+// Names are found in any case, with - or _, and by their aliases (the master/slave spellings, InnoDB's names). server/ defines further
+// variables for its options before the first session starts; after that definitions do not change, values do.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "base/value.h"
+
+namespace commitd::sql {
+
+enum class VariableType : uint8_t { Boolean, Integer, Real, String, Enum, Set };
+enum class VariableScope : uint8_t { Global, Session, Both };
+
+struct VariableDefinition {
+  std::string name;
+  VariableType type = VariableType::String;
+  VariableScope scope = VariableScope::Global;
+  bool dynamic = true;  // false: only at start (error 1238 afterwards)
+  Value initial;
+  int64_t min = 0;
+  uint64_t max = UINT64_MAX;
+  std::vector<std::string> choices;  // Enum and Set members, in MySQL's order
+  std::vector<std::string> aliases;
+  // Called with a checked value before it is taken, outside all locks; an error refuses the SET. Also called for values given at start.
+  std::function<Status(const Value&)> on_update;
+  // For variables whose value is computed (gtid_executed): read instead of the stored one.
+  std::function<Value()> read;
+};
+
+class SystemVariables {
+ public:
+  SystemVariables();  // with everything that sessions know (definitions.cc)
+
+  // Adds a definition, or replaces the one with this name.
+  void define(VariableDefinition definition);
+
+  static constexpr size_t kNone = SIZE_MAX;
+  size_t find(std::string_view name) const;  // ordinal, kNone when unknown
+  const VariableDefinition& definition(size_t ordinal) const { return definitions_[ordinal]; }
+  size_t count() const { return definitions_.size(); }
+  std::vector<std::string> names() const;  // with aliases
+
+  Value global(size_t ordinal) const;
+  Value global(std::string_view name) const;  // must exist
+  // SET GLOBAL. Errors: 1193 unknown, 1238 read only, 1228 session only, 1231 bad value, 1232 bad type.
+  Status set_global(size_t ordinal, const Value& value);
+  Status reset_global(size_t ordinal) { return set_global(ordinal, definitions_[ordinal].initial); }
+  // A value from the command line or an option file: also for variables that cannot be set later. 1193 when unknown.
+  Status set_at_start(std::string_view name, const std::string& text);
+
+  // Checks and converts a value for a variable (ON/OFF/1/0, enum by name or number, ranges are clamped as in MySQL).
+  Result<Value> convert(size_t ordinal, const Value& value) const;
+  // As SHOW VARIABLES prints it: ON/OFF for Boolean.
+  std::string to_text(size_t ordinal, const Value& value) const;
+
+ private:
+  Status store(size_t ordinal, const Value& value);
+
+  std::vector<VariableDefinition> definitions_;
+  std::unordered_map<std::string, size_t> by_name_;  // names and aliases, lower case with _
+  mutable std::mutex mutex_;                         // guards values_
+  std::vector<Value> values_;
+};
+
+// Ordinals of the variables that sessions read on every statement; the order is that of definitions.cc.
+enum SessionVariable : size_t {
+  kAutocommit, kSqlMode, kTransactionIsolation, kTransactionReadOnly, kLockWaitTimeout, kCharacterSetClient, kCharacterSetConnection,
+  kCharacterSetResults, kCollationConnection, kTimeZone, kSqlLogBin, kMaxAllowedPacket, kWaitTimeout, kSqlSafeUpdates, kInsertId,
+  kLastInsertId, kTimestamp, kForeignKeyChecks, kUniqueChecks, kSessionTrackGtids, kGroupConcatMaxLen, kAutoIncrementIncrement,
+  kAutoIncrementOffset, kMaxExecutionTime, kSqlSelectLimit, kBinlogRowImage, kGtidNext, kPseudoThreadId, kNetWriteTimeout,
+  kNetReadTimeout, kInteractiveTimeout, kCharacterSetDatabase, kCollationDatabase, kSqlQuoteShowCreate, kSqlNotes, kLcTimeNames,
+  kDefaultStorageEngine, kExplicitDefaultsForTimestamp, kMaxSortLength, kSqlAutoIsNull, kSqlRequirePrimaryKey, kSqlBigSelects,
+  kSessionVariableCount
+};
+
+// One session's values: the global ones as of its start, then what SET SESSION changed.
+class SessionVariables {
+ public:
+  explicit SessionVariables(SystemVariables& system) : system_(system) { reset(); }
+
+  void reset();  // COM_RESET_CONNECTION, COM_CHANGE_USER
+  const Value& get(size_t ordinal) const { return values_[ordinal]; }
+  Value read(size_t ordinal) const;  // session value; the global one where there is no session value
+  Status set(size_t ordinal, const Value& value);
+
+  bool boolean(SessionVariable variable) const { return values_[variable].as_int() != 0; }
+  uint64_t number(SessionVariable variable) const { return values_[variable].as_uint(); }
+  const std::string& text(SessionVariable variable) const { return values_[variable].as_string(); }
+
+ private:
+  SystemVariables& system_;
+  std::vector<Value> values_;  // by ordinal, for the first kSessionVariableCount
+};
+
+// The bits of sql_mode that the binlog and the executor use, as MySQL numbers them.
+namespace sql_mode {
+inline constexpr uint64_t kPipesAsConcat = 1u << 1, kAnsiQuotes = 1u << 2, kIgnoreSpace = 1u << 3, kOnlyFullGroupBy = 1u << 5,
+                          kNoUnsignedSubtraction = 1u << 6, kNoDirInCreate = 1u << 7, kNoAutoValueOnZero = 1u << 19,
+                          kNoBackslashEscapes = 1u << 20, kStrictTransTables = 1u << 21, kStrictAllTables = 1u << 22,
+                          kNoZeroInDate = 1u << 23, kNoZeroDate = 1u << 24, kErrorForDivisionByZero = 1u << 26,
+                          kNoEngineSubstitution = 1u << 30, kPadCharToFullLength = 1ull << 31;
+uint64_t bits(std::string_view text);
+}  // namespace sql_mode
+
+}  // namespace commitd::sql
