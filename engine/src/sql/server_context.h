@@ -14,7 +14,7 @@
 namespace commitd::sql {
 
 class SystemVariables;  // sql/variables/system_variables.h: global values, their types, SET and SHOW
-class Accounts;         // sql/accounts.h: users and grants; implements AccountDirectory
+class Accounts;         // sql/accounts/accounts.h: users and grants; implements AccountDirectory
 class ProcessList;      // sql/process_list.h
 
 struct ServerContext {

@@ -1,0 +1,226 @@
+#include "sql/accounts/accounts.h"
+
+#include <openssl/sha.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/error_codes.h"
+#include "storage/record/key_codec.h"
+
+namespace commitd::sql {
+namespace {
+
+constexpr uint8_t kRecordFormat = 1;
+constexpr std::string_view kCachingSha2 = "caching_sha2_password";
+constexpr std::string_view kNative = "mysql_native_password";
+
+std::string account_key(const std::string& user, const std::string& host) {
+  std::string key;
+  append_index_id(key, storage::kAccountsIndexId);
+  return key + user + '\0' + host;
+}
+
+void put_text(std::string& out, std::string_view text) {
+  char length[4];
+  store_le32(length, static_cast<uint32_t>(text.size()));
+  out.append(length, sizeof length).append(text);
+}
+
+void put_number(std::string& out, uint64_t number) {
+  char bytes[8];
+  store_le64(bytes, number);
+  out.append(bytes, sizeof bytes);
+}
+
+std::string encode(const AccountRecord& record) {
+  std::string out(1, static_cast<char>(kRecordFormat));
+  put_text(out, record.user);
+  put_text(out, record.host);
+  put_text(out, record.plugin);
+  put_text(out, record.auth_string);
+  put_number(out, record.locked);
+  put_number(out, record.global);
+  put_number(out, record.databases.size());
+  for (const auto& [db, privileges] : record.databases) {
+    put_text(out, db);
+    put_number(out, privileges);
+  }
+  return out;
+}
+
+Result<AccountRecord> decode(std::string_view bytes) {
+  ByteReader reader(bytes);
+  uint8_t format = reader.u8();
+  if (format != kRecordFormat) return make_error(er::kErrorOnRead, "An account record has the unknown format {}", format);
+  auto text = [&] { return std::string(reader.bytes(reader.le32())); };
+  AccountRecord record;
+  record.user = text();
+  record.host = text();
+  record.plugin = text();
+  record.auth_string = text();
+  record.locked = reader.le64() != 0;
+  record.global = reader.le64();
+  for (uint64_t left = reader.le64(); left > 0 && reader.ok(); --left) {
+    std::string db = text();
+    record.databases[db] = reader.le64();
+  }
+  if (!reader.ok() || !reader.at_end()) return make_error(er::kErrorOnRead, "An account record is damaged");
+  return record;
+}
+
+std::string sha256(std::string_view text) {
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
+  return std::string(reinterpret_cast<char*>(digest), sizeof digest);
+}
+
+std::string sha1(std::string_view text) {
+  unsigned char digest[SHA_DIGEST_LENGTH];
+  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
+  return std::string(reinterpret_cast<char*>(digest), sizeof digest);
+}
+
+// LIKE without escapes but for \_ and \%.
+bool like(std::string_view pattern, std::string_view text, bool fold_case) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] == '%') {
+    for (size_t skipped = 0; skipped <= text.size(); ++skipped) {
+      if (like(pattern.substr(1), text.substr(skipped), fold_case)) return true;
+    }
+    return false;
+  }
+  if (text.empty()) return false;
+  bool any = pattern[0] == '_';
+  if (pattern[0] == '\\' && pattern.size() > 1) pattern.remove_prefix(1);
+  auto fold = [&](char c) { return fold_case ? std::tolower(static_cast<unsigned char>(c)) : static_cast<unsigned char>(c); };
+  return (any || fold(pattern[0]) == fold(text[0])) && like(pattern.substr(1), text.substr(1), fold_case);
+}
+
+// More specific hosts first: those without a wildcard, then by how long the text before the first wildcard is.
+size_t specificity(std::string_view host) {
+  auto wildcard = host.find_first_of("%_");
+  return wildcard == std::string_view::npos ? SIZE_MAX : wildcard;
+}
+
+Account to_account(const AccountRecord& record, bool is_operator) {
+  return {record.user, record.host, record.plugin, record.auth_string, record.locked, is_operator};
+}
+
+}  // namespace
+
+bool host_matches(std::string_view pattern, std::string_view client_host) {
+  if (pattern == "localhost" && (client_host == "127.0.0.1" || client_host == "::1")) return true;
+  return like(pattern, client_host, true);
+}
+
+Privileges AccountRecord::on_database(std::string_view db) const {
+  Privileges privileges = global;
+  for (const auto& [pattern, granted] : databases) {
+    if (like(pattern, db, false)) privileges |= granted;
+  }
+  return privileges;
+}
+
+bool AccountRecord::sees_database(std::string_view db) const {
+  constexpr Privileges kSeeing = privilege::kAllOnDatabase | privilege::kShowDatabases;
+  return db == "information_schema" || db == "performance_schema" || (on_database(db) & kSeeing) != 0;
+}
+
+Accounts::Accounts(std::optional<std::string> operator_password) {
+  if (!operator_password) return;
+  AccountRecord record;
+  record.user = kOperatorUser;
+  record.host = "%";
+  record.auth_string = *hash_password(record.plugin, *operator_password);
+  record.global = privilege::kAllGlobal | privilege::kGrantOption;
+  operator_ = std::make_shared<const AccountRecord>(std::move(record));
+}
+
+Status Accounts::load(storage::Engine& engine) {
+  std::string prefix;
+  append_index_id(prefix, storage::kAccountsIndexId);
+  std::map<Key, AccountPtr> records;
+  auto iterator = engine.iterate(engine.snapshot(), prefix, prefix_end(prefix));
+  for (iterator->seek(prefix); iterator->valid(); iterator->next()) {
+    auto record = decode(iterator->value());
+    if (!record.ok()) return std::move(record).error();
+    Key key{record->user, record->host};
+    records[key] = std::make_shared<const AccountRecord>(std::move(*record));
+  }
+  COMMITD_RETURN_IF_ERROR(iterator->status());
+  std::lock_guard lock(mutex_);
+  records_ = std::move(records);
+  version_.fetch_add(1, std::memory_order_release);
+  return {};
+}
+
+void Accounts::initialize(WriteSet& writes, const std::string& root_password) const {
+  for (const char* host : {"localhost", "%"}) {
+    AccountRecord root;
+    root.user = "root";
+    root.host = host;
+    root.auth_string = *hash_password(root.plugin, root_password);
+    root.global = privilege::kAllGlobal | privilege::kGrantOption;
+    writes.put(account_key(root.user, root.host), encode(root));
+  }
+}
+
+std::optional<Account> Accounts::find(std::string_view user, std::string_view client_host) {
+  if (operator_ && user == kOperatorUser) return to_account(*operator_, true);
+  auto found = match(user, client_host);
+  if (!found) return std::nullopt;
+  return to_account(*found, false);
+}
+
+AccountPtr Accounts::match(std::string_view user, std::string_view client_host) const {
+  std::lock_guard lock(mutex_);
+  AccountPtr best;
+  for (const auto& [key, record] : records_) {
+    bool anonymous = record->user.empty();
+    if ((!anonymous && record->user != user) || !host_matches(record->host, client_host)) continue;
+    auto rank = [](const AccountRecord& account) { return std::pair(specificity(account.host), !account.user.empty()); };
+    if (!best || rank(*record) > rank(*best)) best = record;
+  }
+  return best;
+}
+
+AccountPtr Accounts::record(std::string_view user, std::string_view host) const {
+  std::lock_guard lock(mutex_);
+  auto found = records_.find(Key(user, host));
+  return found == records_.end() ? nullptr : found->second;
+}
+
+std::vector<AccountPtr> Accounts::all() const {
+  std::lock_guard lock(mutex_);
+  std::vector<AccountPtr> out;
+  for (const auto& [key, record] : records_) out.push_back(record);
+  return out;
+}
+
+std::function<void()> Accounts::put(WriteSet& writes, AccountRecord record) {
+  writes.put(account_key(record.user, record.host), encode(record));
+  auto shared = std::make_shared<const AccountRecord>(std::move(record));
+  return [this, shared] {
+    std::lock_guard lock(mutex_);
+    records_[Key(shared->user, shared->host)] = shared;
+    version_.fetch_add(1, std::memory_order_release);
+  };
+}
+
+std::function<void()> Accounts::remove(WriteSet& writes, const std::string& user, const std::string& host) {
+  writes.erase(account_key(user, host));
+  return [this, key = Key(user, host)] {
+    std::lock_guard lock(mutex_);
+    records_.erase(key);
+    version_.fetch_add(1, std::memory_order_release);
+  };
+}
+
+std::optional<std::string> Accounts::hash_password(std::string_view plugin, std::string_view password) {
+  if (plugin != kCachingSha2 && plugin != kNative) return std::nullopt;
+  if (password.empty()) return std::string();
+  return plugin == kCachingSha2 ? sha256(sha256(password)) : sha1(sha1(password));
+}
+
+}  // namespace commitd::sql
