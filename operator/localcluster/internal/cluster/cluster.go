@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -73,16 +72,18 @@ func startNode(l layout.Layout, stale *host.Owner) (*host.Owner, error) {
 	if err := os.Symlink("pki/admin.kubeconfig", l.Kubeconfig()); err != nil {
 		return nil, err
 	}
-	sysctls := host.SaveSysctls(sysctlRoot)
+	// Recorded before anything is changed, so that what was is never lost.
+	owner := &host.Owner{Build: l.Build, Sysctls: host.SaveSysctls(sysctlRoot)}
+	if err := owner.Write(layout.OwnerFile); err != nil {
+		return nil, err
+	}
 	pid, err := node.Start(l)
 	if err != nil {
 		return nil, err
 	}
-	process, err := host.Identify(pid)
-	if err != nil {
+	if owner.Process, err = host.Identify(pid); err != nil {
 		return nil, fmt.Errorf("the node ended at once: see %s", l.State("log", "node.log"))
 	}
-	owner := &host.Owner{Build: l.Build, Process: process, Sysctls: sysctls}
 	return owner, owner.Write(layout.OwnerFile)
 }
 
@@ -259,12 +260,15 @@ func stopNode(process host.Process) error {
 
 // cleanUp removes what outlives the node's processes.
 func cleanUp(l layout.Layout, owner *host.Owner) error {
+	if err := node.DisconnectHost(); err != nil {
+		return err
+	}
 	host.RemoveCgroups(cgroupRoot)
 	if err := host.RestoreSysctls(sysctlRoot, owner.Sysctls); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(l.State()); err != nil {
-		return fmt.Errorf("%w (look for mounts in %s)", err, filepath.Join("/proc/mounts"))
+		return err
 	}
 	return os.Remove(layout.OwnerFile)
 }

@@ -15,37 +15,44 @@ type Process struct {
 
 // Identify looks at a running process.
 func Identify(pid int) (Process, error) {
-	start, err := startTime(pid)
+	start, zombie, err := readStat(pid)
+	if zombie {
+		err = os.ErrProcessDone
+	}
 	return Process{PID: pid, StartTime: start}, err
 }
 
-// Alive tells whether this very process still runs.
+// Alive tells whether any thread of this very process still runs. A process
+// that has ended may stay in the process table for as long as its parent likes.
 func (p Process) Alive() bool {
-	start, err := startTime(p.PID)
-	return err == nil && start == p.StartTime
+	start, zombie, err := readStat(p.PID)
+	if err != nil || start != p.StartTime {
+		return false
+	}
+	// The first thread may be done while another one still tears a PID
+	// namespace down.
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
+	return err == nil && (!zombie || len(threads) > 1)
 }
 
-// startTime reads field 22 of /proc/PID/stat. A zombie counts as gone.
-func startTime(pid int) (string, error) {
+func readStat(pid int) (start string, zombie bool, err error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	return parseStartTime(string(stat))
+	return parseStat(string(stat))
 }
 
-func parseStartTime(stat string) (string, error) {
+// parseStat reads fields 3 and 22 of /proc/PID/stat.
+func parseStat(stat string) (startTime string, zombie bool, err error) {
 	// The second field is the program's name in brackets and may hold anything.
 	_, rest, found := cutLast(stat, ") ")
 	fields := strings.Fields(rest)
-	const state, start = 0, 19 // counted from field 3
+	const state, start = 3 - 3, 22 - 3 // the rest begins with field 3
 	if !found || len(fields) <= start {
-		return "", fmt.Errorf("cannot read a start time from %q", stat)
+		return "", false, fmt.Errorf("cannot read a start time from %q", stat)
 	}
-	if fields[state] == "Z" {
-		return "", os.ErrProcessDone
-	}
-	return fields[start], nil
+	return fields[start], fields[state] == "Z", nil
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -126,7 +126,6 @@ func layerContent(spec Spec) ([]byte, error) {
 	return content.Bytes(), layer.close()
 }
 
-
 // layerWriter writes a reproducible tar: no times, no owners. The first error
 // sticks and is returned by close.
 type layerWriter struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // connectHost gives the node's process a network: a veth pair whose other end
-// the host keeps. The kernel removes it together with the node's namespace.
+// the host keeps.
 func connectHost(pid int) error {
 	return ip(
 		[]string{"link", "add", layout.HostInterface, "type", "veth",
@@ -20,6 +20,15 @@ func connectHost(pid int) error {
 		[]string{"addr", "add", layout.HostIP + "/" + layout.NodePrefix, "dev", layout.HostInterface},
 		[]string{"link", "set", layout.HostInterface, "up"},
 	)
+}
+
+// DisconnectHost removes the host's end. The kernel does it too when it drops
+// the node's namespace, but in its own time.
+func DisconnectHost() error {
+	if _, err := net.InterfaceByName(layout.HostInterface); err != nil {
+		return nil
+	}
+	return ip([]string{"link", "del", layout.HostInterface})
 }
 
 // configureNetwork runs inside the node, once the host has connected it.

@@ -50,7 +50,8 @@ func Start(l layout.Layout) (pid int, err error) {
 		cmd.Wait()
 		return 0, err
 	}
-	return cmd.Process.Pid, cmd.Process.Release()
+	pid = cmd.Process.Pid // Release forgets it
+	return pid, cmd.Process.Release()
 }
 
 // Main is the node's first process. It returns only when it cannot go on.
