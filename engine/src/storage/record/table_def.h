@@ -24,7 +24,11 @@ struct ColumnDef {
   bool on_update_current_timestamp = false;
   std::optional<Value> default_value;  // set but NULL = DEFAULT NULL; not set = no default
   std::vector<std::string> labels;     // ENUM and SET members
+  // Instant ADD COLUMN appends a column; rows written under an older table version have `fill_value` in it.
+  uint32_t added_in_version = 1;
+  Value fill_value;
   std::string comment;
+  uint32_t since_version = 1;          // the TableDef::version that added it: rows of older versions end before it
 };
 
 struct IndexColumn {
