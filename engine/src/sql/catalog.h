@@ -4,12 +4,17 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
 #include "binlog/events.h"
+#include "sql/catalog/catalog_codec.h"
 #include "storage/engine.h"
 #include "storage/record/table_def.h"
 
@@ -17,22 +22,57 @@ namespace commitd::sql {
 
 class Catalog {
  public:
-  explicit Catalog(storage::Engine& engine);
-  ~Catalog();
+  explicit Catalog(storage::Engine& engine) : engine_(engine) {}
 
-  Status load();         // from the engine, at start and whenever the engine's content was replaced
-  Status initialize(WriteSet& writes);  // system databases of an empty datadir
+  Status load();                               // from the engine, at start and whenever the engine's content was replaced
+  static void initialize(WriteSet& writes);    // system databases of an empty datadir
 
   TablePtr find_table(std::string_view db, std::string_view table) const;  // nullptr when there is none
-  bool has_database(std::string_view db) const;
-  std::vector<std::string> databases() const;
-  std::vector<TablePtr> tables(std::string_view db) const;
-
-  class Impl;
-  Impl& impl() { return *impl_; }
+  std::optional<DatabaseDef> find_database(std::string_view db) const;
+  bool has_database(std::string_view db) const { return find_database(db).has_value(); }
+  std::vector<std::string> databases() const;         // in order of name
+  std::vector<TablePtr> tables(std::string_view db) const;  // in order of name
 
  private:
-  std::unique_ptr<Impl> impl_;
+  friend class CatalogChange;
+  // Names are looked up as "db\0table" without building the key on the heap more than once per look-up.
+  struct State {
+    std::unordered_map<std::string, DatabaseDef> databases;
+    std::unordered_map<std::string, TablePtr> tables;
+    CatalogIds ids;
+  };
+  static std::string table_name_key(std::string_view db, std::string_view table);
+
+  storage::Engine& engine_;
+  mutable std::shared_mutex mutex_;
+  State state_;
+};
+
+// What one DDL statement changes: gathered here, entered into a write set, and shown by the catalog when the function that finish()
+// returns is called (behind the engine commit). Only one change may be under way at a time: DDL is serialised by a metadata lock.
+class CatalogChange {
+ public:
+  explicit CatalogChange(Catalog& catalog);
+
+  uint64_t new_table_id() { return ids_.next_table++; }
+  uint32_t new_index_id() { return ids_.next_index++; }
+
+  void put_database(DatabaseDef database);
+  void drop_database(std::string_view db);  // its tables must be dropped one by one
+  void put_table(TableDef table);           // new, changed (same id) or renamed (same id, other name)
+  void drop_table(const TableDef& table);   // also erases its rows and index entries
+  // All keys of these indexes go (DROP INDEX, TRUNCATE).
+  void erase_index(const IndexDef& index);
+
+  WriteSet& writes() { return writes_; }
+  // Entries for data go into the same write set. After finish() take both.
+  std::function<void()> finish();
+
+ private:
+  Catalog& catalog_;
+  CatalogIds ids_;
+  WriteSet writes_;
+  std::vector<std::function<void(Catalog::State&)>> edits_;
 };
 
 struct ServerContext;
