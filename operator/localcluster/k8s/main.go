@@ -9,8 +9,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,9 +23,11 @@ import (
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
+
+	"commitlab.dev/localcluster/k8s/internal/dispatch"
 )
 
-var programs = map[string]func(args []string) int{
+var programs = dispatch.Programs{
 	"etcd":                    runEtcd,
 	"kube-apiserver":          component(apiserver.NewAPIServerCommand),
 	"kube-controller-manager": component(controllermanager.NewControllerManagerCommand),
@@ -38,37 +38,14 @@ var programs = map[string]func(args []string) int{
 }
 
 func main() {
-	run, args, ok := choose(os.Args)
+	run, args, ok := programs.Choose(os.Args)
 	if !ok {
-		fmt.Fprintf(os.Stderr, "usage: k8s PROGRAM [flags], where PROGRAM is one of: %s\n", strings.Join(names(), ", "))
+		fmt.Fprintf(os.Stderr, "usage: k8s PROGRAM [flags], where PROGRAM is one of: %s\n", strings.Join(programs.Names(), ", "))
 		os.Exit(2)
 	}
 	// The programs parse os.Args themselves.
 	os.Args = args
 	os.Exit(run(args))
-}
-
-// choose returns the program that the command line names and the command line
-// as that program would see it had it been called directly.
-func choose(args []string) (run func([]string) int, rest []string, ok bool) {
-	for _, rest := range [][]string{args, args[1:]} {
-		if len(rest) == 0 {
-			break
-		}
-		if run, ok := programs[filepath.Base(rest[0])]; ok {
-			return run, rest, true
-		}
-	}
-	return nil, nil, false
-}
-
-func names() []string {
-	list := make([]string, 0, len(programs))
-	for name := range programs {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
 }
 
 func component(newCommand func() *cobra.Command) func([]string) int {
