@@ -30,11 +30,17 @@ class Parker {
   void reset();
 
  private:
-  friend class Awaiter;
+  // What travels to the home reactor. It is posted once per wait, by whoever moved the state from Parked to Woken.
+  class Resumption final : public Posted {
+   public:
+    std::coroutine_handle<> waiter;
+    void run() override { waiter.resume(); }
+  };
+
   enum State : int { Empty, Parked, Woken, TimedOut };
   std::atomic<int> state_{Empty};
   Reactor* home_ = nullptr;
-  std::coroutine_handle<> waiter_;
+  Resumption resumption_;
 };
 
 }  // namespace commitd

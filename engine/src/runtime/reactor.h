@@ -6,20 +6,22 @@
 #include <coroutine>
 #include <functional>
 #include <memory>
+#include <string>
 
+#include "runtime/post_queue.h"
 #include "runtime/task.h"
+#include "runtime/timer.h"
 
 namespace commitd {
 
-using Clock = std::chrono::steady_clock;
-using Deadline = Clock::time_point;
-inline constexpr Deadline kNoDeadline = Deadline::max();
-
 enum class Wake { Woken, TimedOut };
+
+class FdWatch;
 
 class Reactor {
  public:
   explicit Reactor(std::string name);
+  // Ends what was spawned and has not ended: the coroutines' frames are destroyed where they wait. Only after run() returned.
   ~Reactor();
   Reactor(const Reactor&) = delete;
 
@@ -33,8 +35,14 @@ class Reactor {
   void post(std::coroutine_handle<> handle);
   // Run a function on this reactor (any thread).
   void post(std::function<void()> function);
+  // The same without an allocation: the caller keeps the node alive until it is run.
+  void post(Posted& work);
   // Start a coroutine on this reactor and own it until it ends (any thread).
   void spawn(Task<void> task);
+
+  // On this reactor's thread only.
+  void add_timer(Timer& timer, Deadline deadline);
+  void cancel_timer(Timer& timer);
 
   class Impl;
   Impl& impl() { return *impl_; }

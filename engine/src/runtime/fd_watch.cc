@@ -1,0 +1,53 @@
+#include "runtime/fd_watch.h"
+
+#include <sys/epoll.h>
+
+#include <cassert>
+
+#include "runtime/reactor_impl.h"
+
+namespace commitd {
+
+FdWatch::FdWatch(int fd) : reactor_(*Reactor::current()), fd_(fd) { reactor_.impl().watch(fd, *this); }
+
+FdWatch::~FdWatch() {
+  reactor_.impl().forget(fd_, *this);
+  if (gone_) *gone_ = true;
+}
+
+void FdWatch::on_events(uint32_t epoll_events) {
+  // A peer that only stopped sending (RDHUP) may still take what we write.
+  if (epoll_events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) input_ended_ = true;
+  if (epoll_events & (EPOLLHUP | EPOLLERR)) output_ended_ = true;
+  bool input = input_ended_ || (epoll_events & EPOLLIN);
+  bool output = output_ended_ || (epoll_events & EPOLLOUT);
+  if (input) input_ready_ = true;
+  if (output) output_ready_ = true;
+  // The resumed writer may end this watch.
+  bool gone = false;
+  gone_ = &gone;
+  if (output && writer_) writer_->resume(Wake::Woken);
+  if (gone) return;
+  gone_ = nullptr;
+  if (input && reader_) reader_->resume(Wake::Woken);
+}
+
+void FdWatch::Awaiter::await_suspend(std::coroutine_handle<> waiter) {
+  assert(place() == nullptr && "one waiter for each direction");
+  waiter_ = waiter;
+  place() = this;
+  if (deadline_ != kNoDeadline) watch_.reactor_.add_timer(*this, deadline_);
+}
+
+void FdWatch::Awaiter::resume(Wake how) {
+  how_ = how;
+  leave();
+  waiter_.resume();
+}
+
+void FdWatch::Awaiter::leave() {
+  if (armed()) watch_.reactor_.cancel_timer(*this);
+  if (place() == this) place() = nullptr;
+}
+
+}  // namespace commitd

@@ -1,0 +1,68 @@
+// Readiness of one file descriptor on one reactor, edge-triggered: the kernel tells each change once, the watch remembers it.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+
+#include "runtime/reactor.h"
+
+namespace commitd {
+
+class FdWatch {
+ public:
+  // On the reactor of the calling coroutine. The descriptor stays the caller's and must outlive the watch.
+  explicit FdWatch(int fd);
+  ~FdWatch();
+  FdWatch(const FdWatch&) = delete;
+
+  class Awaiter;
+  // Until the descriptor may be read (written), at once when it may be already. One waiter for each direction.
+  Awaiter readable(Deadline deadline = kNoDeadline);
+  Awaiter writable(Deadline deadline = kNoDeadline);
+
+  // The caller met EAGAIN, or got less than it asked for: nothing to read (no room to write) until the next event. A direction that
+  // has ended stays ready for good: trying it answers at once.
+  void drained_input() { input_ready_ = input_ended_; }
+  void filled_output() { output_ready_ = output_ended_; }
+
+  void on_events(uint32_t epoll_events);  // for the reactor
+
+ private:
+  Reactor& reactor_;
+  int fd_;
+  // Whether a read or write may succeed. True at first: only trying tells.
+  bool input_ready_ = true, output_ready_ = true;
+  bool input_ended_ = false, output_ended_ = false;
+  Awaiter* reader_ = nullptr;
+  Awaiter* writer_ = nullptr;
+  bool* gone_ = nullptr;  // told when the watch ends while on_events() runs
+};
+
+class FdWatch::Awaiter final : private Timer {
+ public:
+  Awaiter(FdWatch& watch, bool input, Deadline deadline) : watch_(watch), input_(input), deadline_(deadline) {}
+  Awaiter(const Awaiter&) = delete;
+  ~Awaiter() { leave(); }
+
+  bool await_ready() const noexcept { return input_ ? watch_.input_ready_ : watch_.output_ready_; }
+  void await_suspend(std::coroutine_handle<> waiter);
+  Wake await_resume() const { return how_; }
+
+ private:
+  friend class FdWatch;
+  void fire() override { resume(Wake::TimedOut); }
+  void resume(Wake how);
+  void leave();
+  Awaiter*& place() { return input_ ? watch_.reader_ : watch_.writer_; }
+
+  FdWatch& watch_;
+  bool input_;
+  Deadline deadline_;
+  Wake how_ = Wake::Woken;
+  std::coroutine_handle<> waiter_;
+};
+
+inline FdWatch::Awaiter FdWatch::readable(Deadline deadline) { return Awaiter(*this, true, deadline); }
+inline FdWatch::Awaiter FdWatch::writable(Deadline deadline) { return Awaiter(*this, false, deadline); }
+
+}  // namespace commitd

@@ -1,0 +1,57 @@
+// Work for a reactor, posted by any thread. Lock-free: posting is one compare-and-swap, taking everything is one exchange.
+#pragma once
+
+#include <atomic>
+
+namespace commitd {
+
+// One piece of posted work. Whoever posts it keeps it alive until run() is called; from then on it is the callee's.
+class Posted {
+ public:
+  virtual ~Posted() = default;
+  virtual void run() = 0;
+  virtual void discard() {}  // instead of run(), when the reactor goes away first
+
+ private:
+  friend class PostQueue;
+  Posted* next_ = nullptr;
+};
+
+class PostQueue {
+ public:
+  bool empty() const { return newest_.load(std::memory_order_seq_cst) == nullptr; }
+
+  void push(Posted& work) {
+    Posted* newest = newest_.load(std::memory_order_relaxed);
+    do {
+      work.next_ = newest;
+    } while (!newest_.compare_exchange_weak(newest, &work, std::memory_order_seq_cst, std::memory_order_relaxed));
+  }
+
+  // Everything posted so far, each piece once, in the order of posting. `use` may end the piece's life.
+  template <class Use>
+  void take_all(Use use) {
+    Posted* work = oldest_first(newest_.exchange(nullptr, std::memory_order_acquire));
+    while (work) {
+      Posted* next = work->next_;
+      use(*work);
+      work = next;
+    }
+  }
+
+ private:
+  static Posted* oldest_first(Posted* newest) {
+    Posted* reversed = nullptr;
+    while (newest) {
+      Posted* next = newest->next_;
+      newest->next_ = reversed;
+      reversed = newest;
+      newest = next;
+    }
+    return reversed;
+  }
+
+  std::atomic<Posted*> newest_{nullptr};
+};
+
+}  // namespace commitd

@@ -1,0 +1,52 @@
+// The inside of a reactor; only runtime/ includes this.
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "runtime/fd_watch.h"
+#include "runtime/reactor.h"
+#include "runtime/root_task.h"
+
+namespace commitd {
+
+class Reactor::Impl {
+ public:
+  Impl(Reactor& owner, std::string name);
+  ~Impl();
+
+  void run();
+  void stop();
+  void post(Posted& work);
+  void start(Task<void> task);  // on this thread
+
+  void watch(int fd, FdWatch& watch);
+  void forget(int fd, FdWatch& watch);
+
+  TimerHeap timers;
+
+ private:
+  void run_posted();
+  void wait_for_events();
+  int milliseconds_to_wait() const;
+  void dispatch(int count);
+  void write_wake_fd();
+
+  Reactor& owner_;
+  std::string name_;
+  int epoll_fd_;
+  int wake_fd_;
+  PostQueue posted_;
+  // True from just before the reactor looks at the queue for the last time until somebody has taken on waking it: a post that sees
+  // it true writes to the eventfd, all others leave their work to the batch that is on its way.
+  std::atomic<bool> sleeping_{false};
+  std::atomic<bool> stopping_{false};
+  RootTasks roots_;
+  std::array<epoll_event, 128> events_;
+  int event_count_ = 0, next_event_ = 0;
+};
+
+}  // namespace commitd

@@ -1,0 +1,62 @@
+// Stream sockets for coroutines. A socket belongs to the reactor it was made on.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "runtime/fd_watch.h"
+#include "runtime/reactor.h"
+#include "runtime/socket_address.h"
+#include "runtime/unique_fd.h"
+
+namespace commitd {
+
+// Errors: 1158 the peer is gone or the connection broke, 1159 the deadline passed while reading, 1160 the same while writing.
+class Socket {
+ public:
+  explicit Socket(UniqueFd fd);  // connected and non-blocking
+
+  // What is there, at least one byte; 0 at the end of the stream.
+  Task<Result<size_t>> read(std::span<char> into, Deadline deadline = kNoDeadline);
+  // Waits until a read would not block, without holding a buffer meanwhile.
+  Task<Status> wait_readable(Deadline deadline = kNoDeadline);
+  // All pieces, in as few system calls as the kernel's buffer allows. Changes `pieces` as it goes.
+  Task<Status> write(std::span<iovec> pieces, Deadline deadline = kNoDeadline);
+  Task<Status> write(std::string_view bytes, Deadline deadline = kNoDeadline);
+
+  // Any thread, for as long as the socket lives. Waiting reads and writes of this side return.
+  void shutdown();
+  int fd() const { return fd_.get(); }
+  SocketAddress peer() const;
+  SocketAddress local() const;
+
+  static Task<Result<std::unique_ptr<Socket>>> connect(SocketAddress address, Deadline deadline = kNoDeadline);
+  // Resolves the name and tries its addresses one after the other.
+  static Task<Result<std::unique_ptr<Socket>>> connect(std::string host, uint16_t port, Deadline deadline = kNoDeadline);
+
+ private:
+  UniqueFd fd_;
+  FdWatch watch_;
+};
+
+// Listening descriptors; made on any thread.
+Result<UniqueFd> listen_tcp(const std::string& address, uint16_t port);
+Result<UniqueFd> listen_unix(const std::string& path);  // replaces a socket file that nobody listens on any more
+SocketAddress local_address(int fd);
+
+class Acceptor {
+ public:
+  explicit Acceptor(int listening_fd) : fd_(listening_fd), watch_(listening_fd) {}
+  // The next connection, ready for Socket; invalid once the listening descriptor was shut down.
+  Task<UniqueFd> accept();
+
+ private:
+  int fd_;
+  FdWatch watch_;
+};
+
+}  // namespace commitd
