@@ -57,6 +57,9 @@ class WriteSet {
   void clear();
 
  private:
+  void set(std::string key, Entry entry);
+  void restore(const std::string& key, std::optional<Entry> previous);
+
   struct Undo {
     enum class What : uint8_t { Entry, ProvisionalCount, AutoIncrement } what;
     std::string key;

@@ -1,0 +1,46 @@
+#include "storage/rocks/commit_point_codec.h"
+
+#include "base/error_codes.h"
+#include "base/packed_int.h"
+#include "storage/record/key_codec.h"
+
+namespace commitd::storage {
+
+namespace {
+
+constexpr size_t kFixedSize = 4 + 8 + 8;
+
+std::string key_named(std::string_view name) {
+  std::string key;
+  append_index_id(key, kCommitPointIndexId);
+  key.append(name);
+  return key;
+}
+
+}  // namespace
+
+std::string commit_point_key() { return key_named("commit_point"); }
+std::string format_version_key() { return key_named("format_version"); }
+
+std::string encode_commit_point(const CommitPoint& point) {
+  std::string bytes;
+  append_big_endian(bytes, point.position.file, 4);
+  append_big_endian(bytes, point.position.offset, 8);
+  append_big_endian(bytes, point.epoch, 8);
+  bytes += point.executed.encode();
+  return bytes;
+}
+
+Result<CommitPoint> decode_commit_point(std::string_view bytes) {
+  if (bytes.size() < kFixedSize) return make_error(er::kErrorOnRead, "The storage engine's commit point is damaged");
+  CommitPoint point;
+  point.position.file = static_cast<uint32_t>(load_be(bytes.data(), 4));
+  point.position.offset = load_be(bytes.data() + 4, 8);
+  point.epoch = load_be(bytes.data() + 12, 8);
+  auto executed = GtidSet::decode(bytes.substr(kFixedSize));
+  if (!executed) return executed.error();
+  point.executed = std::move(*executed);
+  return point;
+}
+
+}  // namespace commitd::storage

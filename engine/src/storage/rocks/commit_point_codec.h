@@ -1,0 +1,17 @@
+// The commit point as it is stored beside the data, under kCommitPointKey.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "storage/engine.h"
+
+namespace commitd::storage {
+
+std::string encode_commit_point(const CommitPoint& point);
+Result<CommitPoint> decode_commit_point(std::string_view bytes);
+
+std::string commit_point_key();
+std::string format_version_key();
+
+}  // namespace commitd::storage

@@ -1,0 +1,47 @@
+#include "storage/rocks/flush_tracker.h"
+
+#include <algorithm>
+
+namespace commitd::storage {
+
+void FlushTracker::start_at(CommitPoint found) {
+  std::lock_guard lock(mutex_);
+  flushed_ = std::move(found);
+}
+
+void FlushTracker::committed(rocksdb::SequenceNumber sequence, const CommitPoint& point) {
+  std::lock_guard lock(mutex_);
+  pending_.push_back({sequence, point});
+  if (pending_.size() > kMostPairs) thin_out();
+  advance_to_flushed_sequence();  // the flush may have been faster than its writer
+}
+
+CommitPoint FlushTracker::flushed() const {
+  std::lock_guard lock(mutex_);
+  return flushed_;
+}
+
+// A batch never straddles two memtables, and the only column family is flushed in order: everything up to largest_seqno is in files.
+void FlushTracker::OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo& info) {
+  std::lock_guard lock(mutex_);
+  flushed_sequence_ = std::max(flushed_sequence_, info.largest_seqno);
+  advance_to_flushed_sequence();
+}
+
+void FlushTracker::advance_to_flushed_sequence() {
+  while (!pending_.empty() && pending_.front().sequence <= flushed_sequence_) {
+    flushed_ = std::move(pending_.front().point);
+    pending_.pop_front();
+  }
+}
+
+// Drops every other pair but keeps the newest one, which a flush of everything must be able to name.
+void FlushTracker::thin_out() {
+  std::deque<Pair> kept;
+  for (size_t i = pending_.size(); i-- > 0;) {
+    if ((pending_.size() - 1 - i) % 2 == 0) kept.push_front(std::move(pending_[i]));
+  }
+  pending_ = std::move(kept);
+}
+
+}  // namespace commitd::storage

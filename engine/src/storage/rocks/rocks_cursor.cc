@@ -1,0 +1,56 @@
+#include "storage/rocks/rocks_cursor.h"
+
+#include "storage/rocks/rocks_status.h"
+
+namespace commitd::storage {
+
+namespace {
+
+rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
+
+class RocksIterator final : public Iterator {
+ public:
+  RocksIterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot, std::string lower, std::string upper)
+      : db_(std::move(db)),
+        snapshot_(std::move(snapshot)),
+        lower_(std::move(lower)),
+        upper_(std::move(upper)),
+        lower_slice_(lower_),
+        upper_slice_(upper_) {
+    rocksdb::ReadOptions options;
+    options.snapshot = handle_of(snapshot_.get());
+    options.iterate_lower_bound = &lower_slice_;
+    if (!upper_.empty()) options.iterate_upper_bound = &upper_slice_;
+    iterator_.reset(db_->NewIterator(options));
+  }
+
+  void seek(std::string_view key) override { iterator_->Seek(slice(key)); }
+  void seek_for_prev(std::string_view key) override { iterator_->SeekForPrev(slice(key)); }
+  void next() override { iterator_->Next(); }
+  void prev() override { iterator_->Prev(); }
+  bool valid() const override { return iterator_->Valid(); }
+  std::string_view key() const override { return view(iterator_->key()); }
+  std::string_view value() const override { return view(iterator_->value()); }
+  Status status() const override {
+    const rocksdb::Status status = iterator_->status();
+    return status.ok() ? Status{} : Status{read_error(status)};
+  }
+
+ private:
+  // The iterator refers to everything declared above it and must go first.
+  std::shared_ptr<rocksdb::DB> db_;
+  SnapshotPtr snapshot_;
+  std::string lower_, upper_;
+  rocksdb::Slice lower_slice_, upper_slice_;
+  std::unique_ptr<rocksdb::Iterator> iterator_;
+};
+
+}  // namespace
+
+std::unique_ptr<Iterator> make_rocks_iterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot, std::string lower,
+                                              std::string upper) {
+  return std::make_unique<RocksIterator>(std::move(db), std::move(snapshot), std::move(lower), std::move(upper));
+}
+
+}  // namespace commitd::storage

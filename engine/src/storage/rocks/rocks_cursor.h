@@ -1,0 +1,34 @@
+// Snapshots and iterators of the RocksDB engine.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <rocksdb/db.h>
+
+#include "storage/engine.h"
+
+namespace commitd::storage {
+
+class RocksSnapshot final : public Snapshot {
+ public:
+  explicit RocksSnapshot(std::shared_ptr<rocksdb::DB> db) : db_(std::move(db)), snapshot_(db_->GetSnapshot()) {}
+  ~RocksSnapshot() override { db_->ReleaseSnapshot(snapshot_); }
+
+  const rocksdb::Snapshot* handle() const { return snapshot_; }
+
+ private:
+  std::shared_ptr<rocksdb::DB> db_;
+  const rocksdb::Snapshot* snapshot_;
+};
+
+// Null for the newest committed state.
+inline const rocksdb::Snapshot* handle_of(const Snapshot* snapshot) {
+  return snapshot == nullptr ? nullptr : static_cast<const RocksSnapshot*>(snapshot)->handle();
+}
+
+// An empty `upper` is no bound.
+std::unique_ptr<Iterator> make_rocks_iterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot, std::string lower,
+                                              std::string upper);
+
+}  // namespace commitd::storage

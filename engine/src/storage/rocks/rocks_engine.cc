@@ -1,0 +1,203 @@
+#include "storage/rocks/rocks_engine.h"
+
+#include <map>
+
+#include <rocksdb/utilities/checkpoint.h>
+#include <rocksdb/write_batch.h>
+
+#include "base/packed_int.h"
+#include "storage/rocks/commit_point_codec.h"
+#include "storage/rocks/rocks_cursor.h"
+#include "storage/rocks/rocks_status.h"
+
+namespace commitd::storage {
+
+namespace {
+
+rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+Result<uint64_t> load_counter(rocksdb::DB& db, const std::string& key) {
+  std::string bytes;
+  const rocksdb::Status status = db.Get(rocksdb::ReadOptions(), key, &bytes);
+  if (status.IsNotFound()) return uint64_t{1};
+  if (!status.ok()) return read_error(status);
+  return load_be(bytes.data(), 8);
+}
+
+// Turns write sets into one batch: final row ids in log order, then the counters those and AUTO_INCREMENT have reached.
+class BatchBuilder {
+ public:
+  BatchBuilder(rocksdb::WriteBatch& batch, Counters& counters) : batch_(batch), counters_(counters) {}
+
+  Status add(const WriteSet& writes) {
+    for (const auto& [table_id, count] : writes.provisional_counts()) COMMITD_RETURN_IF_ERROR(load_row_id(table_id));
+    for (const auto& [begin, end] : writes.erased_ranges()) batch_.DeleteRange(slice(begin), slice(end));
+    for (const auto& [key, entry] : writes.entries()) add_entry(key, entry);
+    for (const auto& [table_id, count] : writes.provisional_counts()) row_ids_[table_id] += count;
+    for (const auto& [table_id, next] : writes.auto_increments()) {
+      uint64_t& highest = auto_increments_[table_id];
+      highest = std::max(highest, next);
+    }
+    return {};
+  }
+
+  Status add_counters() {
+    for (const auto& [table_id, next] : row_ids_) batch_.Put(row_id_key(table_id), encode_counter(next));
+    for (const auto& [table_id, next] : auto_increments_) {
+      COMMITD_RETURN_IF_ERROR(counters_.raise_auto_increment(table_id, next));
+      const auto durable = counters_.durable_auto_increment(table_id);
+      if (!durable) return durable.error();
+      if (next > *durable) batch_.Put(auto_increment_key(table_id), encode_counter(next));
+    }
+    return {};
+  }
+
+  void publish_counters() {
+    for (const auto& [table_id, next] : row_ids_) counters_.set_next_row_id(table_id, next);
+    for (const auto& [table_id, next] : auto_increments_) counters_.set_durable_auto_increment(table_id, next);
+  }
+
+ private:
+  Status load_row_id(uint64_t table_id) {
+    if (row_ids_.contains(table_id)) return {};
+    const auto next = counters_.next_row_id(table_id);
+    if (!next) return next.error();
+    row_ids_[table_id] = *next;
+    return {};
+  }
+
+  void add_entry(const std::string& key, const WriteSet::Entry& entry) {
+    switch (entry.row_id) {
+      case WriteSet::RowId::Final:
+        if (entry.value) {
+          batch_.Put(key, *entry.value);
+        } else {
+          batch_.Delete(key);
+        }
+        return;
+      case WriteSet::RowId::AtKeyEnd:
+        // A provisional row that was erased again has never been in the engine.
+        if (entry.value) batch_.Put(with_final_id(key, entry.table_id), *entry.value);
+        return;
+      case WriteSet::RowId::AtValueEnd:
+        if (entry.value) {
+          batch_.Put(key, with_final_id(*entry.value, entry.table_id));
+        } else {
+          batch_.Delete(key);
+        }
+        return;
+    }
+  }
+
+  std::string with_final_id(std::string_view bytes, uint64_t table_id) const {
+    const size_t at = bytes.size() - 8;
+    const uint64_t provisional = load_be(bytes.data() + at, 8);
+    std::string patched(bytes.substr(0, at));
+    append_big_endian(patched, row_ids_.at(table_id) + (provisional & ~kProvisionalRowId), 8);
+    return patched;
+  }
+
+  rocksdb::WriteBatch& batch_;
+  Counters& counters_;
+  std::map<uint64_t, uint64_t> row_ids_;          // next one to give
+  std::map<uint64_t, uint64_t> auto_increments_;  // next one to give
+};
+
+}  // namespace
+
+RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes, CommitPoint found)
+    : db_(std::move(db)),
+      flushes_(std::move(flushes)),
+      counters_([this](const std::string& key) { return load_counter(*db_, key); }),
+      point_(std::move(found)) {
+  flushes_->start_at(point_);
+}
+
+RocksEngine::~RocksEngine() = default;
+
+SnapshotPtr RocksEngine::snapshot() { return std::make_shared<RocksSnapshot>(db_); }
+
+Result<bool> RocksEngine::get(const Snapshot* snapshot, std::string_view key, std::string& value) {
+  rocksdb::ReadOptions options;
+  options.snapshot = handle_of(snapshot);
+  const rocksdb::Status status = db_->Get(options, slice(key), &value);
+  if (status.IsNotFound()) return false;
+  if (!status.ok()) return read_error(status);
+  return true;
+}
+
+std::unique_ptr<Iterator> RocksEngine::iterate(SnapshotPtr snapshot, std::string lower, std::string upper) {
+  return make_rocks_iterator(db_, std::move(snapshot), std::move(lower), std::move(upper));
+}
+
+Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) {
+  rocksdb::WriteBatch batch;
+  BatchBuilder builder(batch, counters_);
+  for (const WriteSet* writes : transactions) COMMITD_RETURN_IF_ERROR(builder.add(*writes));
+  COMMITD_RETURN_IF_ERROR(builder.add_counters());
+  batch.Put(commit_point_key(), encode_commit_point(point));
+
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  const rocksdb::Status status = db_->Write(options, &batch);
+  if (!status.ok()) return write_error(status);
+  builder.publish_counters();
+  flushes_->committed(db_->GetLatestSequenceNumber(), point);
+  std::lock_guard lock(point_mutex_);
+  point_ = point;
+  return {};
+}
+
+CommitPoint RocksEngine::replay_position() const {
+  std::lock_guard lock(point_mutex_);
+  return point_;
+}
+
+Status RocksEngine::checkpoint() {
+  rocksdb::FlushOptions options;
+  options.wait = true;
+  const rocksdb::Status status = db_->Flush(options);
+  return status.ok() ? Status{} : Status{write_error(status)};
+}
+
+// RocksDB flushes the memtable and links the files of one version: some prefix that lies at or behind what was committed when this was
+// called. The copy itself tells which.
+Result<CommitPoint> RocksEngine::backup_to(const std::string& directory) {
+  rocksdb::Checkpoint* created = nullptr;
+  rocksdb::Status status = rocksdb::Checkpoint::Create(db_.get(), &created);
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(created);
+  if (status.ok()) status = checkpoint->CreateCheckpoint(directory);
+  if (!status.ok()) return write_error(status);
+
+  rocksdb::DB* opened = nullptr;
+  status = rocksdb::DB::OpenForReadOnly(rocksdb::Options(), directory, &opened);
+  const std::unique_ptr<rocksdb::DB> copy(opened);
+  if (!status.ok()) return read_error(status);
+  return stored_commit_point(*copy);
+}
+
+Result<uint64_t> RocksEngine::next_auto_increment(uint64_t table_id, uint64_t count, uint64_t at_least) {
+  return counters_.reserve_auto_increment(table_id, count, at_least);
+}
+
+uint64_t RocksEngine::peek_auto_increment(uint64_t table_id) {
+  const auto next = counters_.peek_auto_increment(table_id);
+  return next ? *next : 0;
+}
+
+Engine::Sizes RocksEngine::sizes() const {
+  Sizes sizes;
+  db_->GetIntProperty(rocksdb::DB::Properties::kCurSizeAllMemTables, &sizes.memtable_bytes);
+  db_->GetIntProperty(rocksdb::DB::Properties::kTotalSstFilesSize, &sizes.sst_bytes);
+  return sizes;
+}
+
+Result<CommitPoint> stored_commit_point(rocksdb::DB& db) {
+  std::string bytes;
+  const rocksdb::Status status = db.Get(rocksdb::ReadOptions(), commit_point_key(), &bytes);
+  if (status.IsNotFound()) return CommitPoint{};
+  if (!status.ok()) return read_error(status);
+  return decode_commit_point(bytes);
+}
+
+}  // namespace commitd::storage

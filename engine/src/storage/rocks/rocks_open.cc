@@ -1,0 +1,96 @@
+// Opening the engine: RocksDB's settings, and the version of what is stored.
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include "storage/rocks/commit_point_codec.h"
+#include "storage/rocks/rocks_engine.h"
+#include "storage/rocks/rocks_status.h"
+
+namespace commitd::storage {
+
+namespace {
+
+constexpr std::string_view kFormatVersion = "1";
+
+rocksdb::BlockBasedTableOptions table_options(const RocksOptions& options) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.block_size = 16 << 10;
+  table.cache_index_and_filter_blocks = true;  // bounds memory by the cache
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.format_version = 5;
+  return table;
+}
+
+rocksdb::Options rocks_options(const RocksOptions& options, std::shared_ptr<FlushTracker> flushes) {
+  rocksdb::Options rocks;
+  rocks.create_if_missing = true;
+  rocks.write_buffer_size = options.write_buffer_bytes;
+  rocks.max_write_buffer_number = 4;
+  // One thread writes; the write thread's concurrency costs and gives nothing.
+  rocks.allow_concurrent_memtable_write = false;
+  rocks.enable_write_thread_adaptive_yield = false;
+  // Uniqueness checks ask mostly for keys that are not there.
+  rocks.memtable_prefix_bloom_size_ratio = 0.05;
+  rocks.memtable_whole_key_filtering = true;
+  rocks.level_compaction_dynamic_level_bytes = true;
+  rocks.max_background_jobs = 2;
+  rocks.bytes_per_sync = 1 << 20;
+  rocks.max_open_files = 1000;
+  rocks.compression = rocksdb::kLZ4Compression;
+  rocks.info_log_level = rocksdb::WARN_LEVEL;
+  rocks.keep_log_file_num = 4;
+  rocks.stats_dump_period_sec = 0;
+  rocks.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options(options)));
+  rocks.listeners.push_back(std::move(flushes));
+  return rocks;
+}
+
+Result<bool> is_empty(rocksdb::DB& db) {
+  const std::unique_ptr<rocksdb::Iterator> iterator(db.NewIterator(rocksdb::ReadOptions()));
+  iterator->SeekToFirst();
+  if (!iterator->status().ok()) return read_error(iterator->status());
+  return !iterator->Valid();
+}
+
+Status write_format_version(rocksdb::DB& db) {
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  const rocksdb::Status status = db.Put(options, format_version_key(), rocksdb::Slice(kFormatVersion.data(), kFormatVersion.size()));
+  return status.ok() ? Status{} : Status{write_error(status)};
+}
+
+// An empty directory gets our version; the key reaches the disk with the first flush, together with the first data.
+Status check_format_version(rocksdb::DB& db, const std::string& directory) {
+  std::string version;
+  const rocksdb::Status status = db.Get(rocksdb::ReadOptions(), format_version_key(), &version);
+  if (status.ok() && version == kFormatVersion) return {};
+  if (status.ok()) {
+    return make_error(er::kErrorOnRead, "{} holds data of format version {}; this release reads version {}. Start the release that wrote it",
+                      directory, version, kFormatVersion);
+  }
+  if (!status.IsNotFound()) return read_error(status);
+  auto empty = is_empty(db);
+  if (!empty) return empty.error();
+  if (!*empty) return make_error(er::kErrorOnRead, "{} holds a RocksDB database that is not commitd's; give another datadir", directory);
+  return write_format_version(db);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> open_rocks(const RocksOptions& options) {
+  auto flushes = std::make_shared<FlushTracker>();
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(rocks_options(options, flushes), options.directory, &opened);
+  if (!status.ok()) return read_error(status);
+  std::shared_ptr<rocksdb::DB> db(opened);
+  COMMITD_RETURN_IF_ERROR(check_format_version(*db, options.directory));
+  auto point = stored_commit_point(*db);
+  if (!point) return point.error();
+  return std::unique_ptr<Engine>(std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(*point)));
+}
+
+}  // namespace commitd::storage

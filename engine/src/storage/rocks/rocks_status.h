@@ -1,0 +1,22 @@
+// RocksDB's errors as ours.
+#pragma once
+
+#include <rocksdb/status.h>
+
+#include "base/error_codes.h"
+#include "base/result.h"
+
+namespace commitd::storage {
+
+inline Error read_error(const rocksdb::Status& status) {
+  return make_error(er::kErrorOnRead, "The storage engine cannot read its data: {}", status.ToString());
+}
+
+inline Error write_error(const rocksdb::Status& status) {
+  if (status.IsNoSpace()) {
+    return make_error(er::kDiskFull, "Disk full in the storage engine's directory ({}); free some space and restart", status.ToString());
+  }
+  return make_error(er::kErrorOnWrite, "The storage engine cannot write its data: {}", status.ToString());
+}
+
+}  // namespace commitd::storage
