@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+const (
+	clusterName = "demo" // of operator/config/samples/commitcluster.yaml
+
+	operatorNamespace   = "commitlab-system"
+	monitoringNamespace = "commitlab-monitoring"
+
+	// Enough acknowledged commits, on either side of the kill, for the verdict to mean something.
+	enoughCommits = 500
+)
+
+// demo carries what one step finds out to the next.
+type demo struct {
+	tools   tools
+	ledger  ledgerClient
+	begun   time.Time
+	outcome outcome
+}
+
+func newDemo(t tools) *demo {
+	return &demo{tools: t, ledger: ledgerClient{url: "http://" + nodeAddress + ":30099"}, begun: time.Now()}
+}
+
+func (d *demo) steps() []step {
+	kubectl := "KUBECONFIG=" + d.tools.kubeconfig + " " + d.tools.path("build", "bin", "kubectl") + " "
+	operatorLog := kubectl + "-n " + operatorNamespace + " logs deploy/commitlab-operator"
+	cluster := kubectl + "describe commitcluster " + clusterName
+	pods := kubectl + "get pods -A -o wide"
+	ledgerLog := kubectl + "logs deploy/ledger"
+	return []step{
+		{"Kubernetes", 3 * time.Minute, d.bringUp, []string{d.tools.path("build", "localcluster", "node", "log")}},
+		{"images", 2 * time.Minute, d.loadImages, []string{d.tools.path("build", "images")}},
+		{"Chaos Mesh", 3 * time.Minute, d.installChaosMesh, []string{kubectl + "-n chaos-mesh describe pods"}},
+		{"monitoring", 3 * time.Minute, d.installMonitoring, []string{kubectl + "-n " + monitoringNamespace + " describe pods"}},
+		{"operator", 3 * time.Minute, d.installOperator, []string{kubectl + "-n " + operatorNamespace + " describe pods", operatorLog}},
+		{"cluster of three", 3 * time.Minute, d.createCluster, []string{cluster, pods, operatorLog}},
+		{"ledger", 2 * time.Minute, d.startLedger, []string{ledgerLog, pods}},
+		{"k6 load", 2 * time.Minute, d.startLoad, []string{kubectl + "logs job/k6-slap-write"}},
+		{"master killed", time.Minute, d.killMaster, []string{kubectl + "describe podchaos kill-master", pods}},
+		{"new master", 2 * time.Minute, d.awaitNewMaster, []string{cluster, operatorLog, ledgerLog}},
+		{"killed server is back", 3 * time.Minute, d.awaitRejoin, []string{cluster, operatorLog, pods}},
+		{"verdict", 4 * time.Minute, d.judge, []string{ledgerLog}},
+	}
+}
+
+func (d *demo) bringUp(ctx context.Context) (string, error) {
+	begun := time.Now()
+	_, err := d.tools.output(ctx, "localcluster", "up")
+	d.outcome.clusterReady = time.Since(begun)
+	return "one real node, DNS and volumes", err
+}
+
+func (d *demo) loadImages(ctx context.Context) (string, error) {
+	archives, err := filepath.Glob(d.tools.path("build", "images", "*.tar"))
+	if err != nil || len(archives) == 0 {
+		return "", fmt.Errorf("no archives in build/images: run `make -C chaos/demo images`")
+	}
+	_, err = d.tools.output(ctx, "localcluster", append([]string{"image", "load"}, archives...)...)
+	return fmt.Sprintf("%d loaded", len(archives)), err
+}
+
+func (d *demo) installChaosMesh(ctx context.Context) (string, error) {
+	_, err := d.tools.output(ctx, "localcluster", "chaos-mesh", "install")
+	return "installed", err
+}
+
+func (d *demo) installMonitoring(ctx context.Context) (string, error) {
+	return "Prometheus at " + prometheusURL, d.tools.helmInstall(ctx, "commitlab-monitoring", monitoringNamespace)
+}
+
+func (d *demo) installOperator(ctx context.Context) (string, error) {
+	return "installed", d.tools.helmInstall(ctx, "commitlab", operatorNamespace)
+}
+
+func (d *demo) createCluster(ctx context.Context) (string, error) {
+	if _, err := d.tools.kubectl(ctx, "apply", "-f", d.tools.path("operator", "config", "samples", "commitcluster.yaml")); err != nil {
+		return "", err
+	}
+	c, err := d.waitReady(ctx)
+	return fmt.Sprintf("master %s, %d replicas attached, epoch %d", c.Status.Master, c.Status.ReadyReplicas, c.Status.Epoch), err
+}
+
+func (d *demo) startLedger(ctx context.Context) (string, error) {
+	if err := d.tools.applyAnew(ctx, d.tools.path("chaos", "ledger.yaml")); err != nil {
+		return "", err
+	}
+	acknowledged, err := d.awaitCommits(ctx, enoughCommits)
+	return fmt.Sprintf("%d commits acknowledged", acknowledged), err
+}
+
+// awaitCommits waits until the ledger counts at least that many.
+func (d *demo) awaitCommits(ctx context.Context, count int) (int, error) {
+	var status ledgerStatus
+	err := poll(ctx, func() (bool, error) {
+		var err error
+		if status, err = d.ledger.status(ctx); err != nil {
+			return false, err
+		}
+		return status.Acknowledged >= count, fmt.Errorf("%d of %d commits acknowledged", status.Acknowledged, count)
+	})
+	return status.Acknowledged, err
+}
+
+func (d *demo) startLoad(ctx context.Context) (string, error) {
+	if err := d.tools.applyAnew(ctx, d.tools.path("benchmarks", "k8s", "k6-job.yaml")); err != nil {
+		return "", err
+	}
+	var job struct {
+		Status struct {
+			Ready int `json:"ready"`
+		} `json:"status"`
+	}
+	err := poll(ctx, func() (bool, error) {
+		err := d.tools.get(ctx, &job, "job", "k6-slap-write")
+		return err == nil && job.Status.Ready > 0, err
+	})
+	return "slap-write is running", err
+}
+
+func (d *demo) killMaster(ctx context.Context) (string, error) {
+	before, err := d.cluster(ctx)
+	if err != nil {
+		return "", err
+	}
+	d.outcome.killed = before.Status.Master
+	uid, err := d.podUID(ctx, d.outcome.killed)
+	if err != nil {
+		return "", err
+	}
+	if err := d.ledger.markFault(ctx, "kill-master"); err != nil {
+		return "", err
+	}
+	if err := d.tools.applyAnew(ctx, d.tools.path("chaos", "experiments", "kill-master.yaml")); err != nil {
+		return "", err
+	}
+	// The proof that it happened: the pod of that name is gone, or another one.
+	err = poll(ctx, func() (bool, error) {
+		now, err := d.podUID(ctx, d.outcome.killed)
+		return err != nil || now != uid, fmt.Errorf("Chaos Mesh has not killed pod %s", d.outcome.killed)
+	})
+	return d.outcome.killed + ", by Chaos Mesh, without grace", err
+}
+
+func (d *demo) awaitNewMaster(ctx context.Context) (string, error) {
+	err := poll(ctx, func() (bool, error) {
+		c, err := d.cluster(ctx)
+		if err != nil {
+			return false, err
+		}
+		d.outcome.newMaster = c.Status.Master
+		status, err := d.ledger.status(ctx)
+		if err != nil {
+			return false, err
+		}
+		return c.Status.Master != "" && c.Status.Master != d.outcome.killed && status.Recovered,
+			fmt.Errorf("master is %q; the ledger's writes go on: %v", c.Status.Master, status.Recovered)
+	})
+	return d.outcome.newMaster + ", commits go on", err
+}
+
+func (d *demo) awaitRejoin(ctx context.Context) (string, error) {
+	c, err := d.waitReady(ctx)
+	return fmt.Sprintf("%d replicas attached to %s, epoch %d", c.Status.ReadyReplicas, c.Status.Master, c.Status.Epoch), err
+}
+
+func (d *demo) judge(ctx context.Context) (string, error) {
+	status, err := d.ledger.status(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, err := d.awaitCommits(ctx, status.Acknowledged+enoughCommits); err != nil {
+		return "", err
+	}
+	if err := d.ledger.stop(ctx); err != nil {
+		return "", err
+	}
+	err = poll(ctx, func() (bool, error) {
+		v, err := d.ledger.verdict(ctx)
+		if v != nil {
+			d.outcome.verdict = *v
+		}
+		return v != nil, err
+	})
+	d.outcome.took = time.Since(d.begun)
+	return d.outcome.verdict.Result, err
+}

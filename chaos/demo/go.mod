@@ -1,0 +1,3 @@
+module commitlab.dev/demo
+
+go 1.26.0

@@ -1,0 +1,43 @@
+// Command demo takes a machine without a cluster to a verdict: Kubernetes, a
+// CommitCluster, load, a killed master, and whether an acknowledged commit was lost.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	root := flag.String("root", ".", "the checkout")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *root); err != nil {
+		fmt.Fprintln(os.Stderr, "\nerror:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, root string) error {
+	tools, err := newTools(root)
+	if err != nil {
+		return err
+	}
+	demo := newDemo(tools)
+	progress := newProgress(os.Stdout)
+	for _, step := range demo.steps() {
+		if err := progress.run(ctx, step); err != nil {
+			return err
+		}
+	}
+	demo.outcome.print(os.Stdout, tools)
+	if !demo.outcome.good() {
+		return errors.New("this is not the promised outcome; the cluster is left as it is for you to look at")
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+const prometheusURL = "http://" + nodeAddress + ":30090"
+
+// outcome is what the demo shows in the end.
+type outcome struct {
+	clusterReady time.Duration
+	took         time.Duration
+	killed       string
+	newMaster    string
+	verdict      verdict
+}
+
+// good says whether everything happened and nothing acknowledged was lost.
+func (o outcome) good() bool {
+	return o.verdict.Result == "Passed" && o.verdict.Lost == 0 && o.verdict.Duplicated == 0 &&
+		len(o.verdict.Faults) > 0 && o.newMaster != "" && o.newMaster != o.killed
+}
+
+func (o outcome) print(out io.Writer, t tools) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "  %-16s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintln(out)
+	line("Kubernetes", "ready in %.1f s; the whole demo took %.0f s", o.clusterReady.Seconds(), o.took.Seconds())
+	line("master killed", "%s", o.killed)
+	line("new master", "%s", o.newMaster)
+	for _, f := range o.verdict.Faults {
+		line("RTO", "%.1f s from the last commit before to the first after, by %s", f.RTOSeconds, f.RecoveredBy)
+	}
+	line("acknowledged", "%d", o.verdict.Acknowledged)
+	line("lost", "%d", o.verdict.Lost)
+	line("duplicated", "%d", o.verdict.Duplicated)
+	line("indeterminate", "%d (no answer when the master died: such a commit may be there or not)", o.verdict.Indeterminate)
+	line("replicas equal", "%s", describeReplicas(o.verdict.Replicas))
+	line("verdict", "%s", strings.Join(append([]string{o.verdict.Result}, o.verdict.Reasons...), ": "))
+	fmt.Fprintln(out, "\nWhere to look (until `make demo-down`):")
+	line("kubectl", "export KUBECONFIG=%s PATH=%s:$PATH", t.kubeconfig, t.path("build", "bin"))
+	line("", "kubectl get commitcluster,pods -o wide; kubectl commitlab status %s", clusterName)
+	line("Prometheus", "%s", prometheusURL)
+	line("dashboards", "%s (import into Grafana; in the cluster as ConfigMaps labelled grafana_dashboard)", t.path("dashboards", "generated"))
+	line("ledger", "curl http://%s:30099/verdict", nodeAddress)
+}
+
+func describeReplicas(replicas []replica) string {
+	equal := 0
+	var wrong []string
+	for _, r := range replicas {
+		if r.Equal {
+			equal++
+		} else {
+			wrong = append(wrong, strings.TrimSpace(r.Address+" is not: "+r.Error))
+		}
+	}
+	return strings.Join(append([]string{fmt.Sprintf("%d of %d", equal, len(replicas))}, wrong...), "; ")
+}
