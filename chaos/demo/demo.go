@@ -130,7 +130,7 @@ func (d *demo) killMaster(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.outcome.killed = before.Status.Master
+	d.outcome.killed, d.outcome.epochBefore = before.Status.Master, before.Status.Epoch
 	uid, err := d.podUID(ctx, d.outcome.killed)
 	if err != nil {
 		return "", err
@@ -155,15 +155,16 @@ func (d *demo) awaitNewMaster(ctx context.Context) (string, error) {
 		if err != nil {
 			return false, err
 		}
-		d.outcome.newMaster = c.Status.Master
+		d.outcome.newMaster, d.outcome.epochAfter = c.Status.Master, c.Status.Epoch
 		status, err := d.ledger.status(ctx)
 		if err != nil {
 			return false, err
 		}
-		return c.Status.Master != "" && c.Status.Master != d.outcome.killed && status.Recovered,
-			fmt.Errorf("master is %q; the ledger's writes go on: %v", c.Status.Master, status.Recovered)
+		// A server that is back before the others miss it may get its role again, but never its epoch.
+		return c.Status.Epoch > d.outcome.epochBefore && status.Recovered,
+			fmt.Errorf("master is %q in epoch %d; the ledger's writes go on: %v", c.Status.Master, c.Status.Epoch, status.Recovered)
 	})
-	return d.outcome.newMaster + ", commits go on", err
+	return d.outcome.describeMaster() + "; commits go on", err
 }
 
 func (d *demo) awaitRejoin(ctx context.Context) (string, error) {

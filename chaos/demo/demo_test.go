@@ -15,7 +15,7 @@ import (
 
 func TestOnlyACompletePassIsGood(t *testing.T) {
 	pass := outcome{
-		killed: "demo-0", newMaster: "demo-1",
+		killed: "demo-0", newMaster: "demo-1", epochBefore: 2, epochAfter: 3,
 		verdict: verdict{Result: "Passed", Acknowledged: 10, Faults: []fault{{Name: "kill-master"}}},
 	}
 	if !pass.good() {

@@ -15,13 +15,23 @@ type outcome struct {
 	took         time.Duration
 	killed       string
 	newMaster    string
+	epochBefore  int64
+	epochAfter   int64
 	verdict      verdict
 }
 
 // good says whether everything happened and nothing acknowledged was lost.
 func (o outcome) good() bool {
 	return o.verdict.Result == "Passed" && o.verdict.Lost == 0 && o.verdict.Duplicated == 0 &&
-		len(o.verdict.Faults) > 0 && o.newMaster != "" && o.newMaster != o.killed
+		len(o.verdict.Faults) > 0 && o.newMaster != "" && o.epochAfter > o.epochBefore
+}
+
+func (o outcome) describeMaster() string {
+	text := fmt.Sprintf("%s, epoch %d after %d", o.newMaster, o.epochAfter, o.epochBefore)
+	if o.newMaster == o.killed {
+		text += " (the killed server itself: it was back before the others missed it)"
+	}
+	return text
 }
 
 func (o outcome) print(out io.Writer, t tools) {
@@ -31,7 +41,7 @@ func (o outcome) print(out io.Writer, t tools) {
 	fmt.Fprintln(out)
 	line("Kubernetes", "ready in %.1f s; the whole demo took %.0f s", o.clusterReady.Seconds(), o.took.Seconds())
 	line("master killed", "%s", o.killed)
-	line("new master", "%s", o.newMaster)
+	line("new master", "%s", o.describeMaster())
 	for _, f := range o.verdict.Faults {
 		line("RTO", "%.1f s from the last commit before to the first after, by %s", f.RTOSeconds, f.RecoveredBy)
 	}
