@@ -22,13 +22,13 @@ func TestOnlyACompletePassIsGood(t *testing.T) {
 		t.Error("a pass is not good")
 	}
 	for name, spoil := range map[string]func(*outcome){
-		"lost commits":       func(o *outcome) { o.verdict.Lost = 1 },
-		"duplicated commits": func(o *outcome) { o.verdict.Duplicated = 1 },
-		"inconclusive":       func(o *outcome) { o.verdict.Result = "Inconclusive" },
-		"no verdict":         func(o *outcome) { o.verdict = verdict{} },
-		"no fault on record": func(o *outcome) { o.verdict.Faults = nil },
-		"the same master":    func(o *outcome) { o.newMaster = o.killed },
-		"no master any more": func(o *outcome) { o.newMaster = "" },
+		"lost commits":        func(o *outcome) { o.verdict.Lost = 1 },
+		"duplicated commits":  func(o *outcome) { o.verdict.Duplicated = 1 },
+		"inconclusive":        func(o *outcome) { o.verdict.Result = "Inconclusive" },
+		"no verdict":          func(o *outcome) { o.verdict = verdict{} },
+		"no fault on record":  func(o *outcome) { o.verdict.Faults = nil },
+		"the same mastership": func(o *outcome) { o.epochAfter = o.epochBefore },
+		"no master any more":  func(o *outcome) { o.newMaster = "" },
 	} {
 		spoiled := pass
 		spoil(&spoiled)

@@ -32,15 +32,15 @@ var ErrNotRunning = errors.New("the local cluster is not running: start it with 
 
 // Up brings the cluster up, or finds it running, and returns when it is usable.
 func Up(ctx context.Context, l layout.Layout, out io.Writer) error {
-	if err := preflight(l); err != nil {
-		return err
-	}
 	p := newProgress(out)
 	owner, err := host.ReadOwner(layout.OwnerFile)
 	if err != nil {
 		return err
 	}
 	if err := owner.CheckFree(l.Build); err != nil {
+		return err
+	}
+	if err := preflight(l); err != nil {
 		return err
 	}
 	if owner != nil && owner.Process.Alive() {
