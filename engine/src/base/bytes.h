@@ -1,5 +1,5 @@
-// Integers and strings in byte buffers, as the protocol and the binlog write them: fixed-width little and big endian, and MySQL's
-// length-encoded integers.
+// Integers and strings in byte buffers, as the protocol and the binlog write them: fixed-width little and big
+// endian, and MySQL's length-encoded integers.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,9 @@ inline uint64_t load_le(const void* from, size_t width) {
   std::memcpy(&value, from, width);
   return value;
 }
-inline void store_le(void* to, uint64_t value, size_t width) { std::memcpy(to, &value, width); }
+inline void store_le(void* to, uint64_t value, size_t width) {
+  std::memcpy(to, &value, width);
+}
 
 inline uint64_t load_be(const void* from, size_t width) {
   return width == 0 ? 0 : __builtin_bswap64(load_le(from, width)) >> (64 - 8 * width);
@@ -27,26 +29,58 @@ inline void store_be(void* to, uint64_t value, size_t width) {
   if (width != 0) store_le(to, __builtin_bswap64(value << (64 - 8 * width)), width);
 }
 
-inline uint16_t load_le16(const void* from) { return static_cast<uint16_t>(load_le(from, 2)); }
-inline uint32_t load_le24(const void* from) { return static_cast<uint32_t>(load_le(from, 3)); }
-inline uint32_t load_le32(const void* from) { return static_cast<uint32_t>(load_le(from, 4)); }
-inline uint64_t load_le48(const void* from) { return load_le(from, 6); }
-inline uint64_t load_le64(const void* from) { return load_le(from, 8); }
-inline uint16_t load_be16(const void* from) { return static_cast<uint16_t>(load_be(from, 2)); }
-inline uint32_t load_be32(const void* from) { return static_cast<uint32_t>(load_be(from, 4)); }
-inline uint64_t load_be64(const void* from) { return load_be(from, 8); }
+inline uint16_t load_le16(const void* from) {
+  return static_cast<uint16_t>(load_le(from, 2));
+}
+inline uint32_t load_le24(const void* from) {
+  return static_cast<uint32_t>(load_le(from, 3));
+}
+inline uint32_t load_le32(const void* from) {
+  return static_cast<uint32_t>(load_le(from, 4));
+}
+inline uint64_t load_le48(const void* from) {
+  return load_le(from, 6);
+}
+inline uint64_t load_le64(const void* from) {
+  return load_le(from, 8);
+}
+inline uint16_t load_be16(const void* from) {
+  return static_cast<uint16_t>(load_be(from, 2));
+}
+inline uint32_t load_be32(const void* from) {
+  return static_cast<uint32_t>(load_be(from, 4));
+}
+inline uint64_t load_be64(const void* from) {
+  return load_be(from, 8);
+}
 
-inline void store_le16(void* to, uint16_t value) { store_le(to, value, 2); }
-inline void store_le24(void* to, uint32_t value) { store_le(to, value, 3); }
-inline void store_le32(void* to, uint32_t value) { store_le(to, value, 4); }
-inline void store_le48(void* to, uint64_t value) { store_le(to, value, 6); }
-inline void store_le64(void* to, uint64_t value) { store_le(to, value, 8); }
-inline void store_be16(void* to, uint16_t value) { store_be(to, value, 2); }
-inline void store_be32(void* to, uint32_t value) { store_be(to, value, 4); }
-inline void store_be64(void* to, uint64_t value) { store_be(to, value, 8); }
+inline void store_le16(void* to, uint16_t value) {
+  store_le(to, value, 2);
+}
+inline void store_le24(void* to, uint32_t value) {
+  store_le(to, value, 3);
+}
+inline void store_le32(void* to, uint32_t value) {
+  store_le(to, value, 4);
+}
+inline void store_le48(void* to, uint64_t value) {
+  store_le(to, value, 6);
+}
+inline void store_le64(void* to, uint64_t value) {
+  store_le(to, value, 8);
+}
+inline void store_be16(void* to, uint16_t value) {
+  store_be(to, value, 2);
+}
+inline void store_be32(void* to, uint32_t value) {
+  store_be(to, value, 4);
+}
+inline void store_be64(void* to, uint64_t value) {
+  store_be(to, value, 8);
+}
 
-// Reads from front to back. A read beyond the end gives zero or an empty string and makes ok() false for good, so that a decoder may
-// check once at its end (or before it uses a length to allocate).
+// Reads from front to back. A read beyond the end gives zero or an empty string and makes ok() false for
+// good, so that a decoder may check once at its end (or before it uses a length to allocate).
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -92,12 +126,20 @@ class ByteReader {
   uint64_t lenenc() {
     uint8_t first = u8();
     switch (first) {
-      case 0xfb: fail(); return 0;  // NULL stands only where the caller looked for it with at_null()
-      case 0xfc: return le(2);
-      case 0xfd: return le(3);
-      case 0xfe: return le(8);
-      case 0xff: fail(); return 0;
-      default: return first;
+      case 0xfb:
+        fail();
+        return 0;  // NULL stands only where the caller looked for it with at_null()
+      case 0xfc:
+        return le(2);
+      case 0xfd:
+        return le(3);
+      case 0xfe:
+        return le(8);
+      case 0xff:
+        fail();
+        return 0;
+      default:
+        return first;
     }
   }
   bool at_null() const { return !rest_.empty() && static_cast<uint8_t>(rest_.front()) == 0xfb; }

@@ -7,7 +7,8 @@
 
 namespace commitd {
 
-// The CRC-32 of zlib, which is the one binlog events end with. Pass the former result to go on with a later piece.
+// The CRC-32 of zlib, which is the one binlog events end with. Pass the former result to go on with a later
+// piece.
 inline uint32_t crc32_of(std::string_view bytes, uint32_t previous = 0) {
   return static_cast<uint32_t>(
       ::crc32_z(previous, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));

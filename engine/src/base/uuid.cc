@@ -11,7 +11,9 @@ namespace {
 
 constexpr size_t kTextSize = 36;
 
-bool is_hyphen_place(size_t i) { return i == 8 || i == 13 || i == 18 || i == 23; }
+bool is_hyphen_place(size_t i) {
+  return i == 8 || i == 13 || i == 18 || i == 23;
+}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';

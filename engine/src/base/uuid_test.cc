@@ -14,8 +14,9 @@ TEST(UuidTest, TextFormComesBack) {
 }
 
 TEST(UuidTest, OnlyTheWholeFormIsAccepted) {
-  for (const char* text : {"", "3e11fa47", "3e11fa4771ca11e19e33c80aa9429562", "3e11fa47-71ca-11e1-9e33-c80aa942956g",
-                           "3e11fa47-71ca-11e1-9e33-c80aa94295620", "3e11fa47-71ca-11e1-9e330c80aa9429562"}) {
+  for (const char* text :
+       {"", "3e11fa47", "3e11fa4771ca11e19e33c80aa9429562", "3e11fa47-71ca-11e1-9e33-c80aa942956g",
+        "3e11fa47-71ca-11e1-9e33-c80aa94295620", "3e11fa47-71ca-11e1-9e330c80aa9429562"}) {
     EXPECT_FALSE(Uuid::parse(text)) << text;
   }
 }

@@ -21,13 +21,15 @@ Registry& Registry::instance() {
   return *registry;
 }
 
-Series& Registry::series(const std::string& type, const std::string& name, const std::string& help, const Labels& labels) {
+Series& Registry::series(const std::string& type, const std::string& name, const std::string& help,
+                         const Labels& labels) {
   Family& family = families_[name];
   if (family.series.empty()) {
     family.type = type;
     family.help = help;
   } else if (family.type != type) {
-    std::fprintf(stderr, "metric %s is registered as %s and as %s\n", name.c_str(), family.type.c_str(), type.c_str());
+    std::fprintf(stderr, "metric %s is registered as %s and as %s\n", name.c_str(), family.type.c_str(),
+                 type.c_str());
     std::abort();
   }
   auto found = std::find_if(family.series.begin(), family.series.end(),
@@ -41,7 +43,8 @@ Series& Registry::series(const std::string& type, const std::string& name, const
 namespace {
 
 template <class Metric>
-Metric& metric(const std::string& type, const std::string& name, const std::string& help, const Labels& labels) {
+Metric& metric(const std::string& type, const std::string& name, const std::string& help,
+               const Labels& labels) {
   Registry& registry = Registry::instance();
   std::lock_guard lock(registry.mutex());
   Series& series = registry.series(type, name, help, labels);

@@ -1,7 +1,9 @@
-// Counters, gauges and histograms with Prometheus names (the list is in engine/CONTROL.md). Registered once, at first use:
+// Counters, gauges and histograms with Prometheus names (the list is in engine/CONTROL.md). Registered once,
+// at first use:
 //   static auto& groups = observe::counter("commitd_commit_groups_total", "Commit groups flushed.");
 //   groups.add();
-// Updating one is a relaxed atomic on a per-thread slot or a plain atomic; reading happens only when somebody scrapes.
+// Updating one is a relaxed atomic on a per-thread slot or a plain atomic; reading happens only when somebody
+// scrapes.
 #pragma once
 
 #include <atomic>

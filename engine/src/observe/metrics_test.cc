@@ -40,10 +40,10 @@ TEST(Metrics, LabelValuesAndHelpAreEscaped) {
 
 TEST(Metrics, HistogramBucketsAreCumulativeAndEndWithInfinity) {
   auto& seconds = histogram("test_wait_seconds", "Waits.", {{"stage", "sync"}});
-  seconds.observe_ns(900);             // ≤ 1 µs
-  seconds.observe_ns(1'000);           // a bound belongs to its bucket
-  seconds.observe_ns(1'001);           // ≤ 2 µs
-  seconds.observe_ns(500'000'000'000); // beyond the last bound
+  seconds.observe_ns(900);              // ≤ 1 µs
+  seconds.observe_ns(1'000);            // a bound belongs to its bucket
+  seconds.observe_ns(1'001);            // ≤ 2 µs
+  seconds.observe_ns(500'000'000'000);  // beyond the last bound
   auto buckets = lines_with("test_wait_seconds_bucket");
   ASSERT_EQ(buckets.size(), 28u);
   EXPECT_EQ(buckets[0], "test_wait_seconds_bucket{stage=\"sync\",le=\"1e-06\"} 2");

@@ -20,7 +20,9 @@ rusage usage() {
   return used;
 }
 
-double seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6; }
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
 
 double cpu_seconds() {
   rusage used = usage();
@@ -43,7 +45,8 @@ double open_descriptors() {
   return count - 3;  // ".", ".." and the directory being read
 }
 
-// The 22nd field of /proc/self/stat, in clock ticks since the boot; the second may hold blanks and ends with the last ')'.
+// The 22nd field of /proc/self/stat, in clock ticks since the boot; the second may hold blanks and ends with
+// the last ')'.
 double start_ticks() {
   std::ifstream stat("/proc/self/stat");
   std::string line;
@@ -65,20 +68,25 @@ double boot_time() {
   return 0;
 }
 
-double start_time() { return boot_time() + start_ticks() / static_cast<double>(sysconf(_SC_CLK_TCK)); }
+double start_time() {
+  return boot_time() + start_ticks() / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
 
 }  // namespace
 
 void register_process_metrics() {
-  callback("counter", "process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", {}, cpu_seconds);
+  callback("counter", "process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", {},
+           cpu_seconds);
   callback("gauge", "process_resident_memory_bytes", "Resident memory size in bytes.", {}, resident_bytes);
   callback("gauge", "process_open_fds", "Number of open file descriptors.", {}, open_descriptors);
   double started = start_time();
-  callback("gauge", "process_start_time_seconds", "Start time of the process since unix epoch in seconds.", {},
-           [started] { return started; });
-  callback("counter", "commitd_voluntary_context_switches_total", "Times a thread of the server gave up the processor to wait.",
-           {}, [] { return static_cast<double>(usage().ru_nvcsw); });
-  callback("counter", "commitd_involuntary_context_switches_total", "Times a thread of the server was preempted.", {},
+  callback("gauge", "process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
+           {}, [started] { return started; });
+  callback("counter", "commitd_voluntary_context_switches_total",
+           "Times a thread of the server gave up the processor to wait.", {},
+           [] { return static_cast<double>(usage().ru_nvcsw); });
+  callback("counter", "commitd_involuntary_context_switches_total",
+           "Times a thread of the server was preempted.", {},
            [] { return static_cast<double>(usage().ru_nivcsw); });
 }
 

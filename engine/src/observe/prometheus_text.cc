@@ -42,15 +42,20 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
-double seconds_of_bucket(int i) { return std::ldexp(1e-6, i); }
+double seconds_of_bucket(int i) {
+  return std::ldexp(1e-6, i);
+}
 
-void write_histogram(std::string& out, const std::string& name, const Labels& labels, const Histogram& histogram) {
-  // The sum is read before the buckets and the count is what the buckets say, so that no scrape sees a count below its buckets.
+void write_histogram(std::string& out, const std::string& name, const Labels& labels,
+                     const Histogram& histogram) {
+  // The sum is read before the buckets and the count is what the buckets say, so that no scrape sees a count
+  // below its buckets.
   double sum = static_cast<double>(histogram.sum_ns()) * 1e-9;
   uint64_t cumulative = 0;
   for (int i = 0; i < Histogram::kBuckets; ++i) {
     cumulative += histogram.bucket(i);
-    out += fmt::format("{}_bucket{} {}\n", name, label_text(labels, number(seconds_of_bucket(i))), cumulative);
+    out +=
+        fmt::format("{}_bucket{} {}\n", name, label_text(labels, number(seconds_of_bucket(i))), cumulative);
   }
   cumulative += histogram.bucket(Histogram::kBuckets);
   out += fmt::format("{}_bucket{} {}\n", name, label_text(labels, "+Inf"), cumulative);
@@ -60,7 +65,9 @@ void write_histogram(std::string& out, const std::string& name, const Labels& la
 
 // The value of a metric that has just one.
 struct SingleValue {
-  std::string operator()(const std::unique_ptr<Counter>& counter) const { return fmt::format("{}", counter->value()); }
+  std::string operator()(const std::unique_ptr<Counter>& counter) const {
+    return fmt::format("{}", counter->value());
+  }
   std::string operator()(const std::unique_ptr<Gauge>& gauge) const { return number(gauge->value()); }
   std::string operator()(const std::function<double()>& read) const { return number(read()); }
   std::string operator()(const std::unique_ptr<Histogram>&) const { return {}; }
@@ -79,7 +86,8 @@ std::string prometheus_text() {
       if (auto* histogram = std::get_if<std::unique_ptr<Histogram>>(&series.metric)) {
         write_histogram(out, name, series.labels, **histogram);
       } else {
-        out += fmt::format("{}{} {}\n", name, label_text(series.labels), std::visit(SingleValue{}, series.metric));
+        out += fmt::format("{}{} {}\n", name, label_text(series.labels),
+                           std::visit(SingleValue{}, series.metric));
       }
     }
   }

@@ -31,7 +31,8 @@ class Registry {
 
   std::mutex& mutex() { return mutex_; }
   // Both under the mutex.
-  Series& series(const std::string& type, const std::string& name, const std::string& help, const Labels& labels);
+  Series& series(const std::string& type, const std::string& name, const std::string& help,
+                 const Labels& labels);
   const std::map<std::string, Family>& families() const { return families_; }
 
  private:

@@ -8,7 +8,9 @@
 
 namespace commitd {
 
-FdWatch::FdWatch(int fd) : reactor_(*Reactor::current()), fd_(fd) { reactor_.impl().watch(fd, *this); }
+FdWatch::FdWatch(int fd) : reactor_(*Reactor::current()), fd_(fd) {
+  reactor_.impl().watch(fd, *this);
+}
 
 FdWatch::~FdWatch() {
   reactor_.impl().forget(fd_, *this);

@@ -1,4 +1,5 @@
-// Readiness of one file descriptor on one reactor, edge-triggered: the kernel tells each change once, the watch remembers it.
+// Readiness of one file descriptor on one reactor, edge-triggered: the kernel tells each change once, the
+// watch remembers it.
 #pragma once
 
 #include <coroutine>
@@ -16,12 +17,13 @@ class FdWatch {
   FdWatch(const FdWatch&) = delete;
 
   class Awaiter;
-  // Until the descriptor may be read (written), at once when it may be already. One waiter for each direction.
+  // Until the descriptor may be read (written), at once when it may be already. One waiter for each
+  // direction.
   Awaiter readable(Deadline deadline = kNoDeadline);
   Awaiter writable(Deadline deadline = kNoDeadline);
 
-  // The caller met EAGAIN, or got less than it asked for: nothing to read (no room to write) until the next event. A direction that
-  // has ended stays ready for good: trying it answers at once.
+  // The caller met EAGAIN, or got less than it asked for: nothing to read (no room to write) until the next
+  // event. A direction that has ended stays ready for good: trying it answers at once.
   void drained_input() { input_ready_ = input_ended_; }
   void filled_output() { output_ready_ = output_ended_; }
 
@@ -40,7 +42,8 @@ class FdWatch {
 
 class FdWatch::Awaiter final : private Timer {
  public:
-  Awaiter(FdWatch& watch, bool input, Deadline deadline) : watch_(watch), input_(input), deadline_(deadline) {}
+  Awaiter(FdWatch& watch, bool input, Deadline deadline)
+      : watch_(watch), input_(input), deadline_(deadline) {}
   Awaiter(const Awaiter&) = delete;
   ~Awaiter() { leave(); }
 
@@ -62,7 +65,11 @@ class FdWatch::Awaiter final : private Timer {
   std::coroutine_handle<> waiter_;
 };
 
-inline FdWatch::Awaiter FdWatch::readable(Deadline deadline) { return Awaiter(*this, true, deadline); }
-inline FdWatch::Awaiter FdWatch::writable(Deadline deadline) { return Awaiter(*this, false, deadline); }
+inline FdWatch::Awaiter FdWatch::readable(Deadline deadline) {
+  return Awaiter(*this, true, deadline);
+}
+inline FdWatch::Awaiter FdWatch::writable(Deadline deadline) {
+  return Awaiter(*this, false, deadline);
+}
 
 }  // namespace commitd

@@ -23,7 +23,8 @@ struct FreeFrame {
   FreeFrame* next;
 };
 
-// A thread keeps a bounded number of frames of each size; frames that end on another thread than they began on just change lists.
+// A thread keeps a bounded number of frames of each size; frames that end on another thread than they began
+// on just change lists.
 class FrameCache {
  public:
   ~FrameCache() {
@@ -64,7 +65,9 @@ class FrameCache {
 
 thread_local FrameCache frame_cache;
 
-std::size_t class_of(std::size_t size) { return (size - 1) / kGranule; }
+std::size_t class_of(std::size_t size) {
+  return (size - 1) / kGranule;
+}
 
 void* allocate_or_throw(std::size_t size) {
   void* memory = std::malloc(size);

@@ -17,13 +17,17 @@ namespace {
 constexpr int kBacklog = 1024;
 
 Error cannot_listen(const std::string& where, int error) {
-  return make_error(er::kOutOfResources, "Cannot listen on {}: {}. Is another server using it?", where, std::strerror(error));
+  return make_error(er::kOutOfResources, "Cannot listen on {}: {}. Is another server using it?", where,
+                    std::strerror(error));
 }
 
-UniqueFd stream_socket(int family) { return UniqueFd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
+UniqueFd stream_socket(int family) {
+  return UniqueFd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
 
 Result<UniqueFd> bind_and_listen(UniqueFd fd, const SocketAddress& address, const std::string& where) {
-  if (!fd.valid() || ::bind(fd.get(), address.get(), address.size) != 0 || ::listen(fd.get(), kBacklog) != 0) {
+  if (!fd.valid() || ::bind(fd.get(), address.get(), address.size) != 0 ||
+      ::listen(fd.get(), kBacklog) != 0) {
     return cannot_listen(where, errno);
   }
   return fd;
@@ -35,7 +39,9 @@ bool is_stale(const SocketAddress& address) {
   return probe.valid() && ::connect(probe.get(), address.get(), address.size) != 0 && errno == ECONNREFUSED;
 }
 
-bool out_of_descriptors(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
+bool out_of_descriptors(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
 
 }  // namespace
 

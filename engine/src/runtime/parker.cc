@@ -6,22 +6,27 @@
 
 namespace commitd {
 
-// The state moves Empty → Parked → Woken | TimedOut, or Empty → Woken when the finisher is first. Only one side can move it out of
-// Parked, and only that side resumes the waiter; so the waiter runs once, and a finisher that lost touches nothing afterwards.
+// The state moves Empty → Parked → Woken | TimedOut, or Empty → Woken when the finisher is first. Only one
+// side can move it out of Parked, and only that side resumes the waiter; so the waiter runs once, and a
+// finisher that lost touches nothing afterwards.
 
 void Parker::wake() {
   int state = state_.load(std::memory_order_acquire);
   while (state == Empty || state == Parked) {
-    if (!state_.compare_exchange_weak(state, Woken, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+    if (!state_.compare_exchange_weak(state, Woken, std::memory_order_acq_rel, std::memory_order_acquire))
+      continue;
     if (state == Parked) home_->post(resumption_);
     return;
   }
 }
 
-void Parker::reset() { state_.store(Empty, std::memory_order_relaxed); }
+void Parker::reset() {
+  state_.store(Empty, std::memory_order_relaxed);
+}
 
 bool Parker::Awaiter::await_suspend(std::coroutine_handle<> waiter) {
-  static auto& parks = observe::counter("commitd_session_parks_total", "Times a coroutine parked to wait for something.");
+  static auto& parks =
+      observe::counter("commitd_session_parks_total", "Times a coroutine parked to wait for something.");
   parker_.home_ = Reactor::current();
   assert(parker_.home_ && "only a coroutine on a reactor can park");
   parker_.resumption_.waiter = waiter;

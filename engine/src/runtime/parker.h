@@ -1,11 +1,12 @@
-// Parker: the one way to wait. A coroutine parks on it; whoever finishes what it waits for wakes exactly that one.
+// Parker: the one way to wait. A coroutine parks on it; whoever finishes what it waits for wakes exactly that
+// one.
 //
 //   Parker parker;                          // on the waiter's stack (its coroutine frame)
 //   hand &parker to the finisher;
 //   Wake how = co_await parker.park(deadline);
 //
-// wake() may come from any thread, before or after park(), once or often. After park() returned TimedOut the waiter must
-// withdraw the parker from the finisher (under the finisher's lock) before it goes away.
+// wake() may come from any thread, before or after park(), once or often. After park() returned TimedOut the
+// waiter must withdraw the parker from the finisher (under the finisher's lock) before it goes away.
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,8 @@ class Parker {
   void reset();
 
  private:
-  // What travels to the home reactor. It is posted once per wait, by whoever moved the state from Parked to Woken.
+  // What travels to the home reactor. It is posted once per wait, by whoever moved the state from Parked to
+  // Woken.
   class Resumption final : public Posted {
    public:
     std::coroutine_handle<> waiter;

@@ -2,7 +2,8 @@
 
 namespace commitd {
 
-// What co_await parker.park() waits with. It is also the timer of the wait, so a wait with a deadline allocates nothing.
+// What co_await parker.park() waits with. It is also the timer of the wait, so a wait with a deadline
+// allocates nothing.
 class Parker::Awaiter final : private Timer {
  public:
   Awaiter(Parker& parker, Deadline deadline) : parker_(parker), deadline_(deadline) {}
@@ -20,6 +21,8 @@ class Parker::Awaiter final : private Timer {
   Deadline deadline_;
 };
 
-inline Parker::Awaiter Parker::park(Deadline deadline) { return Awaiter(*this, deadline); }
+inline Parker::Awaiter Parker::park(Deadline deadline) {
+  return Awaiter(*this, deadline);
+}
 
 }  // namespace commitd

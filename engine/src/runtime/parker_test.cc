@@ -14,7 +14,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Task<Wake> park_on(Parker& parker, Deadline deadline) { co_return co_await parker.park(deadline); }
+Task<Wake> park_on(Parker& parker, Deadline deadline) {
+  co_return co_await parker.park(deadline);
+}
 
 TEST(Parker, WokenBeforeItParksDoesNotWait) {
   Parker parker;
@@ -50,8 +52,9 @@ TEST(Parker, IsWokenFromAnotherThreadWhileItSleeps) {
   waker.join();
 }
 
-// A finisher in another thread wakes each parker as soon as it sees it, racing with park() and with the time-out. As waiters of the
-// server do, the waiter withdraws its parker under the finisher's lock before it goes away.
+// A finisher in another thread wakes each parker as soon as it sees it, racing with park() and with the
+// time-out. As waiters of the server do, the waiter withdraws its parker under the finisher's lock before it
+// goes away.
 class Finisher {
  public:
   Finisher() : thread_([this] { run(); }) {}

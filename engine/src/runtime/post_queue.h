@@ -1,11 +1,13 @@
-// Work for a reactor, posted by any thread. Lock-free: posting is one compare-and-swap, taking everything is one exchange.
+// Work for a reactor, posted by any thread. Lock-free: posting is one compare-and-swap, taking everything is
+// one exchange.
 #pragma once
 
 #include <atomic>
 
 namespace commitd {
 
-// One piece of posted work. Whoever posts it keeps it alive until run() is called; from then on it is the callee's.
+// One piece of posted work. Whoever posts it keeps it alive until run() is called; from then on it is the
+// callee's.
 class Posted {
  public:
   virtual ~Posted() = default;
@@ -25,7 +27,8 @@ class PostQueue {
     Posted* newest = newest_.load(std::memory_order_relaxed);
     do {
       work.next_ = newest;
-    } while (!newest_.compare_exchange_weak(newest, &work, std::memory_order_seq_cst, std::memory_order_relaxed));
+    } while (
+        !newest_.compare_exchange_weak(newest, &work, std::memory_order_seq_cst, std::memory_order_relaxed));
   }
 
   // Everything posted so far, each piece once, in the order of posting. `use` may end the piece's life.

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "observe/metrics.h"
@@ -21,7 +22,8 @@ namespace {
 
 thread_local Reactor* current_reactor = nullptr;
 
-// The reactor of a thread for as long as this object lives; run_blocking() may nest one reactor in another's thread.
+// The reactor of a thread for as long as this object lives; run_blocking() may nest one reactor in another's
+// thread.
 class CurrentReactor {
  public:
   explicit CurrentReactor(Reactor& reactor) : previous_(std::exchange(current_reactor, &reactor)) {}
@@ -29,6 +31,18 @@ class CurrentReactor {
 
  private:
   Reactor* previous_;
+};
+
+// Counts a thread among the visitors of a reactor.
+class Visit {
+ public:
+  explicit Visit(std::atomic<int>& visitors) : visitors_(visitors) {
+    visitors_.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~Visit() { visitors_.fetch_sub(1, std::memory_order_release); }
+
+ private:
+  std::atomic<int>& visitors_;
 };
 
 class PostedHandle final : public Posted {
@@ -93,10 +107,11 @@ Reactor::Impl::Impl(Reactor& owner, std::string name) : owner_(owner), name_(std
 
 Reactor::Impl::~Impl() {
   CurrentReactor current(owner_);
-  // First the queue, whose nodes may lie in the frames that go next. Work that those frames' destructors post is dropped as well,
-  // and never looked at again.
+  // First the queue, whose nodes may lie in the frames that go next. Work that those frames' destructors post
+  // is dropped as well, and never looked at again.
   posted_.take_all([](Posted& work) { work.discard(); });
   roots_.destroy_all();
+  while (visitors_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
   close(wake_fd_);
   close(epoll_fd_);
 }
@@ -111,6 +126,7 @@ void Reactor::Impl::run() {
 }
 
 void Reactor::Impl::stop() {
+  Visit visit(visitors_);
   stopping_.store(true, std::memory_order_release);
   write_wake_fd();
 }
@@ -120,8 +136,8 @@ void Reactor::Impl::run_posted() {
 }
 
 void Reactor::Impl::wait_for_events() {
-  static auto& wakeups =
-      observe::counter("commitd_reactor_wakeups_total", "Times a reactor thread went to sleep and was woken.");
+  static auto& wakeups = observe::counter("commitd_reactor_wakeups_total",
+                                          "Times a reactor thread went to sleep and was woken.");
   int timeout = milliseconds_to_wait();
   if (timeout != 0) {
     // Pairs with post(): either it sees that we sleep and wakes us, or we see its work here.
@@ -152,20 +168,24 @@ void Reactor::Impl::dispatch(int count) {
   }
 }
 
-// The eventfd is edge-triggered and never read: each write is an edge, and its counter does not overflow in a server's life.
+// The eventfd is edge-triggered and never read: each write is an edge, and its counter does not overflow in a
+// server's life.
 void Reactor::Impl::write_wake_fd() {
   uint64_t one = 1;
   if (write(wake_fd_, &one, sizeof(one)) < 0 && errno != EAGAIN) die("write to eventfd");
 }
 
 void Reactor::Impl::post(Posted& work) {
+  Visit visit(visitors_);
   posted_.push(work);
   if (sleeping_.load(std::memory_order_seq_cst) && sleeping_.exchange(false, std::memory_order_seq_cst)) {
     write_wake_fd();
   }
 }
 
-void Reactor::Impl::start(Task<void> task) { roots_.start(std::move(task)); }
+void Reactor::Impl::start(Task<void> task) {
+  roots_.start(std::move(task));
+}
 
 void Reactor::Impl::watch(int fd, FdWatch& watch) {
   epoll_event event{};
@@ -185,16 +205,34 @@ void Reactor::Impl::forget(int fd, FdWatch& watch) {
 Reactor::Reactor(std::string name) : impl_(std::make_unique<Impl>(*this, std::move(name))) {}
 Reactor::~Reactor() = default;
 
-Reactor* Reactor::current() { return current_reactor; }
+Reactor* Reactor::current() {
+  return current_reactor;
+}
 
-void Reactor::run() { impl_->run(); }
-void Reactor::stop() { impl_->stop(); }
-void Reactor::post(std::coroutine_handle<> handle) { impl_->post(*new PostedHandle(handle)); }
-void Reactor::post(std::function<void()> function) { impl_->post(*new PostedFunction(std::move(function))); }
-void Reactor::post(Posted& work) { impl_->post(work); }
-void Reactor::spawn(Task<void> task) { impl_->post(*new PostedTask(*impl_, std::move(task))); }
-void Reactor::add_timer(Timer& timer, Deadline deadline) { impl_->timers.add(timer, deadline); }
-void Reactor::cancel_timer(Timer& timer) { impl_->timers.remove(timer); }
+void Reactor::run() {
+  impl_->run();
+}
+void Reactor::stop() {
+  impl_->stop();
+}
+void Reactor::post(std::coroutine_handle<> handle) {
+  impl_->post(*new PostedHandle(handle));
+}
+void Reactor::post(std::function<void()> function) {
+  impl_->post(*new PostedFunction(std::move(function)));
+}
+void Reactor::post(Posted& work) {
+  impl_->post(work);
+}
+void Reactor::spawn(Task<void> task) {
+  impl_->post(*new PostedTask(*impl_, std::move(task)));
+}
+void Reactor::add_timer(Timer& timer, Deadline deadline) {
+  impl_->timers.add(timer, deadline);
+}
+void Reactor::cancel_timer(Timer& timer) {
+  impl_->timers.remove(timer);
+}
 
 Task<void> sleep_until(Deadline deadline) {
   Parker nobody;

@@ -1,5 +1,5 @@
-// A reactor: one thread, one epoll set, the coroutines that live on it. A coroutine runs only on its home reactor, so what
-// belongs to one session needs no lock. Other threads reach a reactor through post().
+// A reactor: one thread, one epoll set, the coroutines that live on it. A coroutine runs only on its home
+// reactor, so what belongs to one session needs no lock. Other threads reach a reactor through post().
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,8 @@ class FdWatch;
 class Reactor {
  public:
   explicit Reactor(std::string name);
-  // Ends what was spawned and has not ended: the coroutines' frames are destroyed where they wait. Only after run() returned.
+  // Ends what was spawned and has not ended: the coroutines' frames are destroyed where they wait. Only after
+  // run() returned.
   ~Reactor();
   Reactor(const Reactor&) = delete;
 

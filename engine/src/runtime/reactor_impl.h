@@ -40,10 +40,14 @@ class Reactor::Impl {
   int epoll_fd_;
   int wake_fd_;
   PostQueue posted_;
-  // True from just before the reactor looks at the queue for the last time until somebody has taken on waking it: a post that sees
-  // it true writes to the eventfd, all others leave their work to the batch that is on its way.
+  // True from just before the reactor looks at the queue for the last time until somebody has taken on waking
+  // it: a post that sees it true writes to the eventfd, all others leave their work to the batch that is on
+  // its way.
   std::atomic<bool> sleeping_{false};
   std::atomic<bool> stopping_{false};
+  // Threads inside post() or stop(). What they post may end the reactor before they have left it; its
+  // destructor waits for them.
+  std::atomic<int> visitors_{0};
   RootTasks roots_;
   std::array<epoll_event, 128> events_;
   int event_count_ = 0, next_event_ = 0;

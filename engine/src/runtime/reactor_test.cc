@@ -17,7 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Task<int> answer() { co_return 42; }
+Task<int> answer() {
+  co_return 42;
+}
 
 Task<int> sum_of_answers(int times) {
   int sum = 0;
@@ -38,7 +40,9 @@ Task<int> sum_after_sleeping(int times) {
   co_return sum;
 }
 
-TEST(Task, ManyAwaitsThatSuspendNeedNoMoreStackThanOne) { EXPECT_EQ(run_blocking(sum_after_sleeping(100'000)), 4'200'000); }
+TEST(Task, ManyAwaitsThatSuspendNeedNoMoreStackThanOne) {
+  EXPECT_EQ(run_blocking(sum_after_sleeping(100'000)), 4'200'000);
+}
 
 Task<int> throwing() {
   throw std::runtime_error("from inside");
@@ -54,7 +58,9 @@ Task<bool> catches() {
   co_return false;
 }
 
-TEST(Task, AnExceptionReachesTheAwaitingCoroutine) { EXPECT_TRUE(run_blocking(catches())); }
+TEST(Task, AnExceptionReachesTheAwaitingCoroutine) {
+  EXPECT_TRUE(run_blocking(catches()));
+}
 
 Task<void> append_after(Deadline deadline, int value, std::vector<int>& into) {
   co_await sleep_until(deadline);

@@ -1,4 +1,5 @@
-// Coroutines that nobody awaits: what Reactor::spawn starts. They end by themselves, or when their reactor goes away.
+// Coroutines that nobody awaits: what Reactor::spawn starts. They end by themselves, or when their reactor
+// goes away.
 #pragma once
 
 #include <coroutine>

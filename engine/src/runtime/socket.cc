@@ -32,9 +32,12 @@ std::span<iovec> advance(std::span<iovec> pieces, size_t written) {
   return pieces;
 }
 
-void set_option(int fd, int level, int name, int value) { setsockopt(fd, level, name, &value, sizeof(value)); }
+void set_option(int fd, int level, int name, int value) {
+  setsockopt(fd, level, name, &value, sizeof(value));
+}
 
-// No coalescing of small packets, and a vanished peer is noticed within about two minutes. Both fail harmlessly on unix sockets.
+// No coalescing of small packets, and a vanished peer is noticed within about two minutes. Both fail
+// harmlessly on unix sockets.
 void tune(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -57,7 +60,9 @@ Error cannot_connect(const SocketAddress& address, int error) {
 
 }  // namespace
 
-Socket::Socket(UniqueFd fd) : fd_(std::move(fd)), watch_(fd_.get()) { tune(fd_.get()); }
+Socket::Socket(UniqueFd fd) : fd_(std::move(fd)), watch_(fd_.get()) {
+  tune(fd_.get());
+}
 
 Task<Result<size_t>> Socket::read(std::span<char> into, Deadline deadline) {
   for (;;) {
@@ -107,20 +112,28 @@ Task<Status> Socket::write(std::string_view bytes, Deadline deadline) {
   co_return co_await write(std::span<iovec>(&piece, 1), deadline);
 }
 
-void Socket::shutdown() { ::shutdown(fd_.get(), SHUT_RDWR); }
+void Socket::shutdown() {
+  ::shutdown(fd_.get(), SHUT_RDWR);
+}
 
-SocketAddress Socket::peer() const { return address_of(fd_.get(), getpeername); }
-SocketAddress Socket::local() const { return address_of(fd_.get(), getsockname); }
+SocketAddress Socket::peer() const {
+  return address_of(fd_.get(), getpeername);
+}
+SocketAddress Socket::local() const {
+  return address_of(fd_.get(), getsockname);
+}
 
 Task<Result<std::unique_ptr<Socket>>> Socket::connect(SocketAddress address, Deadline deadline) {
   UniqueFd fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) co_return cannot_connect(address, errno);
-  if (::connect(fd.get(), address.get(), address.size) == 0) co_return std::make_unique<Socket>(std::move(fd));
+  if (::connect(fd.get(), address.get(), address.size) == 0)
+    co_return std::make_unique<Socket>(std::move(fd));
   if (errno != EINPROGRESS) co_return cannot_connect(address, errno);
 
   auto socket = std::make_unique<Socket>(std::move(fd));
   socket->watch_.filled_output();
-  if (co_await socket->watch_.writable(deadline) == Wake::TimedOut) co_return cannot_connect(address, ETIMEDOUT);
+  if (co_await socket->watch_.writable(deadline) == Wake::TimedOut)
+    co_return cannot_connect(address, ETIMEDOUT);
   int error = 0;
   socklen_t size = sizeof(error);
   getsockopt(socket->fd(), SOL_SOCKET, SO_ERROR, &error, &size);

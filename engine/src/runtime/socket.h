@@ -15,7 +15,8 @@
 
 namespace commitd {
 
-// Errors: 1158 the peer is gone or the connection broke, 1159 the deadline passed while reading, 1160 the same while writing.
+// Errors: 1158 the peer is gone or the connection broke, 1159 the deadline passed while reading, 1160 the
+// same while writing.
 class Socket {
  public:
   explicit Socket(UniqueFd fd);  // connected and non-blocking
@@ -34,9 +35,11 @@ class Socket {
   SocketAddress peer() const;
   SocketAddress local() const;
 
-  static Task<Result<std::unique_ptr<Socket>>> connect(SocketAddress address, Deadline deadline = kNoDeadline);
+  static Task<Result<std::unique_ptr<Socket>>> connect(SocketAddress address,
+                                                       Deadline deadline = kNoDeadline);
   // Resolves the name and tries its addresses one after the other.
-  static Task<Result<std::unique_ptr<Socket>>> connect(std::string host, uint16_t port, Deadline deadline = kNoDeadline);
+  static Task<Result<std::unique_ptr<Socket>>> connect(std::string host, uint16_t port,
+                                                       Deadline deadline = kNoDeadline);
 
  private:
   UniqueFd fd_;
@@ -45,7 +48,8 @@ class Socket {
 
 // Listening descriptors; made on any thread.
 Result<UniqueFd> listen_tcp(const std::string& address, uint16_t port);
-Result<UniqueFd> listen_unix(const std::string& path);  // replaces a socket file that nobody listens on any more
+Result<UniqueFd> listen_unix(
+    const std::string& path);  // replaces a socket file that nobody listens on any more
 SocketAddress local_address(int fd);
 
 class Acceptor {

@@ -48,7 +48,9 @@ struct Lookup {
 // Takes the waiter off however the coroutine leaves, also when its frame is destroyed.
 class WaitingFor {
  public:
-  WaitingFor(std::shared_ptr<Lookup> lookup, Parker& parker) : lookup_(std::move(lookup)) { lookup_->waiter = &parker; }
+  WaitingFor(std::shared_ptr<Lookup> lookup, Parker& parker) : lookup_(std::move(lookup)) {
+    lookup_->waiter = &parker;
+  }
   ~WaitingFor() {
     std::lock_guard lock(lookup_->mutex);
     lookup_->waiter = nullptr;
@@ -96,8 +98,10 @@ Result<SocketAddress> SocketAddress::unix_path(const std::string& path) {
   SocketAddress address;
   auto& un = reinterpret_cast<sockaddr_un&>(address.storage);
   if (path.size() >= sizeof(un.sun_path)) {
-    return make_error(er::kClientConnHost, "The socket path '{}' is longer than the {} bytes the system allows; choose a shorter one",
-                      path, sizeof(un.sun_path) - 1);
+    return make_error(
+        er::kClientConnHost,
+        "The socket path '{}' is longer than the {} bytes the system allows; choose a shorter one", path,
+        sizeof(un.sun_path) - 1);
   }
   un.sun_family = AF_UNIX;
   std::memcpy(un.sun_path, path.c_str(), path.size() + 1);

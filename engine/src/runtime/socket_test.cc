@@ -67,7 +67,8 @@ Task<Error> read_from_silent_peer(int port) {
 TEST(Socket, ReadGivesUpAtItsDeadline) {
   auto listener = listen_tcp("127.0.0.1", 0);
   ASSERT_TRUE(listener.ok());
-  EXPECT_EQ(run_blocking(read_from_silent_peer(local_address(listener->get()).port())).code, er::kNetReadInterrupted);
+  EXPECT_EQ(run_blocking(read_from_silent_peer(local_address(listener->get()).port())).code,
+            er::kNetReadInterrupted);
 }
 
 Task<void> shut_down_soon(Socket& socket) {
@@ -142,7 +143,10 @@ TEST(Listen, APortInUseIsRefusedWithItsName) {
 TEST(Listen, ASocketFileLeftBehindIsReplacedAndALiveOneIsNot) {
   std::string path = testing::TempDir() + "/listen_test.sock";
   ::unlink(path.c_str());
-  { auto crashed = listen_unix(path); ASSERT_TRUE(crashed.ok()); }
+  {
+    auto crashed = listen_unix(path);
+    ASSERT_TRUE(crashed.ok());
+  }
   auto live = listen_unix(path);
   ASSERT_TRUE(live.ok());
   EXPECT_FALSE(listen_unix(path).ok());

@@ -1,5 +1,5 @@
-// Task<T>: a lazily started coroutine that is awaited exactly once, and runs on one thread from its start to its end (its reactor's).
-// Frames come from a per-thread free list.
+// Task<T>: a lazily started coroutine that is awaited exactly once, and runs on one thread from its start to
+// its end (its reactor's). Frames come from a per-thread free list.
 #pragma once
 
 #include <coroutine>
@@ -10,7 +10,8 @@
 
 namespace commitd {
 
-// A coroutine frame is freed on the thread that finishes it; both calls are cheap and never block (frame_allocator.cc).
+// A coroutine frame is freed on the thread that finishes it; both calls are cheap and never block
+// (frame_allocator.cc).
 void* allocate_frame(std::size_t size);
 void free_frame(void* frame, std::size_t size) noexcept;
 
@@ -49,7 +50,9 @@ class TaskPromise : public TaskPromiseBase {
  public:
   Task<T> get_return_object();
   template <class U>
-  void return_value(U&& value) { value_.emplace(std::forward<U>(value)); }
+  void return_value(U&& value) {
+    value_.emplace(std::forward<U>(value));
+  }
   T take() {
     if (exception_) std::rethrow_exception(exception_);
     return std::move(*value_);
@@ -91,8 +94,9 @@ class [[nodiscard]] Task {
   }
 
   bool await_ready() const noexcept { return false; }
-  // A task that ends without suspending lets the awaiting coroutine go on in place: loops over such tasks need no more stack
-  // with every round, whether or not the compiler turns symmetric transfers into jumps (g++ does not below -O2).
+  // A task that ends without suspending lets the awaiting coroutine go on in place: loops over such tasks
+  // need no more stack with every round, whether or not the compiler turns symmetric transfers into jumps
+  // (g++ does not below -O2).
   bool await_suspend(std::coroutine_handle<> awaiting) noexcept {
     auto& promise = handle_.promise();
     promise.continuation_ = awaiting;
