@@ -1,0 +1,275 @@
+// ALTER TABLE, CREATE INDEX and DROP INDEX. Adding columns at the end, index changes, renames and defaults touch the definition only (and fill
+// new indexes); anything that changes how stored rows look writes the rows anew.
+#include <algorithm>
+#include <numeric>
+
+#include "base/error_codes.h"
+#include "sql/ddl/planning.h"
+
+namespace commitd::sql::ddl {
+namespace {
+
+using What = ast::AlterAction::What;
+
+class Alteration {
+ public:
+  Alteration(TablePtr old_table, Context& context) : old_(std::move(old_table)), context_(context), change_(context.catalog), table_(*old_) {
+    source_.resize(old_->columns.size());
+    std::iota(source_.begin(), source_.end(), 0);
+  }
+
+  Status apply(const ast::AlterAction& action);
+  Result<Effect> finish();
+
+ private:
+  Status add_column(const ast::AlterAction& action);
+  Status drop_column(std::string_view name);
+  Status modify_column(const ast::AlterAction& action);
+  Status rename_column(std::string_view from, std::string_view to);
+  Status set_default(const ast::AlterAction& action);
+  Status drop_index(std::string_view name);
+  Status rename_index(std::string_view from, std::string_view to);
+  Status rename_table(const ast::TableName& to);
+  Status set_options(const ast::TableOptions& options);
+  Result<int> ordinal_of(std::string_view name) const;
+  Result<size_t> position(const ast::AlterAction& action) const;
+  void move_index_columns(const std::function<int(int)>& new_ordinal);
+  Status rebuild(Effect& effect);
+
+  TablePtr old_;
+  Context& context_;
+  CatalogChange change_;
+  TableDef table_;
+  std::vector<int> source_;                // old ordinal of each column, -1 = new
+  std::vector<IndexDef> dropped_indexes_;  // erased unless the table is rebuilt anyway
+  bool rebuild_ = false;
+  std::optional<uint64_t> auto_increment_;
+};
+
+Result<int> Alteration::ordinal_of(std::string_view name) const {
+  int ordinal = column_ordinal(table_, name);
+  if (ordinal < 0) return make_error(er::kBadField, "Unknown column '{}' in '{}'", name, table_.name);
+  return ordinal;
+}
+
+Result<size_t> Alteration::position(const ast::AlterAction& action) const {
+  if (action.first) return size_t{0};
+  if (action.after.empty()) return table_.columns.size();
+  auto ordinal = ordinal_of(action.after);
+  if (!ordinal.ok()) return std::move(ordinal).error();
+  return static_cast<size_t>(*ordinal) + 1;
+}
+
+void Alteration::move_index_columns(const std::function<int(int)>& new_ordinal) {
+  for (auto& index : table_.indexes) {
+    for (auto& part : index.columns) part.column = static_cast<uint16_t>(new_ordinal(part.column));
+  }
+}
+
+Status Alteration::add_column(const ast::AlterAction& action) {
+  auto column = make_column(action.column, table_.default_collation, context_);
+  if (!column.ok()) return std::move(column).error();
+  if (column_ordinal(table_, column->name) >= 0) return make_error(er::kDupFieldName, "Duplicate column name '{}'", column->name);
+  auto at = position(action);
+  if (!at.ok()) return std::move(at).error();
+  bool needs_values = column->auto_increment || column->default_current_timestamp || (!column->nullable && !column->default_value);
+  if (*at != table_.columns.size() || needs_values) rebuild_ = true;
+  column->since_version = old_->version + 1;
+  move_index_columns([&](int ordinal) { return ordinal + (ordinal >= static_cast<int>(*at)); });
+  table_.columns.insert(table_.columns.begin() + static_cast<ptrdiff_t>(*at), std::move(*column));
+  source_.insert(source_.begin() + static_cast<ptrdiff_t>(*at), -1);
+  if (!action.column.primary && !action.column.unique) return {};
+  ast::IndexSpec spec(std::pmr::get_default_resource());
+  spec.primary = action.column.primary;
+  spec.unique = true;
+  spec.parts.push_back({action.column.name, 0});
+  rebuild_ = true;
+  return add_index(table_, spec, change_.new_index_id());
+}
+
+Status Alteration::drop_column(std::string_view name) {
+  int ordinal = column_ordinal(table_, name);
+  if (ordinal < 0) return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);
+  if (table_.columns.size() == 1) return make_error(1090, "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
+  for (auto& index : table_.indexes) {
+    std::erase_if(index.columns, [&](const auto& part) { return part.column == ordinal; });
+  }
+  bool primary_gone = table_.indexes[0].primary && table_.indexes[0].columns.empty();
+  std::erase_if(table_.indexes, [&](const auto& index) { return index.columns.empty() && (primary_gone || &index != &table_.indexes[0]); });
+  move_index_columns([&](int other) { return other - (other > ordinal); });
+  table_.columns.erase(table_.columns.begin() + ordinal);
+  source_.erase(source_.begin() + ordinal);
+  rebuild_ = true;
+  return {};
+}
+
+Status Alteration::modify_column(const ast::AlterAction& action) {
+  std::string_view old_name = action.name.empty() ? action.column.name : action.name;
+  auto ordinal = ordinal_of(old_name);
+  if (!ordinal.ok()) return std::move(ordinal).error();
+  if (action.first || !action.after.empty()) {
+    return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'moving a column with MODIFY … FIRST or AFTER'");
+  }
+  auto column = make_column(action.column, table_.default_collation, context_);
+  if (!column.ok()) return std::move(column).error();
+  int same = column_ordinal(table_, column->name);
+  if (same >= 0 && same != *ordinal) return make_error(er::kDupFieldName, "Duplicate column name '{}'", column->name);
+  bool in_primary = std::any_of(table_.indexes[0].columns.begin(), table_.indexes[0].columns.end(),
+                                [&](const auto& part) { return part.column == *ordinal; });
+  if (in_primary) column->nullable = false;
+  table_.columns[*ordinal] = std::move(*column);
+  rebuild_ = true;
+  return {};
+}
+
+Status Alteration::rename_column(std::string_view from, std::string_view to) {
+  auto ordinal = ordinal_of(from);
+  if (!ordinal.ok()) return std::move(ordinal).error();
+  COMMITD_RETURN_IF_ERROR(check_name(to));
+  table_.columns[*ordinal].name = to;
+  return {};
+}
+
+Status Alteration::set_default(const ast::AlterAction& action) {
+  auto ordinal = ordinal_of(action.name);
+  if (!ordinal.ok()) return std::move(ordinal).error();
+  auto& column = table_.columns[*ordinal];
+  // Rows that end before an instantly added column are read with the default of that time: they must get it before it changes.
+  if (column.since_version > 1) rebuild_ = true;
+  if (action.what == What::DropDefault) {
+    column.default_value.reset();
+    return {};
+  }
+  auto value = context_.column_default(*action.default_value, column);
+  if (!value.ok()) return std::move(value).error();
+  column.default_value = std::move(*value);
+  return {};
+}
+
+Status Alteration::drop_index(std::string_view name) {
+  auto same = [&](const IndexDef& index) {
+    return index.name.size() == name.size() && std::equal(name.begin(), name.end(), index.name.begin(), [](unsigned char a, unsigned char b) {
+             return std::tolower(a) == std::tolower(b);
+           });
+  };
+  auto found = std::find_if(table_.indexes.begin(), table_.indexes.end(), same);
+  if (name.empty() || found == table_.indexes.end()) {
+    return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);
+  }
+  if (found->primary) rebuild_ = true;
+  dropped_indexes_.push_back(*found);
+  table_.indexes.erase(found);
+  return {};
+}
+
+Status Alteration::rename_index(std::string_view from, std::string_view to) {
+  COMMITD_RETURN_IF_ERROR(check_name(to));
+  for (auto& index : table_.indexes) {
+    if (index.name == from && !index.primary) {
+      index.name = to;
+      return {};
+    }
+  }
+  return make_error(1176, "Key '{}' doesn't exist in table '{}'", from, table_.name);
+}
+
+Status Alteration::rename_table(const ast::TableName& to) {
+  auto db = database_of(to, table_.db);
+  if (!db.ok()) return std::move(db).error();
+  COMMITD_RETURN_IF_ERROR(check_name(to.name));
+  if (!context_.catalog.has_database(*db)) return make_error(er::kBadDb, "Unknown database '{}'", *db);
+  if (context_.catalog.find_table(*db, to.name)) return make_error(er::kTableExists, "Table '{}' already exists", to.name);
+  table_.db = *db;
+  table_.name = to.name;
+  return {};
+}
+
+Status Alteration::set_options(const ast::TableOptions& options) {
+  auto engine = resolve_engine(options.engine, table_.name, context_.diagnostics);
+  if (!engine.ok()) return std::move(engine).error();
+  auto collation = resolve_collation(options.charset, options.collation, table_.default_collation);
+  if (!collation.ok()) return std::move(collation).error();
+  table_.default_collation = *collation;
+  if (options.comment) table_.comment = *options.comment;
+  if (options.auto_increment) auto_increment_ = *options.auto_increment;
+  return {};
+}
+
+Status Alteration::apply(const ast::AlterAction& action) {
+  switch (action.what) {
+    case What::AddColumn: return add_column(action);
+    case What::DropColumn: return drop_column(action.name);
+    case What::ModifyColumn: return modify_column(action);
+    case What::RenameColumn: return rename_column(action.name, action.new_name);
+    case What::SetDefault:
+    case What::DropDefault: return set_default(action);
+    case What::AddIndex:
+      if (action.index.primary) rebuild_ = true;
+      return add_index(table_, action.index, change_.new_index_id());
+    case What::DropIndex: return drop_index(action.name);
+    case What::RenameIndex: return rename_index(action.name, action.new_name);
+    case What::RenameTable: return rename_table(action.new_table);
+    case What::Options: return set_options(action.options);
+    case What::Nothing: return {};
+  }
+  return {};
+}
+
+// The altered table gets new ids throughout: old and new rows never meet, and the old ones go with the old table.
+Status Alteration::rebuild(Effect& effect) {
+  std::erase_if(table_.indexes, [](const auto& index) { return !index.primary && index.columns.empty(); });
+  table_.id = change_.new_table_id();
+  table_.version = 1;
+  for (auto& column : table_.columns) column.since_version = 1;
+  for (auto& index : table_.indexes) index.id = change_.new_index_id();
+  ensure_clustered_index(table_, change_);
+  COMMITD_RETURN_IF_ERROR(check_table(table_));
+  for (const auto& column : table_.columns) {
+    if (column.auto_increment && column_ordinal(*old_, column.name) < 0) {
+      return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'adding an AUTO_INCREMENT column to an existing table'");
+    }
+  }
+  auto convert = [this](const ColumnDef& column, const Value& value) -> Result<Value> {
+    if (value.is_null() && !column.nullable) return make_error(1138, "Invalid use of NULL value");
+    return context_.convert(value, column);
+  };
+  auto copied = copy_rows(*old_, table_, source_, convert, context_.engine, change_.writes());
+  if (!copied.ok()) return std::move(copied).error();
+  effect.affected_rows = *copied;
+  change_.drop_table(*old_);
+  change_.writes().raise_auto_increment(table_.id, std::max(context_.engine.peek_auto_increment(old_->id), auto_increment_.value_or(1)));
+  return {};
+}
+
+Result<Effect> Alteration::finish() {
+  Effect effect;
+  if (rebuild_) {
+    COMMITD_RETURN_IF_ERROR(rebuild(effect));
+  } else {
+    COMMITD_RETURN_IF_ERROR(check_table(table_));
+    ++table_.version;
+    for (const auto& index : dropped_indexes_) change_.erase_index(index);
+    for (const auto& index : table_.indexes) {
+      bool is_new = std::none_of(old_->indexes.begin(), old_->indexes.end(), [&](const auto& old_index) { return old_index.id == index.id; });
+      if (is_new) COMMITD_RETURN_IF_ERROR(fill_index(*old_, table_, index, context_.engine, change_.writes()));
+    }
+    if (auto_increment_) change_.writes().raise_auto_increment(table_.id, *auto_increment_);
+  }
+  change_.put_table(std::move(table_));
+  uint64_t affected = effect.affected_rows;
+  effect = finished(change_);
+  effect.affected_rows = affected;
+  return effect;
+}
+
+}  // namespace
+
+Result<Effect> plan_alter_table(const ast::AlterTableStatement& statement, Context& context) {
+  auto table = existing_table(context, statement.table);
+  if (!table.ok()) return std::move(table).error();
+  Alteration alteration(*table, context);
+  for (const auto& action : statement.actions) COMMITD_RETURN_IF_ERROR(alteration.apply(action));
+  return alteration.finish();
+}
+
+}  // namespace commitd::sql::ddl

@@ -1,0 +1,52 @@
+// DDL: from a syntax tree to what it changes. Pure planning: the same code runs when a client executes the statement and when it is replayed
+// from the log, so that both give the same catalog and the same index entries.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "sql/ast/statement.h"
+#include "sql/catalog.h"
+#include "sql/diagnostics.h"
+
+namespace commitd::sql::ddl {
+
+struct Context {
+  Catalog& catalog;
+  storage::Engine& engine;      // rows that a new index must cover: the newest committed ones, under the table's exclusive lock
+  std::string_view default_db;  // of the session, or of the logged statement
+  Diagnostics& diagnostics;
+  // A literal of a DEFAULT clause as a value of the column; error 1067 when it does not fit.
+  std::function<Result<Value>(const ast::Expr&, const ColumnDef&)> column_default;
+  // A stored value as a value of a changed column (strict: 1264, 1265, 1366, 1406).
+  std::function<Result<Value>(const Value&, const ColumnDef&)> convert;
+};
+
+struct Effect {
+  WriteSet writes;
+  std::function<void()> publish;
+  bool nothing = false;        // IF [NOT] EXISTS found nothing to do: neither logged nor committed
+  uint64_t affected_rows = 0;  // ALTER: rows that were copied
+};
+
+bool is_ddl(ast::StatementKind kind);
+
+// Which tables the statement takes away from everybody else while it runs ("db\0table" of each, "db\0" for a whole database): the caller
+// locks them, in this order, before it plans.
+std::vector<std::pair<std::string, std::string>> locked_tables(const ast::Statement& statement, const Catalog& catalog, std::string_view default_db);
+
+Result<Effect> plan(const ast::Statement& statement, Context& context);
+
+// What SHOW CREATE TABLE prints; executing it makes an equal table.
+std::string show_create_table(const TableDef& table);
+// The type as SHOW COLUMNS and information_schema print it: "varchar(40)", "int unsigned".
+std::string column_type_text(const ColumnDef& column);
+// The default as SHOW COLUMNS prints it; nullopt = NULL or none.
+std::optional<std::string> column_default_text(const ColumnDef& column);
+
+}  // namespace commitd::sql::ddl

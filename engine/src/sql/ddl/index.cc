@@ -1,0 +1,201 @@
+// Indexes of a definition, and the entries a new index needs for the rows that are there.
+#include <algorithm>
+#include <set>
+
+#include "base/charset/collation.h"
+#include "base/error_codes.h"
+#include "sql/ddl/planning.h"
+#include "storage/record/key_codec.h"
+#include "storage/record/row_image.h"
+#include "txn/transaction.h"
+
+namespace commitd::sql::ddl {
+namespace {
+
+constexpr uint32_t kMaxKeyBytes = 3072;
+constexpr size_t kMaxIndexes = 64;
+
+bool is_blob(FieldType type) { return type >= FieldType::TinyBlob && type <= FieldType::Blob; }
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+const IndexDef* find_index(const TableDef& table, std::string_view name) {
+  for (const auto& index : table.indexes) {
+    if (!index.name.empty() && lower(index.name) == lower(name)) return &index;
+  }
+  return nullptr;
+}
+
+// MySQL names an index after its first column: col, col_2, col_3 …
+std::string free_index_name(const TableDef& table, const IndexDef& index) {
+  const std::string& column = table.columns[index.columns[0].column].name;
+  std::string name = column;
+  for (int suffix = 2; find_index(table, name) || lower(name) == "primary"; ++suffix) name = fmt::format("{}_{}", column, suffix);
+  return name;
+}
+
+Status check_key_length(const TableDef& table, const IndexDef& index) {
+  uint64_t bytes = 0;
+  for (const auto& part : index.columns) {
+    const auto& column = table.columns[part.column];
+    bool text = column.type == FieldType::VarChar || column.type == FieldType::String || is_blob(column.type);
+    if (!text) { bytes += 8; continue; }
+    uint32_t per_character = charset_info(collation_or_binary(column.collation).charset).max_bytes;
+    bytes += uint64_t{part.prefix_length ? part.prefix_length : column.length} * per_character;
+  }
+  if (bytes > kMaxKeyBytes) return make_error(1071, "Specified key was too long; max key length is {} bytes", kMaxKeyBytes);
+  return {};
+}
+
+Result<IndexColumn> make_part(const TableDef& table, const ast::IndexPart& spec) {
+  int ordinal = column_ordinal(table, spec.column);
+  if (ordinal < 0) return make_error(er::kKeyColumnDoesNotExist, "Key column '{}' doesn't exist in table", spec.column);
+  const auto& column = table.columns[ordinal];
+  bool text = column.type == FieldType::VarChar || column.type == FieldType::String || is_blob(column.type);
+  if (is_blob(column.type) && spec.prefix_length == 0) {
+    return make_error(1170, "BLOB/TEXT column '{}' used in key specification without a key length", column.name);
+  }
+  if (spec.prefix_length != 0 && (!text || (!is_blob(column.type) && spec.prefix_length > column.length))) {
+    return make_error(1089, "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys");
+  }
+  IndexColumn part;
+  part.column = static_cast<uint16_t>(ordinal);
+  if (spec.prefix_length != column.length) part.prefix_length = spec.prefix_length;
+  return part;
+}
+
+// Calls `each` with every committed row of a table: its clustered suffix (or row id) and values.
+Status for_each_row(const TableDef& table, storage::Engine& engine, const std::function<Status(std::string_view key, Row& row)>& each) {
+  std::string prefix;
+  append_index_id(prefix, table.clustered().id);
+  auto iterator = engine.iterate(engine.snapshot(), prefix, prefix_end(prefix));
+  std::string scratch;
+  for (iterator->seek(prefix); iterator->valid(); iterator->next()) {
+    auto image = image_of_stored_row(table, iterator->value(), scratch);
+    if (!image.ok()) return std::move(image).error();
+    auto row = decode_row_image(table, *image);
+    if (!row.ok()) return std::move(row).error();
+    COMMITD_RETURN_IF_ERROR(each(iterator->key(), *row));
+  }
+  return iterator->status();
+}
+
+Error duplicate(const TableDef& table, const IndexDef& index, const Row& row) {
+  std::string values;
+  for (const auto& part : index.columns) values += (values.empty() ? "" : "-") + row[part.column].to_text();
+  return make_error(er::kDupEntry, "Duplicate entry '{}' for key '{}.{}'", values, table.name, index.name);
+}
+
+}  // namespace
+
+Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
+  IndexDef index;
+  index.id = id;
+  index.unique = spec.unique || spec.primary;
+  index.primary = spec.primary;
+  for (const auto& part : spec.parts) {
+    auto made = make_part(table, part);
+    if (!made.ok()) return std::move(made).error();
+    for (const auto& other : index.columns) {
+      if (other.column == made->column) return make_error(er::kDupFieldName, "Duplicate column name '{}'", part.column);
+    }
+    index.columns.push_back(*made);
+  }
+  COMMITD_RETURN_IF_ERROR(check_key_length(table, index));
+  if (index.primary) {
+    if (!table.indexes.empty() && table.indexes[0].primary) return make_error(er::kMultiplePriKey, "Multiple primary key defined");
+    index.name = "PRIMARY";
+    for (const auto& part : index.columns) table.columns[part.column].nullable = false;
+    table.indexes.insert(table.indexes.begin(), std::move(index));
+    return {};
+  }
+  index.name = spec.name.empty() ? free_index_name(table, index) : std::string(spec.name);
+  COMMITD_RETURN_IF_ERROR(check_name(index.name));
+  if (find_index(table, index.name)) return make_error(er::kDupKeyName, "Duplicate key name '{}'", index.name);
+  if (lower(index.name) == "primary") return make_error(1280, "Incorrect index name '{}'", index.name);
+  if (table.indexes.size() > kMaxIndexes) return make_error(1069, "Too many keys specified; max {} keys allowed", kMaxIndexes);
+  table.indexes.push_back(std::move(index));
+  return {};
+}
+
+void ensure_clustered_index(TableDef& table, CatalogChange& change) {
+  if (!table.indexes.empty() && (table.indexes[0].primary || table.indexes[0].columns.empty())) return;
+  IndexDef hidden;
+  hidden.id = change.new_index_id();
+  hidden.unique = true;
+  table.indexes.insert(table.indexes.begin(), std::move(hidden));
+}
+
+Status check_table(const TableDef& table) {
+  if (table.columns.empty()) return make_error(1113, "A table must have at least 1 column");
+  if (table.columns.size() > 4096) return make_error(1117, "Too many columns");
+  std::set<std::string> names;
+  int counters = 0;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const auto& column = table.columns[i];
+    if (!names.insert(lower(column.name)).second) return make_error(er::kDupFieldName, "Duplicate column name '{}'", column.name);
+    if (!column.auto_increment) continue;
+    bool keyed = std::any_of(table.indexes.begin(), table.indexes.end(),
+                             [&](const auto& index) { return !index.columns.empty() && index.columns[0].column == i; });
+    if (++counters > 1 || !keyed) {
+      return make_error(er::kWrongAutoKey, "Incorrect table definition; there can be only one auto column and it must be defined as a key");
+    }
+  }
+  for (const auto& part : table.indexes[0].columns) {
+    if (table.columns[part.column].nullable) {
+      return make_error(er::kPrimaryCantHaveNull, "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead");
+    }
+  }
+  return {};
+}
+
+Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index, storage::Engine& engine, WriteSet& writes) {
+  return for_each_row(old_table, engine, [&](std::string_view key, Row& row) -> Status {
+    for (size_t i = row.size(); i < table.columns.size(); ++i) row.push_back(table.columns[i].default_value.value_or(Value::null()));
+    std::string_view suffix = clustered_suffix(key);
+    std::string entry = secondary_key(table, index, row, suffix);
+    bool unique = index.unique && enforces_uniqueness(table, index, row);
+    if (unique && writes.find(entry)) return duplicate(table, index, row);
+    writes.put(std::move(entry), index.unique ? std::string(suffix) : std::string());
+    return {};
+  });
+}
+
+Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table, const std::vector<int>& source,
+                           const std::function<Result<Value>(const ColumnDef&, const Value&)>& convert, storage::Engine& engine, WriteSet& writes) {
+  uint64_t copied = 0;
+  uint64_t row_id = 0;
+  auto status = for_each_row(old_table, engine, [&](std::string_view, const Row& old_row) -> Status {
+    Row row;
+    for (size_t i = 0; i < source.size(); ++i) {
+      const auto& column = new_table.columns[i];
+      if (source[i] < 0) {
+        row.push_back(column.default_value.value_or(Value::null()));
+        continue;
+      }
+      auto value = convert(column, old_row[source[i]]);
+      if (!value.ok()) return std::move(value).error();
+      row.push_back(std::move(*value));
+    }
+    std::string image;
+    encode_row_image(new_table, row, image);
+    if (!new_table.has_primary_key()) row_id = writes.new_provisional_row_id(new_table.id);
+    std::string key = clustered_key(new_table, row, row_id);
+    for (const auto& index : new_table.indexes) {
+      bool clustered = &index == &new_table.clustered();
+      if (!clustered && !(index.unique && enforces_uniqueness(new_table, index, row))) continue;
+      if (writes.find(clustered ? key : secondary_key(new_table, index, row, clustered_suffix(key)))) return duplicate(new_table, index, row);
+    }
+    txn::put_row(writes, new_table, row, image, row_id);
+    ++copied;
+    return {};
+  });
+  if (!status.ok()) return std::move(status).error();
+  return copied;
+}
+
+}  // namespace commitd::sql::ddl

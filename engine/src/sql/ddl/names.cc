@@ -1,0 +1,81 @@
+// Names, databases, character sets and engines: what every DDL statement resolves first.
+#include <algorithm>
+
+#include "base/charset/collation.h"
+#include "base/error_codes.h"
+#include "sql/ddl/planning.h"
+
+namespace commitd::sql::ddl {
+namespace {
+
+constexpr size_t kMaxNameLength = 64;
+
+bool same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+}  // namespace
+
+Status check_name(std::string_view name) {
+  if (name.empty() || name.back() == ' ') return make_error(er::kParse, "Incorrect name '{}'", name);
+  if (name.size() > kMaxNameLength) return make_error(er::kTooLongIdent, "Identifier name '{}' is too long", name);
+  return {};
+}
+
+Result<std::string> database_of(const ast::TableName& name, std::string_view default_db) {
+  std::string_view db = name.db.empty() ? default_db : name.db;
+  if (db.empty()) return make_error(er::kNoDb, "No database selected");
+  return std::string(db);
+}
+
+Result<TablePtr> existing_table(const Context& context, const ast::TableName& name) {
+  auto db = database_of(name, context.default_db);
+  if (!db.ok()) return std::move(db).error();
+  auto table = context.catalog.find_table(*db, name.name);
+  if (!table) return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", *db, name.name);
+  return table;
+}
+
+Status refuse_system_database(std::string_view db) {
+  if (same_name(db, "information_schema") || same_name(db, "performance_schema")) {
+    return make_error(er::kDbAccessDenied, "Access denied: database '{}' cannot be changed", db);
+  }
+  return {};
+}
+
+Result<uint16_t> resolve_collation(std::string_view charset_name, std::string_view collation_name, uint16_t inherited) {
+  const CharsetInfo* charset = nullptr;
+  if (!charset_name.empty()) {
+    charset = find_charset(charset_name);
+    if (!charset) return make_error(er::kUnknownCharacterSet, "Unknown character set: '{}'", charset_name);
+  }
+  if (!collation_name.empty()) {
+    const Collation* collation = find_collation(collation_name);
+    if (!collation) return make_error(er::kUnknownCollation, "Unknown collation: '{}'", collation_name);
+    if (charset && collation->charset != charset->charset) {
+      return make_error(1253, "COLLATION '{}' is not valid for CHARACTER SET '{}'", collation_name, charset_name);
+    }
+    return collation->id;
+  }
+  if (charset) return find_collation(charset->default_collation)->id;
+  return inherited;
+}
+
+Result<std::string> resolve_engine(std::string_view engine, std::string_view table, Diagnostics& diagnostics) {
+  if (engine.empty() || same_name(engine, "ROCKS") || same_name(engine, "ROCKSDB")) return std::string("ROCKS");
+  if (same_name(engine, "InnoDB")) {
+    diagnostics.note(make_error(1266, "Using storage engine ROCKS for table '{}': it takes InnoDB's place", table));
+    return std::string("ROCKS");
+  }
+  return make_error(er::kUnknownStorageEngine, "Unknown storage engine '{}'", engine);
+}
+
+int column_ordinal(const TableDef& table, std::string_view name) {
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (same_name(table.columns[i].name, name)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace commitd::sql::ddl
