@@ -144,7 +144,7 @@ func (d *demo) killMaster(ctx context.Context) (string, error) {
 	// The proof that it happened: the pod of that name is gone, or another one.
 	err = poll(ctx, func() (bool, error) {
 		now, err := d.podUID(ctx, d.outcome.killed)
-		return err != nil || now != uid, fmt.Errorf("Chaos Mesh has not killed pod %s", d.outcome.killed)
+		return err != nil || now != uid, fmt.Errorf("pod %s has not been killed by Chaos Mesh", d.outcome.killed)
 	})
 	return d.outcome.killed + ", by Chaos Mesh, without grace", err
 }

@@ -39,7 +39,7 @@ func (o Owner) Write(path string) error {
 		return err
 	}
 	temporary := path + ".new"
-	if err := os.WriteFile(temporary, append(content, '\n'), 0o600); err != nil {
+	if err := os.WriteFile(temporary, append(content, '\n'), 0o644); err != nil {
 		return err
 	}
 	return os.Rename(temporary, path)

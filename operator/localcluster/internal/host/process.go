@@ -48,7 +48,7 @@ func parseStat(stat string) (startTime string, zombie bool, err error) {
 	// The second field is the program's name in brackets and may hold anything.
 	_, rest, found := cutLast(stat, ") ")
 	fields := strings.Fields(rest)
-	const state, start = 3 - 3, 22 - 3 // the rest begins with field 3
+	const state, start = 0, 22 - 3 // the rest begins with field 3
 	if !found || len(fields) <= start {
 		return "", false, fmt.Errorf("cannot read a start time from %q", stat)
 	}
