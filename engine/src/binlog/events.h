@@ -47,7 +47,7 @@ bool checksum_matches(const EventView& event);
 
 // Our own events travel as ignorable ones (type 28, flag 0x80): body = "cmtd", kind, payload. Other readers skip them.
 enum class OwnKind : uint8_t {
-  GroupOpen = 1,  // group number u64, acknowledged position known when it was written (file u32, offset u64); never shipped
+  GroupOpen = 1,  // struct GroupOpen; never shipped
   RowIds = 2,     // table id u64 (of the TABLE_MAP), count u32, row ids u64 each: in front of an UPDATE/DELETE rows event of a table without primary key
   Epoch = 3,      // epoch u64: inside an epoch transaction
   LocalOnly = 4,  // wraps a transaction of a session with sql_log_bin=0: replayed, never shipped
@@ -99,5 +99,14 @@ struct OwnEvent {
 };
 // nullopt when the event is ignorable but not ours.
 std::optional<OwnEvent> parse_own_event(const EventView& event, bool checksummed);
+
+// The event every group of transactions starts with. Recovery tells a torn tail from corruption by it.
+struct GroupOpen {
+  uint64_t number = 0;               // u64, ascending
+  LogPosition acknowledged;          // u32 + u64: known to be acknowledged when the group was written
+  bool earlier_is_durable = false;   // u8: everything before this event was synced before it was written
+};
+// nullopt when it is another event.
+std::optional<GroupOpen> parse_group_open(const EventView& event, bool checksummed);
 
 }  // namespace commitd::binlog

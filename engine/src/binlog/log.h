@@ -24,6 +24,7 @@ struct LogOptions {
   uint32_t server_id = 1;
   std::string server_version;
   uint64_t memory_bytes = 32ull << 20;  // recent log kept in memory for readers
+  GtidSet initial_gtids;                // of a datadir that came without a log (a clone): PREVIOUS_GTIDS of its first file
 };
 
 struct LogFileInfo {
@@ -41,13 +42,14 @@ struct LogChunk {
 
 // What opening found.
 struct OpenReport {
-  LogPosition end;                 // end of the last complete group
+  LogPosition end;                 // end of the last complete transaction
   uint64_t truncated_bytes = 0;    // torn tail that was cut
   GtidSet logged;                  // GTIDs in all files, and purged ones
   GtidSet purged;
   uint64_t last_epoch = 0;         // 0 when the scanned part has no epoch transaction
   LogPosition acknowledged;        // greatest acknowledged position that a group header names
   uint64_t last_group = 0;
+  int64_t last_sequence_number = 0;  // of the last transaction in the last file
 };
 
 class Log {
@@ -59,14 +61,17 @@ class Log {
 
   // --- writer side: one thread ---
   LogPosition end() const;  // where the next byte goes
-  // One pwritev; not durable yet. `bytes` are whole events with positions and checksums already right for end(); readers get them from
-  // memory once set_readable() passes them.
+  // One pwritev; not durable yet. `bytes` are whole events with positions and checksums already right for end(). After an error nothing
+  // of them is in the file; where even that failed, usable() is false: the server must stop.
   Status append(std::shared_ptr<const std::string> bytes);
+  bool usable() const;
   Status sync();  // one fdatasync; an error is final: the server must stop
-  Status rotate();  // ROTATE event, new file (FDE, PREVIOUS_GTIDS of `logged`), index and directory durable
+  Status rotate(const GtidSet& logged);  // ROTATE event, new file (FDE, PREVIOUS_GTIDS of `logged`), index and directory durable
   bool wants_rotation() const;
+  // True when `bytes` more would not fit 32-bit positions in this file.
+  bool would_overflow(uint64_t bytes) const;
   // Removes everything behind `position` (a transaction boundary), later files included.
-  Status cut(LogPosition position, const GtidSet& logged_after_cut);
+  Status cut(LogPosition position);
 
   // --- readers: any thread ---
   // The next whole events from `from` on, up to `limit` and about `max_bytes`; empty bytes when from == limit. When `from` is the end of a
@@ -79,13 +84,30 @@ class Log {
   Result<GtidSet> previous_gtids(uint32_t file);
   // Where a reader that has `have` must start: the beginning of the newest file whose PREVIOUS_GTIDS are within `have`. Error 1236 when purged.
   Result<LogPosition> start_for(const GtidSet& have);
-  // Deletes files before `first_kept`.
+  // Deletes files before `first_kept`, but none from the first one on that a reader holds, nor the one being written.
   Status purge(uint32_t first_kept);
 
- private:
+  // A reader's claim on the files from one on; given back when destroyed. Must not outlive the log.
+  class Hold;
+  std::unique_ptr<Hold> hold(uint32_t first_needed);
+
   class Impl;
+
+ private:
   explicit Log(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+};
+
+class Log::Hold {
+ public:
+  Hold(Impl& log, uint32_t first_needed);
+  ~Hold();
+  Hold(const Hold&) = delete;
+  void move_to(uint32_t first_needed);
+
+ private:
+  Impl& log_;
+  uint32_t first_needed_;
 };
 
 }  // namespace commitd::binlog

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "binlog/events.h"
@@ -23,10 +24,12 @@ class TransactionBuffer {
   };
   explicit TransactionBuffer(Context context) : context_(std::move(context)) {}
 
-  bool empty() const { return bytes_.empty(); }
-  size_t size() const { return bytes_.size(); }
+  bool empty() const { return bytes_.empty() && open_.images.empty(); }
+  size_t size() const { return bytes_.size() + open_.images.size(); }
   const Context& context() const { return context_; }
   void set_context(Context context) { context_ = std::move(context); }
+  // False when the transaction is one statement (its GTID event says so).
+  bool row_events_only() const { return !is_statement_; }
 
   // Row changes (images as row_image.h makes them). Rows of one kind, table and statement share an event up to 8 KiB.
   // `row_id` is given for tables without a primary key on update and erase.
@@ -51,20 +54,25 @@ class TransactionBuffer {
   std::string& bytes() { return bytes_; }
 
  private:
+  // The rows event that is being filled: written out when a row of another kind comes, since what must stand in front of it
+  // (table map, row ids) is complete only then.
+  struct OpenRows {
+    EventType type{};
+    uint64_t table_id = 0;
+    size_t columns = 0;
+    std::string images;
+    std::vector<uint64_t> row_ids;
+  };
+
   void begin_if_needed();
-  void open_rows_event(EventType type, const TableDef& table, uint64_t row_id);
-  void close_rows_event(bool statement_end);
-  size_t begin_event(EventType type, uint16_t flags = 0);
-  void finish_event(size_t start);
+  OpenRows& rows_for(EventType type, const TableDef& table);
+  void write_open_rows();
 
   Context context_;
   std::string bytes_;
-  // The rows event that is being filled, if any.
-  size_t open_event_ = 0;
-  EventType open_type_{};
-  uint64_t open_table_ = 0;
-  uint64_t mapped_table_ = 0;  // table whose TABLE_MAP this statement wrote last
-  size_t row_ids_event_ = 0;
+  OpenRows open_;
+  uint64_t mapped_table_ = 0;               // the table whose rows events need no further TABLE_MAP; 0 = none
+  std::vector<size_t> statement_rows_;      // rows events of this statement: where they start in bytes_
   bool is_statement_ = false;
 };
 

@@ -34,9 +34,11 @@ class GtidSet {
   void add_interval(const Uuid& sid, uint64_t start, uint64_t end);
   void add(const GtidSet& other);
   void subtract(const GtidSet& other);
+  void subtract_interval(const Uuid& sid, uint64_t start, uint64_t end);
 
   bool contains(const Gtid& gtid) const;
   bool contains(const GtidSet& other) const;  // superset test
+  bool contains_interval(const Uuid& sid, uint64_t start, uint64_t end) const;
   bool empty() const { return intervals_.empty(); }
   uint64_t count() const;
   uint64_t last(const Uuid& sid) const;  // greatest number of this UUID, 0 = none

@@ -1,0 +1,244 @@
+#include "base/testing/recording_file_system.h"
+
+#include <algorithm>
+
+#include "base/error_codes.h"
+
+namespace commitd::testing {
+namespace {
+
+constexpr uint64_t kSector = 512;
+
+}  // namespace
+
+struct RecordingFileSystem::Operation {
+  enum class Kind { Write, Truncate, SyncData, Create, Rename, Remove, SyncDirectory } kind;
+  int inode = 0;
+  uint64_t offset = 0;   // Write; the new size of Truncate
+  std::string data;      // Write
+  std::string path, to;  // Create, Rename, Remove
+};
+
+struct RecordingFileSystem::Disk {
+  std::map<std::string, int> names;
+  std::map<int, std::string> content;
+  int next_inode = 1;
+
+  void write(int inode, uint64_t offset, std::string_view bytes) {
+    std::string& file = content[inode];
+    if (file.size() < offset + bytes.size()) file.resize(offset + bytes.size());
+    file.replace(offset, bytes.size(), bytes);
+  }
+
+  void apply(const Operation& operation) {
+    using Kind = Operation::Kind;
+    switch (operation.kind) {
+      case Kind::Write: write(operation.inode, operation.offset, operation.data); break;
+      case Kind::Truncate: content[operation.inode].resize(operation.offset); break;
+      case Kind::Create: names[operation.path] = operation.inode; content[operation.inode]; break;
+      case Kind::Rename: names[operation.to] = names[operation.path]; names.erase(operation.path); break;
+      case Kind::Remove: names.erase(operation.path); break;
+      case Kind::SyncData:
+      case Kind::SyncDirectory: break;
+    }
+  }
+
+  // The sectors of an unsynced write reach the disk in any order.
+  void apply_torn(const Operation& operation, std::mt19937& random) {
+    std::string& file = content[operation.inode];
+    const uint64_t end = operation.offset + operation.data.size();
+    for (uint64_t at = operation.offset; at < end;) {
+      const uint64_t stop = std::min(end, (at / kSector + 1) * kSector);
+      if (random() % 2 == 0) {
+        write(operation.inode, at, std::string_view(operation.data).substr(at - operation.offset, stop - at));
+      } else if (file.size() < stop && random() % 2 == 0) {
+        file.resize(stop);  // the size arrived, the data did not
+      }
+      at = stop;
+    }
+  }
+};
+
+class RecordingFileSystem::RecordedFile final : public File {
+ public:
+  RecordedFile(RecordingFileSystem& fs, int inode) : fs_(fs), inode_(inode) {}
+
+  Result<size_t> read_at(uint64_t offset, std::span<char> into) override {
+    std::lock_guard lock(fs_.mutex_);
+    const std::string& content = fs_.now_->content[inode_];
+    if (offset >= content.size()) return size_t{0};
+    return content.copy(into.data(), into.size(), offset);
+  }
+  Status write_at(uint64_t offset, std::span<const std::string_view> pieces) override {
+    std::string all;
+    for (std::string_view piece : pieces) all += piece;
+    return fs_.do_write(inode_, offset, all);
+  }
+  Status sync_data() override { return fs_.do_sync(inode_); }
+  Status truncate(uint64_t size) override {
+    std::lock_guard lock(fs_.mutex_);
+    fs_.add({Operation::Kind::Truncate, inode_, size, {}, {}, {}});
+    return {};
+  }
+  Status preallocate(uint64_t, uint64_t) override { return {}; }
+  Result<uint64_t> size() override {
+    std::lock_guard lock(fs_.mutex_);
+    return static_cast<uint64_t>(fs_.now_->content[inode_].size());
+  }
+
+ private:
+  RecordingFileSystem& fs_;
+  const int inode_;
+};
+
+RecordingFileSystem::RecordingFileSystem() : now_(std::make_unique<Disk>()), base_(std::make_unique<Disk>()) {}
+RecordingFileSystem::~RecordingFileSystem() = default;
+
+void RecordingFileSystem::add(Operation operation) {
+  now_->apply(operation);
+  operations_.push_back(std::move(operation));
+}
+
+Status RecordingFileSystem::do_write(int inode, uint64_t offset, std::string_view bytes) {
+  std::lock_guard lock(mutex_);
+  const bool full = written_ + bytes.size() > space_;
+  if (full) bytes = bytes.substr(0, bytes.size() / 2);
+  written_ += bytes.size();
+  add({Operation::Kind::Write, inode, offset, std::string(bytes), {}, {}});
+  if (full) return make_error(er::kDiskFull, "Disk full");
+  return {};
+}
+
+Status RecordingFileSystem::do_sync(int inode) {
+  std::lock_guard lock(mutex_);
+  ++data_syncs_;
+  if (failing_syncs_ > 0) {
+    --failing_syncs_;
+    return make_error(er::kErrorOnWrite, "Sync failed");
+  }
+  if (!lying_) add({Operation::Kind::SyncData, inode, 0, {}, {}, {}});
+  return {};
+}
+
+Result<std::unique_ptr<File>> RecordingFileSystem::open(const std::string& path, Open how) {
+  std::lock_guard lock(mutex_);
+  const auto found = now_->names.find(path);
+  const bool there = found != now_->names.end();
+  if (there == (how == Open::Create)) return make_error(er::kErrorOnRead, "Cannot open '{}'", path);
+  int inode = there ? found->second : 0;
+  if (!there) {
+    inode = now_->next_inode++;
+    add({Operation::Kind::Create, inode, 0, {}, path, {}});
+  }
+  return std::unique_ptr<File>(std::make_unique<RecordedFile>(*this, inode));
+}
+
+Status RecordingFileSystem::rename(const std::string& from, const std::string& to) {
+  std::lock_guard lock(mutex_);
+  if (!now_->names.contains(from)) return make_error(er::kErrorOnWrite, "No file '{}'", from);
+  add({Operation::Kind::Rename, 0, 0, {}, from, to});
+  return {};
+}
+
+Status RecordingFileSystem::remove(const std::string& path) {
+  std::lock_guard lock(mutex_);
+  if (!now_->names.contains(path)) return make_error(er::kErrorOnWrite, "No file '{}'", path);
+  add({Operation::Kind::Remove, 0, 0, {}, path, {}});
+  return {};
+}
+
+Status RecordingFileSystem::sync_directory(const std::string&) {
+  std::lock_guard lock(mutex_);
+  add({Operation::Kind::SyncDirectory, 0, 0, {}, {}, {}});
+  return {};
+}
+
+Status RecordingFileSystem::make_directory(const std::string&) { return {}; }
+
+Result<std::vector<std::string>> RecordingFileSystem::list(const std::string& path) {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, inode] : now_->names) {
+    if (name.starts_with(path + "/")) names.push_back(name.substr(path.size() + 1));
+  }
+  return names;
+}
+
+bool RecordingFileSystem::exists(const std::string& path) {
+  std::lock_guard lock(mutex_);
+  return now_->names.contains(path);
+}
+
+size_t RecordingFileSystem::steps() const {
+  std::lock_guard lock(mutex_);
+  return operations_.size();
+}
+
+std::unique_ptr<RecordingFileSystem> RecordingFileSystem::after_crash(size_t step, Loss loss, unsigned seed) const {
+  std::lock_guard lock(mutex_);
+  std::mt19937 random(seed);
+  // For each operation: has a sync behind it, but before the crash, made it durable?
+  std::map<int, size_t> data_synced;
+  size_t names_synced = 0;
+  for (size_t i = 0; i < step; ++i) {
+    if (operations_[i].kind == Operation::Kind::SyncData) data_synced[operations_[i].inode] = i;
+    if (operations_[i].kind == Operation::Kind::SyncDirectory) names_synced = i;
+  }
+  // Directory changes go through a journal: what survives of them is a prefix.
+  size_t names_kept_to = step;
+  if (loss == Loss::DropAll) names_kept_to = names_synced;
+  if (loss == Loss::Random) names_kept_to = names_synced + random() % (step - names_synced + 1);
+
+  auto result = std::make_unique<RecordingFileSystem>();
+  *result->now_ = *base_;
+  for (size_t i = 0; i < step; ++i) {
+    const Operation& operation = operations_[i];
+    const bool is_data = operation.kind == Operation::Kind::Write || operation.kind == Operation::Kind::Truncate;
+    if (!is_data) {
+      if (i < names_kept_to || operation.kind == Operation::Kind::SyncData) result->now_->apply(operation);
+      continue;
+    }
+    const auto synced = data_synced.find(operation.inode);
+    const bool durable = synced != data_synced.end() && i < synced->second;
+    const unsigned choice = loss == Loss::KeepAll || durable ? 0 : loss == Loss::DropAll ? 1 : random() % 3;
+    if (choice == 0) result->now_->apply(operation);
+    if (choice == 2 && operation.kind == Operation::Kind::Write) result->now_->apply_torn(operation, random);
+  }
+  result->now_->next_inode = now_->next_inode;
+  *result->base_ = *result->now_;
+  return result;
+}
+
+void RecordingFileSystem::lie_about_sync(bool on) {
+  std::lock_guard lock(mutex_);
+  lying_ = on;
+}
+
+void RecordingFileSystem::fail_next_syncs(int count) {
+  std::lock_guard lock(mutex_);
+  failing_syncs_ = count;
+}
+
+void RecordingFileSystem::fail_writes_beyond(uint64_t total) {
+  std::lock_guard lock(mutex_);
+  space_ = total;
+}
+
+size_t RecordingFileSystem::data_syncs() const {
+  std::lock_guard lock(mutex_);
+  return data_syncs_;
+}
+
+std::string RecordingFileSystem::content(const std::string& path) const {
+  std::lock_guard lock(mutex_);
+  const auto found = now_->names.find(path);
+  return found == now_->names.end() ? "" : now_->content.at(found->second);
+}
+
+void RecordingFileSystem::overwrite(const std::string& path, uint64_t offset, std::string_view bytes) {
+  std::lock_guard lock(mutex_);
+  now_->write(now_->names.at(path), offset, bytes);
+  *base_ = *now_;
+}
+
+}  // namespace commitd::testing

@@ -1,0 +1,200 @@
+#include "binlog/log.h"
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+
+#include "base/error_codes.h"
+#include "binlog/log_impl.h"
+#include "observe/metrics.h"
+
+namespace commitd::binlog {
+namespace {
+
+// Positions in events are 32 bits wide.
+constexpr uint64_t kLargestFile = std::numeric_limits<uint32_t>::max();
+constexpr uint64_t kRotateEventRoom = 512;
+
+observe::Counter& fsyncs() {
+  static auto& counter = observe::counter("commitd_binlog_fsyncs_total", "fdatasync calls on the binary log.");
+  return counter;
+}
+observe::Counter& writes() {
+  static auto& counter = observe::counter("commitd_binlog_writes_total", "Write calls on the binary log.");
+  return counter;
+}
+observe::Counter& bytes_written() {
+  static auto& counter = observe::counter("commitd_binlog_bytes_written_total", "Bytes written to the binary log.");
+  return counter;
+}
+
+}  // namespace
+
+EventOrigin Log::Impl::origin() const { return {options.server_id, static_cast<uint32_t>(std::time(nullptr))}; }
+
+// Space ahead of the end is only a help to the file system: without it appending works as well, so failures do not matter.
+void Log::Impl::preallocate(uint64_t up_to) {
+  if (options.preallocate_bytes == 0 || up_to <= preallocated_to) return;
+  const uint64_t start = std::max(preallocated_to, end.offset);
+  preallocated_to = up_to + options.preallocate_bytes;
+  (void)writer->preallocate(start, preallocated_to - start);
+}
+
+Status Log::Impl::append(std::shared_ptr<const std::string> bytes) {
+  preallocate(end.offset + bytes->size());
+  const std::string_view piece = *bytes;
+  if (auto written = writer->write_at(end.offset, std::span(&piece, 1)); !written.ok()) {
+    usable = writer->truncate(end.offset).ok();
+    preallocated_to = 0;
+    return written;
+  }
+  writes().add();
+  bytes_written().add(bytes->size());
+  std::lock_guard lock(mutex);
+  const LogPosition start = end;
+  end.offset += bytes->size();
+  file_states[end.file].size = end.offset;
+  pages.add(start, std::move(bytes));
+  return {};
+}
+
+Status Log::Impl::sync_writer() {
+  auto synced = writer->sync_data();
+  fsyncs().add();
+  if (!synced.ok()) usable = false;
+  return synced;
+}
+
+Status Log::Impl::open_writer(LogPosition at) {
+  std::string path;
+  {
+    std::lock_guard lock(mutex);
+    path = index.path(at.file);
+  }
+  auto file = fs.open(path, FileSystem::Open::ReadWrite);
+  if (!file) return std::move(file).error();
+  writer = std::move(*file);
+  preallocated_to = 0;
+  std::lock_guard lock(mutex);
+  end = at;
+  file_states[at.file].size = at.offset;
+  return {};
+}
+
+// The order matters: the file is durable and complete before the index lists it, so that a listed file is never missing.
+Status Log::Impl::start_new_file(uint32_t number, const GtidSet& previous) {
+  const std::string header = log_file_header(origin(), options.server_version, previous);
+  const std::string path = index.path(number);
+  if (auto created = create_log_file(fs, options.directory, path, header); !created.ok()) {
+    (void)fs.remove(path);
+    return created;
+  }
+  std::vector<uint32_t> numbers = index.numbers();
+  numbers.push_back(number);
+  {
+    std::lock_guard lock(mutex);
+    COMMITD_RETURN_IF_ERROR(index.store(std::move(numbers)));
+    file_states[number].previous = previous;
+  }
+  return open_writer({number, header.size()});
+}
+
+Status Log::Impl::rotate(const GtidSet& logged) {
+  const LogPosition before = end;
+  auto event = std::make_shared<std::string>();
+  append_rotate(*event, origin(), index.name(before.file + 1));
+  seal_event(event->data(), before.offset);
+  COMMITD_RETURN_IF_ERROR(append(std::move(event)));
+  COMMITD_RETURN_IF_ERROR(sync_writer());
+  auto started = start_new_file(before.file + 1, logged);
+  // A log that goes on in a file with a ROTATE event inside would mislead readers: take the event back.
+  if (!started.ok() && !cut(before).ok()) usable = false;
+  return started;
+}
+
+Status Log::Impl::cut(LogPosition position) {
+  std::vector<uint32_t> kept, dropped;
+  {
+    std::lock_guard lock(mutex);
+    for (uint32_t number : index.numbers()) (number <= position.file ? kept : dropped).push_back(number);
+    if (!dropped.empty()) COMMITD_RETURN_IF_ERROR(index.store(std::move(kept)));
+    for (uint32_t number : dropped) file_states.erase(number);
+    pages.drop_behind(position);
+  }
+  for (uint32_t number : dropped) COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
+  if (!dropped.empty()) COMMITD_RETURN_IF_ERROR(fs.sync_directory(options.directory));
+  COMMITD_RETURN_IF_ERROR(open_writer(position));
+  COMMITD_RETURN_IF_ERROR(writer->truncate(position.offset));
+  return sync_writer();
+}
+
+Status Log::Impl::purge(uint32_t first_kept) {
+  std::vector<uint32_t> kept, dropped;
+  {
+    std::lock_guard lock(mutex);
+    first_kept = std::min(first_kept, end.file);
+    if (!holds.empty()) first_kept = std::min(first_kept, *holds.begin());
+    for (uint32_t number : index.numbers()) (number >= first_kept ? kept : dropped).push_back(number);
+    if (dropped.empty()) return {};
+    COMMITD_RETURN_IF_ERROR(index.store(std::move(kept)));
+    for (uint32_t number : dropped) file_states.erase(number);
+  }
+  for (uint32_t number : dropped) COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
+  return fs.sync_directory(options.directory);
+}
+
+Log::Log(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+// Gives back the space that was reserved ahead of the end.
+Log::~Log() {
+  if (impl_->writer && impl_->usable) (void)impl_->writer->truncate(impl_->end.offset);
+}
+
+Result<std::unique_ptr<Log>> Log::open(FileSystem& fs, LogOptions options, LogPosition scan_from, OpenReport* report) {
+  auto impl = std::make_unique<Impl>(fs, std::move(options));
+  COMMITD_RETURN_IF_ERROR(impl->open(scan_from, *report));
+  return std::unique_ptr<Log>(new Log(std::move(impl)));
+}
+
+LogPosition Log::end() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->end;
+}
+
+Status Log::append(std::shared_ptr<const std::string> bytes) { return impl_->append(std::move(bytes)); }
+bool Log::usable() const { return impl_->usable; }
+Status Log::sync() { return impl_->sync_writer(); }
+Status Log::rotate(const GtidSet& logged) { return impl_->rotate(logged); }
+bool Log::wants_rotation() const { return impl_->end.offset >= impl_->options.max_file_size; }
+bool Log::would_overflow(uint64_t bytes) const { return impl_->end.offset + bytes + kRotateEventRoom > kLargestFile; }
+Status Log::cut(LogPosition position) { return impl_->cut(position); }
+Status Log::purge(uint32_t first_kept) { return impl_->purge(first_kept); }
+
+Result<LogChunk> Log::read(LogPosition from, LogPosition limit, size_t max_bytes) {
+  return impl_->read(from, limit, max_bytes);
+}
+Result<std::vector<LogFileInfo>> Log::files() const { return impl_->files(); }
+std::string Log::file_name(uint32_t number) const { return impl_->index.name(number); }
+Result<uint32_t> Log::file_number(std::string_view name) const { return impl_->file_number(name); }
+Result<GtidSet> Log::previous_gtids(uint32_t file) { return impl_->previous_gtids(file); }
+Result<LogPosition> Log::start_for(const GtidSet& have) { return impl_->start_for(have); }
+std::unique_ptr<Log::Hold> Log::hold(uint32_t first_needed) { return std::make_unique<Hold>(*impl_, first_needed); }
+
+Log::Hold::Hold(Impl& log, uint32_t first_needed) : log_(log), first_needed_(first_needed) {
+  std::lock_guard lock(log_.mutex);
+  log_.holds.insert(first_needed_);
+}
+
+Log::Hold::~Hold() {
+  std::lock_guard lock(log_.mutex);
+  log_.holds.erase(log_.holds.find(first_needed_));
+}
+
+void Log::Hold::move_to(uint32_t first_needed) {
+  std::lock_guard lock(log_.mutex);
+  log_.holds.erase(log_.holds.find(first_needed_));
+  log_.holds.insert(first_needed);
+  first_needed_ = first_needed;
+}
+
+}  // namespace commitd::binlog

@@ -1,0 +1,75 @@
+// What the parts of Log share: log_open.cc (opening and recovery), log.cc (the writer's side), log_read.cc (the readers').
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "binlog/log.h"
+#include "binlog/log_file.h"
+#include "binlog/log_index.h"
+#include "binlog/recent_pages.h"
+
+namespace commitd::binlog {
+
+class Log::Impl {
+ public:
+  Impl(FileSystem& file_system, LogOptions log_options)
+      : fs(file_system),
+        options(std::move(log_options)),
+        index(fs, options.directory, options.base_name),
+        pages(options.memory_bytes) {}
+
+  // log_open.cc
+  Status open(LogPosition scan_from, OpenReport& report);
+  // log.cc
+  Status append(std::shared_ptr<const std::string> bytes);
+  Status rotate(const GtidSet& logged);
+  Status cut(LogPosition position);
+  Status purge(uint32_t first_kept);
+  Status start_new_file(uint32_t number, const GtidSet& previous);
+  Status sync_writer();
+  EventOrigin origin() const;
+  // log_read.cc
+  Result<LogChunk> read(LogPosition from, LogPosition limit, size_t max_bytes);
+  Result<GtidSet> previous_gtids(uint32_t file);
+  Result<LogPosition> start_for(const GtidSet& have);
+  Result<std::vector<LogFileInfo>> files();
+  Result<uint32_t> file_number(std::string_view name);
+
+  FileSystem& fs;
+  const LogOptions options;
+
+  // --- writer ---
+  std::unique_ptr<File> writer;
+  uint64_t preallocated_to = 0;
+  bool usable = true;
+
+  // --- shared; under `mutex` ---
+  struct FileState {
+    uint64_t size = 0;
+    std::optional<GtidSet> previous;
+    std::shared_ptr<File> reader;
+  };
+  std::mutex mutex;
+  LogIndex index;
+  std::map<uint32_t, FileState> file_states;
+  LogPosition end;
+  RecentPages pages;
+  std::multiset<uint32_t> holds;
+
+ private:
+  Status open_first(LogPosition scan_from);
+  Status open_files();
+  Status remove_unlisted_files();
+  Status scan(LogPosition scan_from, OpenReport& report);
+  struct FileScan;
+  Result<FileScan> scan_file(uint32_t number, OpenReport& report);
+  Status finish_last_file(uint32_t number, const FileScan& found, OpenReport& report);
+  Result<std::optional<uint64_t>> later_group(uint32_t number, uint64_t behind);
+  Status open_writer(LogPosition at);
+  void preallocate(uint64_t up_to);
+  Result<std::shared_ptr<File>> reader(uint32_t number);
+};
+
+}  // namespace commitd::binlog

@@ -1,0 +1,186 @@
+// Opening the log: what a crash may have left is told apart from damage, a torn tail is cut, half-made files are removed.
+#include <algorithm>
+
+#include "base/error_codes.h"
+#include "binlog/log_impl.h"
+#include "binlog/transaction_scanner.h"
+
+namespace commitd::binlog {
+
+struct Log::Impl::FileScan {
+  uint64_t boundary = 0;      // end of the last complete transaction, or of the last event that stands outside of one
+  uint64_t invalid_at = 0;    // where the first unreadable event stands; 0 = there is none
+  uint64_t size = 0;
+  bool ends_with_rotate = false;
+  GtidSet previous, gtids;
+};
+
+Status Log::Impl::open(LogPosition scan_from, OpenReport& report) {
+  COMMITD_RETURN_IF_ERROR(fs.make_directory(options.directory));
+  auto listed = index.load();
+  if (!listed) return std::move(listed).error();
+  if (!*listed || index.numbers().empty()) COMMITD_RETURN_IF_ERROR(open_first(scan_from));
+  COMMITD_RETURN_IF_ERROR(remove_unlisted_files());
+  COMMITD_RETURN_IF_ERROR(open_files());
+  return scan(scan_from, report);
+}
+
+// No index: the first start, or a crash during it. Any other log files are somebody's data that we do not understand.
+Status Log::Impl::open_first(LogPosition scan_from) {
+  auto on_disk = index.numbers_on_disk();
+  if (!on_disk) return std::move(on_disk).error();
+  if (scan_from.file != 0 && options.initial_gtids.empty()) {
+    return make_error(er::kErrorOnRead,
+                      "The data goes with position {} of '{}', but '{}' holds no binary log. Restore the log files, or empty the datadir",
+                      scan_from.offset, index.name(scan_from.file), options.directory);
+  }
+  const std::string header = log_file_header(origin(), options.server_version, options.initial_gtids);
+  for (uint32_t number : *on_disk) {
+    auto file = fs.open(index.path(number), FileSystem::Open::Read);
+    if (!file) return std::move(file).error();
+    auto size = (*file)->size();
+    if (!size) return std::move(size).error();
+    if (on_disk->size() > 1 || *size > header.size()) {
+      return make_error(er::kErrorOnRead, "'{}' holds binary log files but no index of them ('{}.index'). Restore it", options.directory,
+                        options.base_name);
+    }
+    COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
+  }
+  return start_new_file(scan_from.file + 1, options.initial_gtids);
+}
+
+// Left by a rotation or a cut that a crash interrupted: the index is what decides.
+Status Log::Impl::remove_unlisted_files() {
+  auto on_disk = index.numbers_on_disk();
+  if (!on_disk) return std::move(on_disk).error();
+  for (uint32_t number : *on_disk) {
+    if (index.contains(number)) continue;
+    COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
+  }
+  return {};
+}
+
+Status Log::Impl::open_files() {
+  for (uint32_t number : index.numbers()) {
+    auto file = fs.open(index.path(number), FileSystem::Open::Read);
+    if (!file) return std::move(file).error();
+    auto size = (*file)->size();
+    if (!size) return std::move(size).error();
+    file_states[number].size = *size;
+  }
+  return {};
+}
+
+Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
+  const uint32_t first = index.numbers().front(), last = index.numbers().back();
+  // A clone's data goes with a position in front of its first file. Whether that fits is for replay to say, which knows the GTIDs.
+  const uint32_t start = std::max(first, scan_from.file);
+  auto purged = previous_gtids(first);
+  if (!purged) return std::move(purged).error();
+  report.purged = std::move(*purged);
+  for (uint32_t number = start; number < last; ++number) {
+    auto found = scan_file(number, report);
+    if (!found) return std::move(found).error();
+    if (found->invalid_at != 0 || found->boundary != found->size) {
+      return make_error(er::kErrorOnRead, "The binary log file '{}' is damaged at offset {} and later files follow. Nothing was changed",
+                        index.path(number), found->invalid_at != 0 ? found->invalid_at : found->boundary);
+    }
+  }
+  report.last_sequence_number = 0;
+  auto found = scan_file(last, report);
+  if (!found) return std::move(found).error();
+  report.logged = found->previous;
+  report.logged.add(found->gtids);
+  const LogPosition end_found{last, found->boundary};
+  if (scan_from > end_found) {
+    return make_error(er::kErrorOnRead, "The binary log ends at offset {} of '{}', before position {} of '{}' that the data goes with",
+                      end_found.offset, index.name(last), scan_from.offset, index.name(scan_from.file));
+  }
+  return finish_last_file(last, *found, report);
+}
+
+Result<Log::Impl::FileScan> Log::Impl::scan_file(uint32_t number, OpenReport& report) {
+  auto file = reader(number);
+  if (!file) return std::move(file).error();
+  auto header = read_log_file_header(**file, index.path(number));
+  if (!header) return std::move(header).error();
+
+  FileScan found;
+  found.size = file_states[number].size;
+  found.boundary = header->length;
+  found.previous = std::move(header->previous);
+  EventReader events(**file, header->length, found.size);
+  TransactionScanner scanner;
+  for (;;) {
+    EventView event;
+    auto outcome = events.next(event);
+    if (!outcome) return std::move(outcome).error();
+    if (*outcome == EventReader::Outcome::End) return found;
+    if (*outcome == EventReader::Outcome::Invalid) {
+      found.invalid_at = events.offset();
+      return found;
+    }
+    if (auto group = parse_group_open(event, true)) {
+      report.last_group = std::max(report.last_group, group->number);
+      report.acknowledged = std::max(report.acknowledged, group->acknowledged);
+      continue;  // no boundary: without its transactions it goes as well
+    }
+    auto ended = scanner.feed(event, events.offset());
+    if (!ended) {
+      return make_error(er::kErrorOnRead, "The binary log file '{}' is damaged: {}. Nothing was changed", index.path(number),
+                        ended.error().message);
+    }
+    if (*ended) {
+      if (!(*ended)->gtid.empty()) found.gtids.add((*ended)->gtid);
+      report.last_epoch = std::max(report.last_epoch, (*ended)->epoch);
+      if ((*ended)->sequence_number != 0) report.last_sequence_number = (*ended)->sequence_number;
+    }
+    if (!scanner.inside()) found.boundary = events.next_offset();
+    found.ends_with_rotate = event.header.type == EventType::Rotate;
+  }
+}
+
+Status Log::Impl::finish_last_file(uint32_t number, const FileScan& found, OpenReport& report) {
+  if (found.invalid_at != 0) {
+    auto later = later_group(number, found.invalid_at);
+    if (!later) return std::move(later).error();
+    if (*later) {
+      return make_error(er::kErrorOnRead,
+                        "The binary log file '{}' is damaged at offset {}: a later commit group follows at offset {}, so this is no torn tail. "
+                        "Nothing was changed; restore the file from a replica or a backup",
+                        index.path(number), found.invalid_at, **later);
+    }
+  }
+  COMMITD_RETURN_IF_ERROR(open_writer({number, found.boundary}));
+  report.truncated_bytes = found.size - found.boundary;
+  if (report.truncated_bytes != 0) COMMITD_RETURN_IF_ERROR(writer->truncate(found.boundary));
+  // What was read may so far be in the page cache only.
+  COMMITD_RETURN_IF_ERROR(sync_writer());
+  if (found.ends_with_rotate) {
+    COMMITD_RETURN_IF_ERROR(start_new_file(number + 1, report.logged));
+    report.last_sequence_number = 0;
+  }
+  report.end = end;
+  return {};
+}
+
+// Looks for a group that was opened behind `behind` when everything before it was already durable. The position inside the event must be
+// its own, so that a copy of a log in somebody's BLOB does not count.
+Result<std::optional<uint64_t>> Log::Impl::later_group(uint32_t number, uint64_t behind) {
+  auto file = reader(number);
+  if (!file) return std::move(file).error();
+  auto rest = read_exactly(**file, behind, file_states[number].size - behind);
+  if (!rest) return std::move(rest).error();
+  const std::string mark = std::string(kOwnMagic) + static_cast<char>(OwnKind::GroupOpen);
+  for (size_t at = rest->find(mark); at != std::string::npos; at = rest->find(mark, at + 1)) {
+    if (at <= kHeaderLength) continue;
+    const size_t start = at - kHeaderLength;
+    auto event = parse_event(std::string_view(*rest).substr(start));
+    if (!event || event->header.end_position != behind + start + event->bytes.size() || !checksum_matches(*event)) continue;
+    const auto group = parse_group_open(*event, true);
+    if (group && group->earlier_is_durable) return std::optional(behind + start);
+  }
+  return std::optional<uint64_t>();
+}
+
+}  // namespace commitd::binlog
