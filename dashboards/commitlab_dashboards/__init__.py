@@ -1,0 +1,1 @@
+"""Grafana dashboards of commitlab, built by typed code and written to generated/."""

@@ -1,0 +1,103 @@
+"""Rules that every generated dashboard keeps, without exceptions."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from commitlab_dashboards.__main__ import DASHBOARDS, GENERATED, render
+
+ROOT = Path(__file__).resolve().parents[2]
+DASHBOARD_FILES = sorted(GENERATED.glob("*.json"))
+VARIABLES = ["datasource", "namespace", "cluster", "instance"]
+OUR_METRIC = re.compile(r"\b(commitd_[a-z_]+|process_[a-z_]+)\b")
+SERIES_SUFFIX = re.compile(r"_(bucket|sum|count)$")
+
+
+def load(path: Path) -> dict:
+    return json.loads(path.read_text())
+
+
+def panels(dashboard: dict) -> list[dict]:
+    return [p for p in dashboard["panels"] if p["type"] != "row"]
+
+
+def targets(dashboard: dict) -> list[tuple[str, str]]:
+    return [(p["title"], t["expr"]) for p in panels(dashboard) for t in p["targets"]]
+
+
+@pytest.fixture(params=DASHBOARD_FILES, ids=lambda p: p.stem)
+def dashboard(request) -> dict:
+    return load(request.param)
+
+
+def test_generated_files_are_what_the_code_says():
+    assert {p.name for p in DASHBOARD_FILES} == set(DASHBOARDS)
+    for name, build in DASHBOARDS.items():
+        assert (GENERATED / name).read_text() == render(build), f"{name} is stale: make -C dashboards generate"
+
+
+def test_uids_are_stable_and_unique():
+    uids = [load(p)["uid"] for p in DASHBOARD_FILES]
+    assert len(set(uids)) == len(uids)
+    for path, uid in zip(DASHBOARD_FILES, uids, strict=True):
+        assert uid == f"commitlab-{path.stem}" and len(uid) <= 40
+
+
+def test_variables_come_in_the_usual_order(dashboard):
+    assert [v["name"] for v in dashboard["templating"]["list"]] == VARIABLES
+
+
+def test_no_data_source_is_hard_coded(dashboard):
+    references = re.findall(r'"uid":\s*"([^"]*)"', json.dumps({**dashboard, "uid": "${datasource}"}))
+    assert references and set(references) == {"${datasource}"}
+    for panel in dashboard["panels"]:
+        assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}, panel["title"]
+
+
+def test_every_panel_says_what_it_shows_and_in_what_unit(dashboard):
+    for panel in panels(dashboard):
+        assert panel["title"] and panel["title"][0].isupper()
+        assert len(panel.get("description", "")) > 20 and panel["description"].endswith("."), panel["title"]
+        assert panel["fieldConfig"]["defaults"].get("unit"), panel["title"]
+        assert panel["targets"], panel["title"]
+        assert all(t.get("legendFormat") for t in panel["targets"]), panel["title"]
+
+
+def test_panels_have_ids_of_their_own_and_do_not_overlap(dashboard):
+    ids = [p["id"] for p in dashboard["panels"]]
+    assert len(set(ids)) == len(ids) and min(ids) > 0
+    covered = {}
+    for panel in dashboard["panels"]:
+        position = panel["gridPos"]
+        assert position["x"] + position["w"] <= 24, panel["title"]
+        for x in range(position["x"], position["x"] + position["w"]):
+            for y in range(position["y"], position["y"] + position["h"]):
+                assert (x, y) not in covered, f"{panel['title']} lies on {covered[x, y]}"
+                covered[x, y] = panel["title"]
+
+
+def test_queries_select_by_the_variables(dashboard):
+    for title, expr in targets(dashboard):
+        for match in OUR_METRIC.finditer(expr):
+            selector = expr[match.end() :]
+            wanted = '{namespace=~"$namespace", cluster=~"$cluster", instance=~"$instance"'
+            assert selector.startswith(wanted), f"{title}: {match.group()} is not selected by the variables"
+
+
+def test_rates_follow_the_scrape_interval(dashboard):
+    for title, expr in targets(dashboard):
+        assert set(re.findall(r"\[([^]]+)]", expr)) <= {"$__rate_interval"}, title
+
+
+def contract_metrics() -> set[str]:
+    text = (ROOT / "engine" / "CONTROL.md").read_text()
+    return set(OUR_METRIC.findall(text[text.index("## Metrics") :]))
+
+
+def test_every_metric_is_part_of_the_engines_contract(dashboard):
+    known = contract_metrics()
+    for title, expr in targets(dashboard):
+        for name in OUR_METRIC.findall(expr):
+            assert name in known or SERIES_SUFFIX.sub("", name) in known, f"{title}: engine/CONTROL.md has no {name}"
