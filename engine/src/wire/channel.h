@@ -25,11 +25,10 @@ class Channel {
   virtual size_t buffered() const = 0;
   virtual Task<Status> flush() = 0;
   virtual void reset_sequence() = 0;  // before each command
-  // For dump streams, where acknowledgements come between other packets and number themselves: from this call on the numbers of incoming
-  // packets are not checked and do not change those of outgoing ones.
-  virtual void separate_sequences() = 0;
   virtual void set_sequence(uint8_t next_outgoing) = 0;
   // Reading and writing may go on in two coroutines of the same reactor at once (dump and acknowledgements).
+  // From now on both ends send unasked (dump and acknowledgements): packets received are no longer numbered together with those sent.
+  virtual void set_duplex() {}
   virtual void shutdown() = 0;  // both ends see the end of the stream; pending reads and writes return
   virtual std::string peer_address() const = 0;
 };
