@@ -1,0 +1,41 @@
+// Warnings of the last statement: what SHOW WARNINGS lists.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace commitd::sql {
+
+class Diagnostics {
+ public:
+  enum class Level : uint8_t { Note, Warning, Error };
+  struct Condition {
+    Level level;
+    uint16_t code;
+    std::string message;
+  };
+  static constexpr size_t kMaxConditions = 1024;  // max_error_count
+
+  void clear() {
+    conditions_.clear();
+    total_ = 0;
+  }
+  void add(Level level, Error error) {
+    ++total_;
+    if (conditions_.size() < kMaxConditions) conditions_.push_back({level, error.code, std::move(error.message)});
+  }
+  void warn(Error error) { add(Level::Warning, std::move(error)); }
+  void note(Error error) { add(Level::Note, std::move(error)); }
+  const std::vector<Condition>& conditions() const { return conditions_; }
+  uint16_t count() const { return static_cast<uint16_t>(std::min<size_t>(total_, UINT16_MAX)); }
+
+ private:
+  std::vector<Condition> conditions_;
+  size_t total_ = 0;
+};
+
+}  // namespace commitd::sql

@@ -1,0 +1,389 @@
+// Arithmetic, bit operations, CASE, CAST, COLLATE; and the types of values.
+#include <cmath>
+
+#include "base/charset/collation.h"
+#include "base/charset/utf8.h"
+#include "base/decimal.h"
+#include "base/error_codes.h"
+#include "base/temporal.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+#include "sql/session_state.h"
+
+namespace commitd::sql {
+namespace {
+
+using ast::Op;
+using Kind = Value::Kind;
+
+constexpr uint16_t kOutOfRange = 1690;
+constexpr uint8_t kDivisionScale = 4;  // div_precision_increment
+
+void inherit(Expression& parent, std::initializer_list<const Expression*> children) {
+  for (const Expression* child : children) {
+    if (child == nullptr) continue;
+    parent.sources |= child->sources;
+    parent.has_aggregate |= child->has_aggregate;
+  }
+}
+
+bool is_integer(const Value& v) { return v.kind() == Kind::Int || v.kind() == Kind::UInt; }
+bool is_exact(const Value& v) { return is_integer(v) || v.kind() == Kind::Decimal; }
+
+__int128 wide(const Value& v) { return v.kind() == Kind::UInt ? static_cast<__int128>(v.as_uint()) : v.as_int(); }
+
+// A temporal value in arithmetic is the number 20260102030405.
+Value operand_number(const Value& v) {
+  if (v.kind() == Kind::Temporal) return v.as_temporal().decimals > 0 ? Value::real(temporal_number(v.as_temporal())) : to_integer(v);
+  if (v.kind() == Kind::String) return Value::real(leading_double(v.as_string()));
+  return v;
+}
+
+Value out_of_range(Evaluation& evaluation, std::string_view kind, std::string_view source) {
+  evaluation.fail(make_error(kOutOfRange, "{} value is out of range in '({})'", kind, source));
+  return Value::null();
+}
+
+Value division_by_zero(Evaluation& evaluation) {
+  if (evaluation.session().settings.sql_mode & sql_mode::kErrorForDivisionByZero) {
+    evaluation.session().diagnostics.warn(make_error(er::kDivisionByZero, "Division by 0"));
+  }
+  return Value::null();
+}
+
+Value integer_result(__int128 result, bool is_unsigned, Evaluation& evaluation, std::string_view source) {
+  if (is_unsigned) {
+    if (result < 0 || result > UINT64_MAX) return out_of_range(evaluation, "BIGINT UNSIGNED", source);
+    return Value::unsigned_integer(static_cast<uint64_t>(result));
+  }
+  if (result < INT64_MIN || result > INT64_MAX) return out_of_range(evaluation, "BIGINT", source);
+  return Value::integer(static_cast<int64_t>(result));
+}
+
+Value integer_arithmetic(Op op, const Value& left, const Value& right, Evaluation& evaluation, std::string_view source) {
+  const bool is_unsigned = left.kind() == Kind::UInt || right.kind() == Kind::UInt;
+  const __int128 l = wide(left), r = wide(right);
+  switch (op) {
+    case Op::Add: return integer_result(l + r, is_unsigned, evaluation, source);
+    case Op::Subtract: {
+      const bool keep = is_unsigned && !(evaluation.session().settings.sql_mode & sql_mode::kNoUnsignedSubtraction);
+      return integer_result(l - r, keep, evaluation, source);
+    }
+    case Op::Multiply: return integer_result(l * r, is_unsigned, evaluation, source);
+    case Op::IntDivide: return r == 0 ? division_by_zero(evaluation) : integer_result(l / r, is_unsigned, evaluation, source);
+    default: return r == 0 ? division_by_zero(evaluation) : integer_result(l % r, left.kind() == Kind::UInt, evaluation, source);
+  }
+}
+
+constexpr __int128 largest_decimal() {
+  __int128 value = 1;
+  for (int i = 0; i < kMaxDecimalPrecision; ++i) value *= 10;
+  return value - 1;
+}
+
+Value decimal_division(const Decimal& l, const Decimal& r, Evaluation& evaluation) {
+  if (r.unscaled == 0) return division_by_zero(evaluation);
+  // l / 10^ls divided by r / 10^rs, with ls + 4 digits behind the point: l * 10^(rs + 4) / r.
+  const auto scale = static_cast<uint8_t>(std::min<int>(l.scale + kDivisionScale, kMaxDecimalScale));
+  const int shift = scale - l.scale + r.scale;
+  __int128 numerator = 0;
+  if (shift > kMaxDecimalPrecision || __builtin_mul_overflow(l.unscaled, power_of_ten(static_cast<uint8_t>(shift)), &numerator)) {
+    const auto rounded = parse_decimal(Value::real(commitd::to_double(l) / commitd::to_double(r)).to_text());
+    return Value::decimal(rescale(rounded.value_or(Decimal{}), scale).value_or(Decimal{}));
+  }
+  __int128 quotient = numerator / r.unscaled;
+  const __int128 remainder = numerator % r.unscaled;
+  const __int128 twice = remainder < 0 ? -remainder * 2 : remainder * 2;
+  if (twice >= (r.unscaled < 0 ? -r.unscaled : r.unscaled)) quotient += (numerator < 0) == (r.unscaled < 0) ? 1 : -1;
+  return Value::decimal({quotient, scale});
+}
+
+Value decimal_arithmetic(Op op, Decimal l, Decimal r, Evaluation& evaluation, std::string_view source) {
+  if (op == Op::Divide) return decimal_division(l, r, evaluation);
+  if (op == Op::Multiply) {
+    __int128 product = 0;
+    if (__builtin_mul_overflow(l.unscaled, r.unscaled, &product)) return out_of_range(evaluation, "DECIMAL", source);
+    Decimal result{product, static_cast<uint8_t>(l.scale + r.scale)};
+    if (result.scale > kMaxDecimalScale) result = rescale(result, kMaxDecimalScale).value_or(Decimal{});
+    return Value::decimal(result);
+  }
+  const uint8_t scale = std::max(l.scale, r.scale);
+  const auto left = rescale(l, scale), right = rescale(r, scale);
+  if (!left || !right) return out_of_range(evaluation, "DECIMAL", source);
+  __int128 result = 0;
+  switch (op) {
+    case Op::Add: result = left->unscaled + right->unscaled; break;
+    case Op::Subtract: result = left->unscaled - right->unscaled; break;
+    default:
+      if (right->unscaled == 0) return division_by_zero(evaluation);
+      result = op == Op::IntDivide ? left->unscaled / right->unscaled : left->unscaled % right->unscaled;
+  }
+  if (result > largest_decimal() || result < -largest_decimal()) return out_of_range(evaluation, "DECIMAL", source);
+  if (op == Op::IntDivide) return integer_result(result, false, evaluation, source);
+  return Value::decimal({result, scale});
+}
+
+Value real_arithmetic(Op op, double l, double r, Evaluation& evaluation, std::string_view source) {
+  double result = 0;
+  switch (op) {
+    case Op::Add: result = l + r; break;
+    case Op::Subtract: result = l - r; break;
+    case Op::Multiply: result = l * r; break;
+    default:
+      if (r == 0) return division_by_zero(evaluation);
+      result = op == Op::Modulo ? std::fmod(l, r) : l / r;
+      if (op == Op::IntDivide) return integer_result(static_cast<__int128>(std::trunc(result)), false, evaluation, source);
+  }
+  return std::isfinite(result) ? Value::real(result) : out_of_range(evaluation, "DOUBLE", source);
+}
+
+ValueType arithmetic_type(Op op, const ValueType& l, const ValueType& r) {
+  if (op == Op::IntDivide) return ValueType::integer(21, l.is_unsigned || r.is_unsigned);
+  const bool exact = (l.is_integer() || l.type == FieldType::NewDecimal) && (r.is_integer() || r.type == FieldType::NewDecimal);
+  if (!exact) return ValueType::real();
+  if (op == Op::Divide) return ValueType::decimal(std::min(l.length + kDivisionScale + 1, 65u), static_cast<uint8_t>(l.decimals + kDivisionScale));
+  if (l.is_integer() && r.is_integer()) return ValueType::integer(21, l.is_unsigned || r.is_unsigned);
+  const uint8_t scale = op == Op::Multiply ? static_cast<uint8_t>(std::min(l.decimals + r.decimals, 30)) : std::max(l.decimals, r.decimals);
+  return ValueType::decimal(std::min(std::max(l.length, r.length) + 2u, 65u), scale);
+}
+
+class Arithmetic : public Expression {
+ public:
+  Arithmetic(Op op, ExpressionPtr left, ExpressionPtr right, std::string source)
+      : op_(op), left_(std::move(left)), right_(std::move(right)), source_(std::move(source)) {
+    inherit(*this, {left_.get(), right_.get()});
+    type_ = arithmetic_type(op, left_->type(), right_->type());
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value left_scratch, right_scratch;
+    const Value& left = left_->evaluate(evaluation, left_scratch);
+    const Value& right = right_->evaluate(evaluation, right_scratch);
+    scratch = left.is_null() || right.is_null() ? Value::null() : arithmetic(op_, left, right, evaluation, source_);
+    return scratch;
+  }
+
+ private:
+  Op op_;
+  ExpressionPtr left_, right_;
+  std::string source_;
+};
+
+class Negation : public Expression {
+ public:
+  explicit Negation(ExpressionPtr operand) : operand_(std::move(operand)) {
+    inherit(*this, {operand_.get()});
+    const ValueType& type = operand_->type();
+    type_ = type.is_integer() ? ValueType::integer(type.length + 1) : type.type == FieldType::NewDecimal ? type : ValueType::real();
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch;
+    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
+    if (operand.is_null()) scratch = Value::null();
+    else if (operand.kind() == Kind::UInt && operand.as_uint() == uint64_t{1} << 63) scratch = Value::integer(INT64_MIN);
+    else if (operand.kind() == Kind::UInt && operand.as_uint() <= INT64_MAX) scratch = Value::integer(-static_cast<int64_t>(operand.as_uint()));
+    else if (operand.kind() == Kind::UInt) scratch = Value::decimal({-static_cast<__int128>(operand.as_uint()), 0});
+    else scratch = arithmetic(Op::Subtract, Value::integer(0), operand, evaluation, "-");
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr operand_;
+};
+
+class BitOperation : public Expression {
+ public:
+  BitOperation(Op op, ExpressionPtr left, ExpressionPtr right) : op_(op), left_(std::move(left)), right_(std::move(right)) {
+    inherit(*this, {left_.get(), right_.get()});
+    type_ = ValueType::integer(21, true);
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value left_scratch, right_scratch;
+    const Value& left = left_->evaluate(evaluation, left_scratch);
+    const Value& right = right_ ? right_->evaluate(evaluation, right_scratch) : left;
+    scratch = left.is_null() || right.is_null() ? Value::null() : Value::unsigned_integer(apply(to_bits(left), to_bits(right)));
+    return scratch;
+  }
+
+ private:
+  uint64_t apply(uint64_t l, uint64_t r) const {
+    switch (op_) {
+      case Op::BitOr: return l | r;
+      case Op::BitAnd: return l & r;
+      case Op::BitXor: return l ^ r;
+      case Op::ShiftLeft: return r > 63 ? 0 : l << r;
+      case Op::ShiftRight: return r > 63 ? 0 : l >> r;
+      default: return ~l;
+    }
+  }
+  Op op_;
+  ExpressionPtr left_, right_;
+};
+
+class Case : public Expression {
+ public:
+  Case(ExpressionPtr operand, Expressions branches, bool has_else)
+      : operand_(std::move(operand)), branches_(std::move(branches)), has_else_(has_else) {
+    std::vector<ValueType> types;
+    for (size_t i = 0; i < branches_.size(); ++i) {
+      inherit(*this, {branches_[i].get()});
+      if (i % 2 == 1 || (has_else && i + 1 == branches_.size())) types.push_back(branches_[i]->type());
+    }
+    inherit(*this, {operand_.get()});
+    type_ = common_type(types);
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch;
+    const Value* operand = operand_ ? &operand_->evaluate(evaluation, operand_scratch) : nullptr;
+    for (size_t i = 0; i + 1 < branches_.size(); i += 2) {
+      const Value& when = branches_[i]->evaluate(evaluation, scratch);
+      const bool taken = operand == nullptr ? is_true(when)
+                                            : !operand->is_null() && !when.is_null() &&
+                                                  compare_values(*operand, when, comparison_collation(operand_->type(), branches_[i]->type())) == 0;
+      if (taken) return branches_[i + 1]->evaluate(evaluation, scratch);
+    }
+    if (has_else_) return branches_.back()->evaluate(evaluation, scratch);
+    scratch = Value::null();
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr operand_;
+  Expressions branches_;
+  bool has_else_;
+};
+
+class Cast : public Expression {
+ public:
+  Cast(ExpressionPtr operand, const ast::Expr& target)
+      : operand_(std::move(operand)), to_(target.cast), length_(target.cast_length), decimals_(target.cast_decimals),
+        has_length_(target.cast_has_length) {
+    inherit(*this, {operand_.get()});
+    type_ = target_type();
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch;
+    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
+    scratch = operand.is_null() ? Value::null() : convert(operand, evaluation);
+    return scratch;
+  }
+
+ private:
+  ValueType target_type() const {
+    using ast::CastType;
+    switch (to_) {
+      case CastType::Signed: return ValueType::integer();
+      case CastType::Unsigned: return ValueType::integer(20, true);
+      case CastType::Binary: return ValueType::text(has_length_ ? length_ : operand_->type().length, kBinaryCollation);
+      case CastType::Decimal: return ValueType::decimal(length_, decimals_);
+      case CastType::Double:
+      case CastType::Float: return ValueType::real();
+      case CastType::Date: return {FieldType::Date, 63, 10, 0, false, true};
+      case CastType::Time: return {FieldType::Time, 63, 10, decimals_, false, true};
+      case CastType::DateTime: return ValueType::datetime(decimals_);
+      case CastType::Year: return {FieldType::Year, 63, 4, 0, true, true};
+      default: return ValueType::text(has_length_ ? length_ : std::max(operand_->type().length, 1u));
+    }
+  }
+  Value text(const Value& operand) const {
+    const bool binary = to_ == ast::CastType::Binary;
+    std::string value = to_text(operand);
+    if (has_length_) {
+      if (binary) value.resize(length_, '\0');
+      else value = std::string(character_prefix(value, length_));
+    }
+    return Value::string(std::move(value), binary);
+  }
+  Value temporal(const Value& operand, Evaluation& evaluation) const {
+    std::optional<Temporal> t = to_ == ast::CastType::Time ? to_time(operand) : to_datetime(operand);
+    if (!t) {
+      evaluation.session().diagnostics.warn(make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
+      return Value::null();
+    }
+    if (to_ == ast::CastType::Date) {
+      Temporal date;
+      date.kind = Temporal::Kind::Date;
+      date.year = t->year;
+      date.month = t->month;
+      date.day = t->day;
+      return Value::temporal(date);
+    }
+    return Value::temporal(round_fraction(*t, decimals_));
+  }
+  Value decimal(const Value& operand) const {
+    const Decimal whole = to_decimal(operand);
+    auto scaled = rescale(whole, decimals_);
+    if (scaled && fits(*scaled, static_cast<uint8_t>(length_), decimals_)) return Value::decimal(*scaled);
+    Decimal most{power_of_ten(static_cast<uint8_t>(std::min<uint32_t>(length_, kMaxDecimalPrecision))) - 1, decimals_};
+    if (whole.unscaled < 0) most.unscaled = -most.unscaled;
+    return Value::decimal(most);
+  }
+  Value convert(const Value& operand, Evaluation& evaluation) const {
+    using ast::CastType;
+    switch (to_) {
+      case CastType::Signed: {
+        bool complete = true;
+        if (operand.kind() == Kind::String) {
+          const Value parsed = Value::integer(leading_integer(operand.as_string(), &complete));
+          if (!complete) {
+            evaluation.session().diagnostics.warn(
+                make_error(er::kTruncatedWrongValue, "Truncated incorrect INTEGER value: '{}'", operand.as_string()));
+          }
+          return parsed;
+        }
+        return Value::integer(static_cast<int64_t>(to_bits(operand)));
+      }
+      case CastType::Unsigned: return Value::unsigned_integer(to_bits(operand));
+      case CastType::Decimal: return decimal(operand);
+      case CastType::Double: return Value::real(to_double(operand));
+      case CastType::Float: return Value::real(static_cast<double>(static_cast<float>(to_double(operand))));
+      case CastType::Year: return to_integer(operand);
+      case CastType::Date:
+      case CastType::Time:
+      case CastType::DateTime: return temporal(operand, evaluation);
+      default: return text(operand);
+    }
+  }
+
+  ExpressionPtr operand_;
+  ast::CastType to_;
+  uint32_t length_;
+  uint8_t decimals_;
+  bool has_length_;
+};
+
+class Collate : public Expression {
+ public:
+  Collate(ExpressionPtr operand, uint16_t collation) : operand_(std::move(operand)) {
+    inherit(*this, {operand_.get()});
+    type_ = operand_->type();
+    type_.collation = collation;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override { return operand_->evaluate(evaluation, scratch); }
+
+ private:
+  ExpressionPtr operand_;
+};
+
+}  // namespace
+
+Value arithmetic(Op op, const Value& left_value, const Value& right_value, Evaluation& evaluation, std::string_view source) {
+  const Value left = operand_number(left_value), right = operand_number(right_value);
+  if (is_integer(left) && is_integer(right) && op != Op::Divide) return integer_arithmetic(op, left, right, evaluation, source);
+  if (is_exact(left) && is_exact(right)) return decimal_arithmetic(op, to_decimal(left), to_decimal(right), evaluation, source);
+  return real_arithmetic(op, to_double(left), to_double(right), evaluation, source);
+}
+
+ExpressionPtr make_arithmetic(Op op, ExpressionPtr left, ExpressionPtr right, std::string source) {
+  return std::make_unique<Arithmetic>(op, std::move(left), std::move(right), std::move(source));
+}
+ExpressionPtr make_negation(ExpressionPtr operand) { return std::make_unique<Negation>(std::move(operand)); }
+ExpressionPtr make_bit_operation(Op op, ExpressionPtr left, ExpressionPtr right) {
+  return std::make_unique<BitOperation>(op, std::move(left), std::move(right));
+}
+ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_else) {
+  return std::make_unique<Case>(std::move(operand), std::move(branches), has_else);
+}
+ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) { return std::make_unique<Cast>(std::move(operand), target); }
+ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation) { return std::make_unique<Collate>(std::move(operand), collation); }
+
+}  // namespace commitd::sql

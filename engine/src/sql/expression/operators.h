@@ -1,0 +1,55 @@
+// Operators as expressions.
+#pragma once
+
+#include "sql/ast/expression.h"
+#include "sql/expression/expression.h"
+
+namespace commitd::sql {
+
+ExpressionPtr make_comparison(ast::Op op, ExpressionPtr left, ExpressionPtr right);
+ExpressionPtr make_logic(ast::Op op, ExpressionPtr left, ExpressionPtr right);  // AND, OR, XOR
+ExpressionPtr make_not(ExpressionPtr operand);
+ExpressionPtr make_arithmetic(ast::Op op, ExpressionPtr left, ExpressionPtr right, std::string source);
+ExpressionPtr make_negation(ExpressionPtr operand);
+ExpressionPtr make_bit_operation(ast::Op op, ExpressionPtr left, ExpressionPtr right);  // right may be null: ~
+ExpressionPtr make_is_null(ExpressionPtr operand, bool negated);
+ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated);
+ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated);
+ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated);
+ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated);
+ExpressionPtr make_regexp(ExpressionPtr operand, ExpressionPtr pattern, bool negated);
+// Operand (may be null), then WHEN/THEN pairs, then ELSE when there is one.
+ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_else);
+ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target);
+ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation);
+
+bool like_matches(std::string_view text, std::string_view pattern, char32_t escape, uint16_t collation);
+// One arithmetic operation; NULL for division by zero.
+Value arithmetic(ast::Op op, const Value& left, const Value& right, Evaluation& evaluation, std::string_view source);
+
+// What planning wants to know of a predicate.
+struct ComparisonParts {
+  ast::Op op;
+  const Expression* left;
+  const Expression* right;
+};
+std::optional<ComparisonParts> comparison_parts(const Expression& expression);
+struct InParts {
+  const Expression* operand;
+  const Expressions* list;
+};
+std::optional<InParts> in_parts(const Expression& expression);
+struct BetweenParts {
+  const Expression* operand;
+  const Expression* low;
+  const Expression* high;
+};
+std::optional<BetweenParts> between_parts(const Expression& expression);
+const Expression* is_null_operand(const Expression& expression);  // x of `x IS NULL`
+// Adds the operands of a tree of ANDs.
+void split_conjunction(const Expression& expression, std::vector<const Expression*>& conjuncts);
+
+// The type that one column of several branches (CASE, COALESCE, UNION) has.
+ValueType common_type(std::span<const ValueType> types);
+
+}  // namespace commitd::sql

@@ -1,0 +1,368 @@
+// Comparison, three-valued logic, IN, BETWEEN, LIKE, IS.
+#include <regex>
+
+#include "base/charset/collation.h"
+#include "base/charset/utf8.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+
+namespace commitd::sql {
+namespace {
+
+using ast::Op;
+
+void inherit(Expression& parent, std::initializer_list<const Expression*> children) {
+  for (const Expression* child : children) {
+    if (child == nullptr) continue;
+    parent.sources |= child->sources;
+    parent.has_aggregate |= child->has_aggregate;
+  }
+}
+
+void set_truth(Value& result, Truth t, bool negated = false) {
+  if (t == Truth::Unknown) result = Value::null();
+  else result = Value::integer((t == Truth::True) != negated);
+}
+
+class Predicate : public Expression {
+ public:
+  Predicate() { type_ = ValueType::integer(1); }
+};
+
+class Comparison : public Predicate {
+ public:
+  Comparison(Op op, ExpressionPtr left, ExpressionPtr right)
+      : op_(op), left_(std::move(left)), right_(std::move(right)), collation_(comparison_collation(left_->type(), right_->type())) {
+    inherit(*this, {left_.get(), right_.get()});
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value left_scratch, right_scratch;
+    const Value& left = left_->evaluate(evaluation, left_scratch);
+    const Value& right = right_->evaluate(evaluation, right_scratch);
+    scratch = compare(left, right);
+    return scratch;
+  }
+  ComparisonParts parts() const { return {op_, left_.get(), right_.get()}; }
+
+ private:
+  Value compare(const Value& left, const Value& right) const {
+    if (left.is_null() || right.is_null()) {
+      return op_ == Op::NullSafeEqual ? Value::integer(left.is_null() && right.is_null()) : Value::null();
+    }
+    const auto order = compare_values(left, right, collation_);
+    switch (op_) {
+      case Op::Equal:
+      case Op::NullSafeEqual: return Value::integer(order == 0);
+      case Op::NotEqual: return Value::integer(order != 0);
+      case Op::Less: return Value::integer(order < 0);
+      case Op::LessEqual: return Value::integer(order <= 0);
+      case Op::Greater: return Value::integer(order > 0);
+      default: return Value::integer(order >= 0);
+    }
+  }
+  Op op_;
+  ExpressionPtr left_, right_;
+  uint16_t collation_;
+};
+
+class Logic : public Predicate {
+ public:
+  Logic(Op op, ExpressionPtr left, ExpressionPtr right) : op_(op), left_(std::move(left)), right_(std::move(right)) {
+    inherit(*this, {left_.get(), right_.get()});
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Truth left = truth(left_->evaluate(evaluation, scratch));
+    const Truth decided = op_ == Op::And ? Truth::False : Truth::True;
+    if (op_ != Op::Xor && left == decided) {
+      set_truth(scratch, decided);
+      return scratch;
+    }
+    const Truth right = truth(right_->evaluate(evaluation, scratch));
+    set_truth(scratch, combine(left, right));
+    return scratch;
+  }
+  bool is_and() const { return op_ == Op::And; }
+  const Expression& left() const { return *left_; }
+  const Expression& right() const { return *right_; }
+
+ private:
+  Truth combine(Truth left, Truth right) const {
+    const bool unknown = left == Truth::Unknown || right == Truth::Unknown;
+    if (op_ == Op::Xor) return unknown ? Truth::Unknown : left != right ? Truth::True : Truth::False;
+    const Truth decided = op_ == Op::And ? Truth::False : Truth::True;
+    if (right == decided) return decided;
+    return unknown ? Truth::Unknown : op_ == Op::And ? Truth::True : Truth::False;
+  }
+  Op op_;
+  ExpressionPtr left_, right_;
+};
+
+class Not : public Predicate {
+ public:
+  explicit Not(ExpressionPtr operand) : operand_(std::move(operand)) { inherit(*this, {operand_.get()}); }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Truth t = truth(operand_->evaluate(evaluation, scratch));
+    set_truth(scratch, t, true);
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr operand_;
+};
+
+class IsNull : public Predicate {
+ public:
+  IsNull(ExpressionPtr operand, bool negated) : operand_(std::move(operand)), negated_(negated) { inherit(*this, {operand_.get()}); }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const bool null = operand_->evaluate(evaluation, scratch).is_null();
+    scratch = Value::integer(null != negated_);
+    return scratch;
+  }
+  const Expression* operand() const { return negated_ ? nullptr : operand_.get(); }
+
+ private:
+  ExpressionPtr operand_;
+  bool negated_;
+};
+
+class TruthTest : public Predicate {
+ public:
+  TruthTest(ExpressionPtr operand, bool expected, bool negated) : operand_(std::move(operand)), expected_(expected), negated_(negated) {
+    inherit(*this, {operand_.get()});
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Truth t = truth(operand_->evaluate(evaluation, scratch));
+    scratch = Value::integer((t == (expected_ ? Truth::True : Truth::False)) != negated_);
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr operand_;
+  bool expected_, negated_;
+};
+
+class Between : public Predicate {
+ public:
+  Between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated)
+      : operand_(std::move(operand)), low_(std::move(low)), high_(std::move(high)), negated_(negated),
+        low_collation_(comparison_collation(operand_->type(), low_->type())),
+        high_collation_(comparison_collation(operand_->type(), high_->type())) {
+    inherit(*this, {operand_.get(), low_.get(), high_.get()});
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch, bound_scratch;
+    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
+    Truth low = Truth::Unknown, high = Truth::Unknown;
+    const Value& least = low_->evaluate(evaluation, bound_scratch);
+    if (!operand.is_null() && !least.is_null()) {
+      low = compare_values(operand, least, low_collation_) >= 0 ? Truth::True : Truth::False;
+    }
+    const Value& greatest = high_->evaluate(evaluation, bound_scratch);
+    if (!operand.is_null() && !greatest.is_null()) {
+      high = compare_values(operand, greatest, high_collation_) <= 0 ? Truth::True : Truth::False;
+    }
+    const Truth both = low == Truth::False || high == Truth::False    ? Truth::False
+                       : low == Truth::True && high == Truth::True ? Truth::True
+                                                                   : Truth::Unknown;
+    set_truth(scratch, both, negated_);
+    return scratch;
+  }
+  std::optional<BetweenParts> parts() const {
+    if (negated_) return std::nullopt;
+    return BetweenParts{operand_.get(), low_.get(), high_.get()};
+  }
+
+ private:
+  ExpressionPtr operand_, low_, high_;
+  bool negated_;
+  uint16_t low_collation_, high_collation_;
+};
+
+class In : public Predicate {
+ public:
+  In(ExpressionPtr operand, Expressions list, bool negated) : operand_(std::move(operand)), list_(std::move(list)), negated_(negated) {
+    inherit(*this, {operand_.get()});
+    for (const ExpressionPtr& item : list_) inherit(*this, {item.get()});
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch, item_scratch;
+    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
+    Truth found = operand.is_null() && !list_.empty() ? Truth::Unknown : Truth::False;
+    for (size_t i = 0; i < list_.size() && !operand.is_null(); ++i) {
+      const Value& item = list_[i]->evaluate(evaluation, item_scratch);
+      if (item.is_null()) {
+        found = Truth::Unknown;
+      } else if (compare_values(operand, item, comparison_collation(operand_->type(), list_[i]->type())) == 0) {
+        found = Truth::True;
+        break;
+      }
+    }
+    set_truth(scratch, found, negated_);
+    return scratch;
+  }
+  std::optional<InParts> parts() const {
+    if (negated_) return std::nullopt;
+    return InParts{operand_.get(), &list_};
+  }
+
+ private:
+  ExpressionPtr operand_;
+  Expressions list_;
+  bool negated_;
+};
+
+class Like : public Predicate {
+ public:
+  Like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated)
+      : operand_(std::move(operand)), pattern_(std::move(pattern)), escape_(escape), negated_(negated) {
+    inherit(*this, {operand_.get(), pattern_.get()});
+    collation_ = operand_->type().is_string() ? operand_->type().collation : uint16_t{45};
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch, pattern_scratch;
+    std::string operand_text, pattern_text;
+    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
+    const Value& pattern = pattern_->evaluate(evaluation, pattern_scratch);
+    if (operand.is_null() || pattern.is_null()) {
+      scratch = Value::null();
+      return scratch;
+    }
+    const bool matches = like_matches(text_view(operand, operand_text), text_view(pattern, pattern_text),
+                                      static_cast<unsigned char>(escape_), collation_);
+    scratch = Value::integer(matches != negated_);
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr operand_, pattern_;
+  char escape_;
+  bool negated_;
+  uint16_t collation_;
+};
+
+class Regexp : public Predicate {
+ public:
+  Regexp(ExpressionPtr operand, ExpressionPtr pattern, bool negated)
+      : operand_(std::move(operand)), pattern_(std::move(pattern)), negated_(negated) {
+    inherit(*this, {operand_.get(), pattern_.get()});
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch, pattern_scratch;
+    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
+    const Value& pattern = pattern_->evaluate(evaluation, pattern_scratch);
+    scratch = Value::null();
+    if (operand.is_null() || pattern.is_null()) return scratch;
+    try {
+      const std::regex regex(to_text(pattern), std::regex::extended | std::regex::icase | std::regex::nosubs);
+      scratch = Value::integer(std::regex_search(to_text(operand), regex) != negated_);
+    } catch (const std::regex_error& error) {
+      evaluation.fail(make_error(3692, "Incorrect description of a regular expression: {}", error.what()));
+    }
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr operand_, pattern_;
+  bool negated_;
+};
+
+}  // namespace
+
+bool like_matches(std::string_view text, std::string_view pattern, char32_t escape, uint16_t collation_number) {
+  const Collation& collation = collation_or_binary(collation_number);
+  const bool bytes = collation.order == Order::Bytes;
+  auto take = [bytes](std::string_view& from) -> char32_t {
+    if (!bytes) return take_character(from);
+    const auto byte = static_cast<unsigned char>(from.front());
+    from.remove_prefix(1);
+    return byte;
+  };
+  // Where to go on after a mismatch: behind the last %, one character later each time.
+  std::string_view retry_pattern, retry_text;
+  bool can_retry = false;
+  for (;;) {
+    bool matched = false;
+    if (!pattern.empty()) {
+      std::string_view rest = pattern;
+      char32_t wanted = take(rest);
+      if (wanted == U'%') {
+        pattern = retry_pattern = rest;
+        retry_text = text;
+        can_retry = true;
+        if (pattern.empty()) return true;
+        continue;
+      }
+      const bool any = wanted == U'_';
+      if (wanted == escape && !rest.empty()) wanted = take(rest);
+      if (!text.empty()) {
+        std::string_view text_rest = text;
+        const char32_t found = take(text_rest);
+        matched = any || found == wanted || (!bytes && weight(collation, found) == weight(collation, wanted));
+        if (matched) {
+          pattern = rest;
+          text = text_rest;
+        }
+      }
+    } else if (text.empty()) {
+      return true;
+    }
+    if (matched) continue;
+    if (!can_retry || retry_text.empty()) return false;
+    take(retry_text);
+    text = retry_text;
+    pattern = retry_pattern;
+  }
+}
+
+ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
+  return std::make_unique<Comparison>(op, std::move(left), std::move(right));
+}
+ExpressionPtr make_logic(Op op, ExpressionPtr left, ExpressionPtr right) {
+  return std::make_unique<Logic>(op, std::move(left), std::move(right));
+}
+ExpressionPtr make_not(ExpressionPtr operand) { return std::make_unique<Not>(std::move(operand)); }
+ExpressionPtr make_is_null(ExpressionPtr operand, bool negated) { return std::make_unique<IsNull>(std::move(operand), negated); }
+ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated) {
+  return std::make_unique<TruthTest>(std::move(operand), expected, negated);
+}
+ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated) {
+  return std::make_unique<Between>(std::move(operand), std::move(low), std::move(high), negated);
+}
+ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
+  return std::make_unique<In>(std::move(operand), std::move(list), negated);
+}
+ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated) {
+  return std::make_unique<Like>(std::move(operand), std::move(pattern), escape, negated);
+}
+ExpressionPtr make_regexp(ExpressionPtr operand, ExpressionPtr pattern, bool negated) {
+  return std::make_unique<Regexp>(std::move(operand), std::move(pattern), negated);
+}
+
+std::optional<ComparisonParts> comparison_parts(const Expression& expression) {
+  const auto* comparison = dynamic_cast<const Comparison*>(&expression);
+  return comparison == nullptr ? std::nullopt : std::optional(comparison->parts());
+}
+std::optional<InParts> in_parts(const Expression& expression) {
+  const auto* in = dynamic_cast<const In*>(&expression);
+  return in == nullptr ? std::nullopt : in->parts();
+}
+std::optional<BetweenParts> between_parts(const Expression& expression) {
+  const auto* between = dynamic_cast<const Between*>(&expression);
+  return between == nullptr ? std::nullopt : between->parts();
+}
+const Expression* is_null_operand(const Expression& expression) {
+  const auto* is_null = dynamic_cast<const IsNull*>(&expression);
+  return is_null == nullptr ? nullptr : is_null->operand();
+}
+
+void split_conjunction(const Expression& expression, std::vector<const Expression*>& conjuncts) {
+  const auto* logic = dynamic_cast<const Logic*>(&expression);
+  if (logic == nullptr || !logic->is_and()) {
+    conjuncts.push_back(&expression);
+    return;
+  }
+  split_conjunction(logic->left(), conjuncts);
+  split_conjunction(logic->right(), conjuncts);
+}
+
+}  // namespace commitd::sql

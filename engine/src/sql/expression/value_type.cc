@@ -1,0 +1,135 @@
+#include <algorithm>
+
+#include "base/charset/collation.h"
+#include "base/charset/utf8.h"
+#include "sql/expression/operators.h"
+
+namespace commitd::sql {
+namespace {
+
+uint32_t integer_digits(FieldType type, bool is_unsigned) {
+  switch (type) {
+    case FieldType::Tiny: return is_unsigned ? 3 : 4;
+    case FieldType::Short: return is_unsigned ? 5 : 6;
+    case FieldType::Int24: return is_unsigned ? 8 : 9;
+    case FieldType::Long: return is_unsigned ? 10 : 11;
+    case FieldType::Year: return 4;
+    default: return 20;
+  }
+}
+
+// The types results are announced with: the "2" forms exist only in storage and in the binlog.
+FieldType announced(FieldType type) {
+  switch (type) {
+    case FieldType::Timestamp2: return FieldType::Timestamp;
+    case FieldType::DateTime2: return FieldType::DateTime;
+    case FieldType::Time2: return FieldType::Time;
+    case FieldType::TinyBlob:
+    case FieldType::MediumBlob:
+    case FieldType::LongBlob: return FieldType::Blob;
+    case FieldType::VarChar: return FieldType::VarString;
+    case FieldType::Enum:
+    case FieldType::Set: return FieldType::String;
+    default: return type;
+  }
+}
+
+uint32_t blob_length(FieldType type) {
+  switch (type) {
+    case FieldType::TinyBlob: return 255;
+    case FieldType::Blob: return 65535;
+    case FieldType::MediumBlob: return 16777215;
+    default: return UINT32_MAX / 4;
+  }
+}
+
+}  // namespace
+
+ValueType type_of_column(const ColumnDef& column) {
+  ValueType type;
+  type.type = announced(column.type);
+  type.collation = column.collation;
+  type.decimals = column.decimals;
+  type.is_unsigned = column.is_unsigned;
+  type.nullable = column.nullable;
+  type.length = column.length;
+  if (type.is_integer()) type.length = column.length != 0 ? column.length : integer_digits(column.type, column.is_unsigned);
+  if (type.is_blob()) type.length = blob_length(column.type);
+  if (column.type == FieldType::Float) type.length = 12;
+  if (column.type == FieldType::Double) type.length = 22;
+  if ((column.type == FieldType::Float || column.type == FieldType::Double) && column.decimals == 0) type.decimals = 31;
+  if (column.type == FieldType::Date) type.length = 10;
+  if (column.type == FieldType::Time2) type.length = 10;
+  if (column.type == FieldType::DateTime2 || column.type == FieldType::Timestamp2) type.length = 19;
+  if (column.type == FieldType::Enum || column.type == FieldType::Set) {
+    uint32_t longest = 0, sum = 0;
+    for (const std::string& label : column.labels) {
+      const auto characters = static_cast<uint32_t>(character_count(label));
+      longest = std::max(longest, characters);
+      sum += characters + 1;
+    }
+    type.length = column.type == FieldType::Enum ? longest : sum;
+  }
+  return type;
+}
+
+ValueType type_of_value(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::Null: return {FieldType::Null, 63, 0, 0, false, true};
+    case Value::Kind::Int:
+    case Value::Kind::UInt:
+      return {FieldType::LongLong, 63, static_cast<uint32_t>(value.to_text().size()), 0, value.kind() == Value::Kind::UInt, false};
+    case Value::Kind::Double: {
+      ValueType type = ValueType::real();
+      type.nullable = false;
+      return type;
+    }
+    case Value::Kind::Decimal: {
+      const auto digits = static_cast<uint32_t>(value.to_text().size());
+      return {FieldType::NewDecimal, 63, digits, value.as_decimal().scale, false, false};
+    }
+    case Value::Kind::String:
+      return {FieldType::VarString, value.is_binary() ? kBinaryCollation : uint16_t{45},
+              static_cast<uint32_t>(character_count(value.as_string())), 31, false, false};
+    case Value::Kind::Temporal: break;
+  }
+  const Temporal& t = value.as_temporal();
+  if (t.kind == Temporal::Kind::Date) return {FieldType::Date, 63, 10, 0, false, false};
+  if (t.kind == Temporal::Kind::Time) return {FieldType::Time, 63, 10, t.decimals, false, false};
+  return {FieldType::DateTime, 63, 19, t.decimals, false, false};
+}
+
+ValueType common_type(std::span<const ValueType> types) {
+  std::optional<ValueType> common;
+  bool nullable = false;
+  for (const ValueType& type : types) {
+    nullable |= type.nullable;
+    if (type.type == FieldType::Null) {
+      nullable = true;
+      continue;
+    }
+    if (!common) {
+      common = type;
+      continue;
+    }
+    ValueType& c = *common;
+    const uint32_t length = std::max(c.length, type.length);
+    if (c.is_integer() && type.is_integer()) {
+      c.type = FieldType::LongLong;
+      c.is_unsigned = c.is_unsigned && type.is_unsigned;
+    } else if ((c.is_integer() || c.type == FieldType::NewDecimal) && (type.is_integer() || type.type == FieldType::NewDecimal)) {
+      c = ValueType::decimal(length, std::max(c.decimals, type.decimals));
+    } else if (!c.is_string() && !type.is_string() && !c.is_temporal() && !type.is_temporal()) {
+      c = ValueType::real();
+    } else if (c.type != type.type) {
+      const uint16_t collation = c.is_string() ? c.collation : type.is_string() ? type.collation : uint16_t{45};
+      c = ValueType::text(length, collation);
+    }
+    c.length = length;
+  }
+  if (!common) return {FieldType::Null, 63, 0, 0, false, true};
+  common->nullable = nullable;
+  return *common;
+}
+
+}  // namespace commitd::sql

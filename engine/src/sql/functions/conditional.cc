@@ -1,0 +1,71 @@
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+#include "sql/functions/functions.h"
+
+namespace commitd::sql {
+namespace {
+
+class Coalesce : public Expression {
+ public:
+  explicit Coalesce(Expressions arguments) : arguments_(std::move(arguments)) {
+    std::vector<ValueType> types;
+    bool nullable = true;
+    for (const ExpressionPtr& argument : arguments_) {
+      types.push_back(argument->type());
+      nullable &= argument->type().nullable;
+      sources |= argument->sources;
+      has_aggregate |= argument->has_aggregate;
+    }
+    type_ = common_type(types);
+    type_.nullable = nullable;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    for (const ExpressionPtr& argument : arguments_) {
+      const Value& value = argument->evaluate(evaluation, scratch);
+      if (!value.is_null()) return value;
+    }
+    scratch = Value::null();
+    return scratch;
+  }
+
+ private:
+  Expressions arguments_;
+};
+
+class NullIf : public Expression {
+ public:
+  NullIf(ExpressionPtr left, ExpressionPtr right) : left_(std::move(left)), right_(std::move(right)) {
+    type_ = left_->type();
+    type_.nullable = true;
+    sources = left_->sources | right_->sources;
+    has_aggregate = left_->has_aggregate || right_->has_aggregate;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value right_scratch;
+    const Value& left = left_->evaluate(evaluation, scratch);
+    const Value& right = right_->evaluate(evaluation, right_scratch);
+    const bool equal = !left.is_null() && !right.is_null() &&
+                       compare_values(left, right, comparison_collation(left_->type(), right_->type())) == 0;
+    if (!equal) return left;
+    scratch = Value::null();
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr left_, right_;
+};
+
+}  // namespace
+
+ExpressionPtr make_conditional(std::string_view name, Expressions& arguments) {
+  if (name == "IF" && arguments.size() == 3) return make_case(nullptr, std::move(arguments), true);
+  if ((name == "IFNULL" && arguments.size() == 2) || (name == "COALESCE" && !arguments.empty())) {
+    return std::make_unique<Coalesce>(std::move(arguments));
+  }
+  if (name == "NULLIF" && arguments.size() == 2) {
+    return std::make_unique<NullIf>(std::move(arguments[0]), std::move(arguments[1]));
+  }
+  return nullptr;
+}
+
+}  // namespace commitd::sql

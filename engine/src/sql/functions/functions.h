@@ -1,0 +1,43 @@
+// The functions of expressions: a table of name, number of arguments, type and body. Those that decide which arguments to evaluate
+// (IF, COALESCE …) are expressions of their own in conditional.cc.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sql/expression/expression.h"
+
+namespace commitd::sql {
+
+struct FunctionSpec {
+  static constexpr int kAnyNumber = 255;
+
+  std::string_view name;  // upper case
+  int least, most;        // arguments
+  // NULL for any NULL argument without calling the body.
+  bool null_for_null;
+  Value (*body)(Evaluation&, std::span<const Value>);
+  ValueType (*type)(std::span<const ValueType>);
+};
+
+std::span<const FunctionSpec> string_functions();
+std::span<const FunctionSpec> number_functions();
+std::span<const FunctionSpec> time_functions();
+std::span<const FunctionSpec> hash_functions();
+std::span<const FunctionSpec> session_functions();
+
+const FunctionSpec* find_function(std::string_view upper_name);
+ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments);
+
+// IF, IFNULL, COALESCE, NULLIF; nullptr when the name is none of them.
+ExpressionPtr make_conditional(std::string_view upper_name, Expressions& arguments);
+
+// Types that many functions have.
+inline ValueType integer_type(std::span<const ValueType>) { return ValueType::integer(); }
+inline ValueType boolean_type(std::span<const ValueType>) { return ValueType::integer(1); }
+inline ValueType real_type(std::span<const ValueType>) { return ValueType::real(); }
+inline ValueType datetime_type(std::span<const ValueType>) { return ValueType::datetime(); }
+inline ValueType date_type(std::span<const ValueType>) { return {FieldType::Date, 63, 10, 0, false, true}; }
+inline ValueType text_type(std::span<const ValueType>) { return ValueType::text(255); }
+
+}  // namespace commitd::sql

@@ -1,0 +1,185 @@
+#include <cmath>
+#include <random>
+
+#include "base/decimal.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+#include "sql/functions/functions.h"
+
+namespace commitd::sql {
+namespace {
+
+using Values = std::span<const Value>;
+using Types = std::span<const ValueType>;
+using Kind = Value::Kind;
+
+bool is_integer(const Value& v) { return v.kind() == Kind::Int || v.kind() == Kind::UInt; }
+
+Value real_or_null(double value) { return std::isfinite(value) ? Value::real(value) : Value::null(); }
+
+Value absolute(Evaluation& e, Values a) {
+  if (a[0].kind() == Kind::UInt) return a[0];
+  if (a[0].kind() == Kind::Decimal) {
+    Decimal d = a[0].as_decimal();
+    if (d.unscaled < 0) d.unscaled = -d.unscaled;
+    return Value::decimal(d);
+  }
+  if (!is_integer(a[0])) return Value::real(std::fabs(to_double(a[0])));
+  return a[0].as_int() < 0 ? arithmetic(ast::Op::Subtract, Value::integer(0), a[0], e, "abs") : a[0];
+}
+
+Value modulo(Evaluation& e, Values a) { return arithmetic(ast::Op::Modulo, a[0], a[1], e, "mod"); }
+
+Value sign(Evaluation&, Values a) {
+  const double v = to_double(a[0]);
+  return Value::integer(v > 0 ? 1 : v < 0 ? -1 : 0);
+}
+
+// Rounds (half away from zero) or cuts at `places` digits, which may be negative.
+Value round_exact(const Value& value, int64_t places, bool cut) {
+  Decimal d = to_decimal(value);
+  const int64_t drop = d.scale - places;
+  if (drop <= 0) return value;
+  const auto digits = static_cast<uint8_t>(std::min<int64_t>(drop, kMaxDecimalPrecision));
+  const __int128 unit = power_of_ten(digits);
+  __int128 kept = d.unscaled / unit;
+  const __int128 rest = d.unscaled % unit;
+  if (!cut && (rest < 0 ? -rest : rest) * 2 >= unit) kept += d.unscaled < 0 ? -1 : 1;
+  if (places < 0) {
+    kept *= power_of_ten(static_cast<uint8_t>(std::min<int64_t>(-places, kMaxDecimalPrecision)));
+    places = 0;
+  }
+  const Value result = Value::decimal({kept, static_cast<uint8_t>(places)});
+  return is_integer(value) ? to_integer(result) : result;
+}
+
+Value rounded(Values a, bool cut) {
+  const int64_t places = a.size() > 1 ? std::clamp<int64_t>(to_int64(a[1]), -30, 30) : 0;
+  if (is_integer(a[0]) || a[0].kind() == Kind::Decimal) return round_exact(a[0], places, cut);
+  const double value = to_double(a[0]);
+  const double factor = std::pow(10.0, static_cast<double>(std::llabs(places)));
+  const double scaled = places >= 0 ? value * factor : value / factor;
+  if (!std::isfinite(scaled)) return Value::real(value);
+  const double whole = cut ? std::trunc(scaled) : std::rint(scaled);
+  return Value::real(places >= 0 ? whole / factor : whole * factor);
+}
+Value round_value(Evaluation&, Values a) { return rounded(a, false); }
+Value truncate(Evaluation&, Values a) { return rounded(a, true); }
+
+Value floor_or_ceiling(const Value& v, bool up) {
+  if (is_integer(v)) return v;
+  if (v.kind() != Kind::Decimal) return Value::real(up ? std::ceil(to_double(v)) : std::floor(to_double(v)));
+  const __int128 unit = power_of_ten(v.as_decimal().scale);
+  __int128 whole = v.as_decimal().unscaled / unit;
+  const __int128 rest = v.as_decimal().unscaled % unit;
+  if (up && rest > 0) ++whole;
+  if (!up && rest < 0) --whole;
+  return to_integer(Value::decimal({whole, 0}));
+}
+Value floor_value(Evaluation&, Values a) { return floor_or_ceiling(a[0], false); }
+Value ceiling(Evaluation&, Values a) { return floor_or_ceiling(a[0], true); }
+
+Value power(Evaluation&, Values a) { return real_or_null(std::pow(to_double(a[0]), to_double(a[1]))); }
+Value square_root(Evaluation&, Values a) { return real_or_null(std::sqrt(to_double(a[0]))); }
+Value exponential(Evaluation&, Values a) { return real_or_null(std::exp(to_double(a[0]))); }
+Value natural_log(Evaluation&, Values a) {
+  const double value = to_double(a[a.size() - 1]);
+  if (value <= 0) return Value::null();
+  return real_or_null(a.size() == 1 ? std::log(value) : std::log(value) / std::log(to_double(a[0])));
+}
+Value log_2(Evaluation&, Values a) { return to_double(a[0]) <= 0 ? Value::null() : Value::real(std::log2(to_double(a[0]))); }
+Value log_10(Evaluation&, Values a) { return to_double(a[0]) <= 0 ? Value::null() : Value::real(std::log10(to_double(a[0]))); }
+Value pi(Evaluation&, Values) { return Value::real(M_PI); }
+Value sine(Evaluation&, Values a) { return Value::real(std::sin(to_double(a[0]))); }
+Value cosine(Evaluation&, Values a) { return Value::real(std::cos(to_double(a[0]))); }
+
+Value random(Evaluation&, Values a) {
+  thread_local std::mt19937_64 generator{std::random_device{}()};
+  std::uniform_real_distribution<double> unit(0.0, 1.0);
+  if (a.empty() || a[0].is_null()) return Value::real(unit(generator));
+  std::mt19937_64 seeded(to_bits(a[0]));
+  return Value::real(unit(seeded));
+}
+
+Value extreme(Values a, bool greatest) {
+  const Value* best = &a[0];
+  for (const Value& v : a) {
+    const auto order = compare_values(v, *best, 45);
+    if (greatest ? order > 0 : order < 0) best = &v;
+  }
+  return *best;
+}
+Value greatest(Evaluation&, Values a) { return extreme(a, true); }
+Value least(Evaluation&, Values a) { return extreme(a, false); }
+
+Value binary_text(Evaluation&, Values a) { return Value::string(fmt::format("{:b}", to_bits(a[0]))); }
+Value octal_text(Evaluation&, Values a) { return Value::string(fmt::format("{:o}", to_bits(a[0]))); }
+Value bit_count(Evaluation&, Values a) { return Value::integer(__builtin_popcountll(to_bits(a[0]))); }
+
+Value format(Evaluation&, Values a) {
+  const auto places = static_cast<uint8_t>(std::clamp<int64_t>(to_int64(a[1]), 0, 30));
+  const Decimal d = to_decimal(rounded(std::array{a[0], Value::integer(places)}, false));
+  std::string digits = Value::decimal(rescale(d, places).value_or(d)).to_text();
+  const size_t first = digits[0] == '-' ? 1 : 0;
+  const size_t point = std::min(digits.find('.'), digits.size());
+  for (size_t at = point; at > first + 3; at -= 3) digits.insert(at - 3, ",");
+  return Value::string(digits);
+}
+
+Value convert_base(Evaluation&, Values a) {
+  const int64_t from = to_int64(a[1]), to = to_int64(a[2]);
+  if (from < 2 || from > 36 || to < 2 || to > 36) return Value::null();
+  uint64_t number = std::strtoull(to_text(a[0]).c_str(), nullptr, static_cast<int>(from));
+  std::string digits;
+  do {
+    digits.insert(digits.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % static_cast<uint64_t>(to)]);
+    number /= static_cast<uint64_t>(to);
+  } while (number != 0);
+  return Value::string(digits);
+}
+
+ValueType same_number(Types types) {
+  const ValueType& type = types[0];
+  return type.is_integer() || type.type == FieldType::NewDecimal ? type : ValueType::real();
+}
+ValueType whole_number(Types types) { return types[0].is_integer() || types[0].type == FieldType::NewDecimal ? ValueType::integer() : ValueType::real(); }
+ValueType modulo_type(Types types) {
+  return types[0].is_integer() && types[1].is_integer() ? ValueType::integer(21, types[0].is_unsigned) : common_type(types);
+}
+
+constexpr int kAny = FunctionSpec::kAnyNumber;
+constexpr FunctionSpec kFunctions[] = {
+    {"ABS", 1, 1, true, absolute, same_number},
+    {"MOD", 2, 2, true, modulo, modulo_type},
+    {"SIGN", 1, 1, true, sign, integer_type},
+    {"ROUND", 1, 2, true, round_value, same_number},
+    {"TRUNCATE", 2, 2, true, truncate, same_number},
+    {"FLOOR", 1, 1, true, floor_value, whole_number},
+    {"CEIL", 1, 1, true, ceiling, whole_number},
+    {"CEILING", 1, 1, true, ceiling, whole_number},
+    {"POW", 2, 2, true, power, real_type},
+    {"POWER", 2, 2, true, power, real_type},
+    {"SQRT", 1, 1, true, square_root, real_type},
+    {"EXP", 1, 1, true, exponential, real_type},
+    {"LN", 1, 1, true, natural_log, real_type},
+    {"LOG", 1, 2, true, natural_log, real_type},
+    {"LOG2", 1, 1, true, log_2, real_type},
+    {"LOG10", 1, 1, true, log_10, real_type},
+    {"PI", 0, 0, true, pi, real_type},
+    {"SIN", 1, 1, true, sine, real_type},
+    {"COS", 1, 1, true, cosine, real_type},
+    {"RAND", 0, 1, false, random, real_type},
+    {"GREATEST", 2, kAny, true, greatest, common_type},
+    {"LEAST", 2, kAny, true, least, common_type},
+    {"BIN", 1, 1, true, binary_text, text_type},
+    {"OCT", 1, 1, true, octal_text, text_type},
+    {"BIT_COUNT", 1, 1, true, bit_count, integer_type},
+    {"FORMAT", 2, 3, true, format, text_type},
+    {"CONV", 3, 3, true, convert_base, text_type},
+};
+
+}  // namespace
+
+std::span<const FunctionSpec> number_functions() { return kFunctions; }
+
+}  // namespace commitd::sql

@@ -1,0 +1,86 @@
+// Functions that answer from the session or the server.
+#include "base/charset/collation.h"
+#include "base/error_codes.h"
+#include "gtid/gtid_set.h"
+#include "sql/expression/conversion.h"
+#include "sql/functions/functions.h"
+#include "sql/session_state.h"
+
+namespace commitd::sql {
+namespace {
+
+using Values = std::span<const Value>;
+
+Value version(Evaluation& e, Values) { return Value::string(e.session().server.version); }
+Value database(Evaluation& e, Values) {
+  const std::string& name = e.session().database;
+  return name.empty() ? Value::null() : Value::string(name);
+}
+Value user(Evaluation& e, Values) { return Value::string(e.session().account.user + "@" + e.session().client_host); }
+Value current_user(Evaluation& e, Values) { return Value::string(e.session().account.user + "@" + e.session().account.host); }
+Value connection_id(Evaluation& e, Values) { return Value::unsigned_integer(e.session().connection_id); }
+Value row_count(Evaluation& e, Values) { return Value::integer(e.session().row_count); }
+Value found_rows(Evaluation& e, Values) { return Value::integer(static_cast<int64_t>(e.session().found_rows)); }
+Value uuid(Evaluation&, Values) { return Value::string(Uuid::random().to_string()); }
+
+Value last_insert_id(Evaluation& e, Values a) {
+  if (!a.empty()) {
+    e.session().last_insert_id = a[0].is_null() ? 0 : to_bits(a[0]);
+    if (a[0].is_null()) return Value::null();
+  }
+  return Value::unsigned_integer(e.session().last_insert_id);
+}
+
+std::optional<GtidSet> gtid_set(Evaluation& e, const Value& value) {
+  auto parsed = GtidSet::parse(to_text(value));
+  if (parsed.ok()) return *std::move(parsed);
+  e.fail(make_error(1772, "Malformed GTID set specification '{}'.", to_text(value)));
+  return std::nullopt;
+}
+
+Value gtid_subset(Evaluation& e, Values a) {
+  const auto part = gtid_set(e, a[0]), whole = gtid_set(e, a[1]);
+  return part && whole ? Value::integer(whole->contains(*part)) : Value::null();
+}
+
+Value gtid_subtract(Evaluation& e, Values a) {
+  auto whole = gtid_set(e, a[0]);
+  const auto part = gtid_set(e, a[1]);
+  if (!whole || !part) return Value::null();
+  whole->subtract(*part);
+  return Value::string(whole->to_string());
+}
+
+Value charset(Evaluation&, Values a) { return Value::string(a[0].is_binary() || a[0].kind() != Value::Kind::String ? "binary" : "utf8mb4"); }
+Value collation(Evaluation& e, Values a) {
+  if (a[0].is_binary() || a[0].kind() != Value::Kind::String) return Value::string("binary");
+  return Value::string(std::string(collation_or_binary(e.session().settings.connection_collation).name));
+}
+
+ValueType unsigned_type(std::span<const ValueType>) { return ValueType::integer(21, true); }
+ValueType gtid_type(std::span<const ValueType> types) { return ValueType::text(types[0].length); }
+
+constexpr FunctionSpec kFunctions[] = {
+    {"VERSION", 0, 0, true, version, text_type},
+    {"DATABASE", 0, 0, true, database, text_type},
+    {"SCHEMA", 0, 0, true, database, text_type},
+    {"USER", 0, 0, true, user, text_type},
+    {"SESSION_USER", 0, 0, true, user, text_type},
+    {"SYSTEM_USER", 0, 0, true, user, text_type},
+    {"CURRENT_USER", 0, 0, true, current_user, text_type},
+    {"CONNECTION_ID", 0, 0, true, connection_id, unsigned_type},
+    {"LAST_INSERT_ID", 0, 1, false, last_insert_id, unsigned_type},
+    {"ROW_COUNT", 0, 0, true, row_count, integer_type},
+    {"FOUND_ROWS", 0, 0, true, found_rows, integer_type},
+    {"UUID", 0, 0, true, uuid, text_type},
+    {"GTID_SUBSET", 2, 2, true, gtid_subset, boolean_type},
+    {"GTID_SUBTRACT", 2, 2, true, gtid_subtract, gtid_type},
+    {"CHARSET", 1, 1, false, charset, text_type},
+    {"COLLATION", 1, 1, false, collation, text_type},
+};
+
+}  // namespace
+
+std::span<const FunctionSpec> session_functions() { return kFunctions; }
+
+}  // namespace commitd::sql

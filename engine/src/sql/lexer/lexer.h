@@ -1,0 +1,61 @@
+// Splits a statement's text into tokens. Comments disappear, but for /*! … */, whose content counts (as in MySQL, also with a version
+// number that is not greater than ours).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sql/arena.h"
+#include "sql/lexer/keywords.h"
+
+namespace commitd::sql {
+
+enum class TokenKind : uint8_t {
+  End, Identifier, QuotedIdentifier, String, Integer, Decimal, Float, Hex, Bits, Parameter, UserVariable, SystemVariable, Symbol, Invalid,
+};
+
+// Symbols of more than one character; the others are their character.
+enum class Symbol : uint16_t {
+  None = 0, LessEqual = 256, GreaterEqual, NotEqual, NullSafeEqual, ShiftLeft, ShiftRight, AndAnd, OrOr, Assign, JsonExtract, JsonUnquote,
+};
+constexpr Symbol symbol(char c) { return static_cast<Symbol>(static_cast<unsigned char>(c)); }
+
+struct Token {
+  TokenKind kind = TokenKind::End;
+  Word word = Word::NotAWord;      // Identifier
+  Symbol symbol = Symbol::None;
+  std::string_view text;           // meaning: unquoted, unescaped; digits of Hex and Bits
+  const char* begin = nullptr;     // in the statement's text
+  const char* end = nullptr;
+};
+
+struct LexerOptions {
+  bool ansi_quotes = false;
+  bool no_backslash_escapes = false;
+};
+
+class Lexer {
+ public:
+  Lexer(std::string_view text, Arena& arena, LexerOptions options) : at_(text.data()), end_(text.data() + text.size()), arena_(arena), options_(options) {}
+  Token next();
+
+ private:
+  void skip_blanks_and_comments();
+  bool skip_comment();
+  Token identifier();
+  Token number();
+  Token quoted(char quote, TokenKind kind);
+  Token radix_literal(TokenKind kind, size_t prefix, bool quoted);
+  Token variable();
+  Token punctuation();
+  Token make(TokenKind kind, const char* begin, std::string_view text);
+  char peek(size_t ahead = 0) const { return at_ + ahead < end_ ? at_[ahead] : '\0'; }
+
+  const char* at_;
+  const char* end_;
+  Arena& arena_;
+  LexerOptions options_;
+  int open_version_comments_ = 0;
+};
+
+}  // namespace commitd::sql

@@ -1,0 +1,328 @@
+// Transactions, SET, administration and the control statements of CONTROL.md.
+#include "sql/parser/grammar.h"
+
+namespace commitd::sql {
+
+using ast::StatementKind;
+using ast::VariableScope;
+
+ast::Statement* Grammar::start() {
+  if (is(Word::Stop) || next_is(Word::Replica) || next_is(Word::Slave)) {
+    auto* thread = arena_.make<ast::ReplicaThreadStatement>();
+    thread->start = is(Word::Start);
+    advance();
+    if (!accept(Word::Replica)) expect(Word::Slave);
+    return thread;
+  }
+  auto* begin = arena_.make<ast::BeginStatement>();
+  if (accept(Word::Begin)) {
+    accept(Word::Work);
+    return begin;
+  }
+  advance();
+  expect(Word::Transaction);
+  while (!failed()) {
+    if (accept(Word::Read)) {
+      begin->read_only = is(Word::Only);
+      if (!accept(Word::Only)) expect(Word::Write);
+    } else if (accept(Word::With)) {
+      expect(Word::Consistent);
+      expect(Word::Snapshot);
+      begin->consistent_snapshot = true;
+    } else {
+      break;
+    }
+    if (!accept(',')) break;
+  }
+  return begin;
+}
+
+ast::Statement* Grammar::rollback() {
+  advance();
+  accept(Word::Work);
+  if (!accept(Word::To)) return arena_.make<ast::Statement>(StatementKind::Rollback);
+  accept(Word::Savepoint);
+  auto* to = arena_.make<ast::NameStatement>(StatementKind::RollbackToSavepoint);
+  to->name = identifier();
+  return to;
+}
+
+ast::Statement* Grammar::set_transaction(VariableScope scope) {
+  auto* set = arena_.make<ast::SetTransactionStatement>();
+  set->scope = scope;
+  expect(Word::Transaction);
+  do {
+    if (accept(Word::Isolation)) {
+      expect(Word::Level);
+      if (accept(Word::Serializable)) set->isolation = "SERIALIZABLE";
+      else if (accept(Word::Repeatable)) {
+        expect(Word::Read);
+        set->isolation = "REPEATABLE-READ";
+      } else {
+        expect(Word::Read);
+        set->isolation = is(Word::Committed) ? "READ-COMMITTED" : "READ-UNCOMMITTED";
+        if (!accept(Word::Committed)) expect(Word::Uncommitted);
+      }
+    } else {
+      expect(Word::Read);
+      set->read_only = is(Word::Only);
+      if (!accept(Word::Only)) expect(Word::Write);
+    }
+  } while (accept(','));
+  return set;
+}
+
+ast::Statement* Grammar::set() {
+  advance();
+  VariableScope scope = VariableScope::Unspecified;
+  if ((is(Word::Global) || is(Word::Session) || is(Word::Local)) && next_is(Word::Transaction)) {
+    scope = is(Word::Global) ? VariableScope::Global : VariableScope::Session;
+    advance();
+  }
+  if (is(Word::Transaction)) return set_transaction(scope);
+  if (is(Word::Password)) return user_statement(StatementKind::SetPassword);
+  auto* statement = node<ast::SetStatement>();
+  do {
+    set_item(*statement);
+  } while (accept(','));
+  return statement;
+}
+
+void Grammar::set_item(ast::SetStatement& statement) {
+  using What = ast::SetItem::What;
+  ast::SetItem item;
+  const bool names = is(Word::Names);
+  if (accept(Word::Names) || accept(Word::Charset) || accept(Word::Character, Word::Set) || accept(Word::Char, Word::Set)) {
+    item.what = names ? What::Names : What::CharacterSet;
+    item.name = accept(Word::Default) ? std::string_view("utf8mb4") : string_or_identifier();
+    if (accept(Word::Collate)) item.collation = string_or_identifier();
+    statement.items.push_back(item);
+    return;
+  }
+  if (peek().kind == TokenKind::UserVariable) {
+    item.what = What::UserVariable;
+    item.name = peek().text;
+    advance();
+  } else {
+    const bool prefixed = peek().kind == TokenKind::SystemVariable;
+    if (prefixed) advance();
+    const Word word = peek().word;
+    const bool dotted = peek_next().kind == TokenKind::Symbol && peek_next().symbol == symbol('.');
+    if (prefixed ? dotted : !(peek_next().kind == TokenKind::Symbol)) {
+      if (word == Word::Global) item.scope = VariableScope::Global;
+      else if (word == Word::Session || word == Word::Local) item.scope = VariableScope::Session;
+      else if (word == Word::Persist) item.scope = VariableScope::Persist;
+      else if (word == Word::PersistOnly) item.scope = VariableScope::PersistOnly;
+      if (item.scope != VariableScope::Unspecified) {
+        advance();
+        if (prefixed) expect('.');
+      }
+    }
+    item.name = peek().text;
+    if (peek().kind != TokenKind::Identifier && peek().kind != TokenKind::QuotedIdentifier) fail();
+    advance();
+  }
+  if (!accept('=') && !accept(Symbol::Assign)) fail();
+  if (item.what == What::SystemVariable && (is(Word::Default) || is(Word::On) || is(Word::All) || is(Word::Binary))) {
+    // Words that are values here although they are reserved.
+    if (!is(Word::Default)) {
+      item.value = make(ast::ExprKind::String);
+      item.value->text = peek().text;
+    }
+    advance();
+  } else {
+    item.value = expression();
+    // SET sql_mode = ANSI: a bare word is a string.
+    if (item.what == What::SystemVariable && item.value->kind == ast::ExprKind::Column && item.value->table.empty()) {
+      item.value->kind = ast::ExprKind::String;
+    }
+  }
+  statement.items.push_back(item);
+}
+
+ast::Statement* Grammar::flush() {
+  auto* flush = arena_.make<ast::FlushStatement>();
+  advance();
+  if (!accept(Word::Local)) accept_plain("no_write_to_binlog");
+  do {
+    if (accept(Word::Binary) || accept(Word::Logs)) {
+      accept(Word::Logs);
+      flush->binary_logs = true;
+    } else if (accept(Word::Tables) || accept(Word::Table)) {
+      while (at_identifier() && !is(Word::With)) {
+        table_name();
+        if (!accept(',')) break;
+      }
+      if (accept(Word::With)) {
+        expect(Word::Read);
+        expect(Word::Lock);
+        flush->tables_with_read_lock = true;
+      }
+    } else if (accept(Word::Privileges) || accept(Word::Status) || accept(Word::Hosts)) {
+      // Nothing is cached that could be stale.
+    } else {
+      advance();  // FLUSH ENGINE LOGS, ERROR LOGS …
+      accept(Word::Logs);
+    }
+  } while (accept(','));
+  return flush;
+}
+
+ast::Statement* Grammar::purge() {
+  auto* purge = arena_.make<ast::PurgeLogsStatement>();
+  advance();
+  if (!accept(Word::Binary)) expect(Word::Master);
+  expect(Word::Logs);
+  if (is(Word::Before)) unsupported("PURGE BINARY LOGS BEFORE");
+  expect(Word::To);
+  purge->to = string_literal();
+  return purge;
+}
+
+ast::Statement* Grammar::kill() {
+  auto* kill = arena_.make<ast::KillStatement>();
+  advance();
+  kill->query_only = accept(Word::Query);
+  if (!kill->query_only) accept(Word::Connection);
+  kill->id = expression();
+  return kill;
+}
+
+ast::Statement* Grammar::alter_instance() {
+  using What = ast::ControlInstanceStatement::What;
+  auto* control = arena_.make<ast::ControlInstanceStatement>();
+  if (accept(Word::Initialize)) return control;
+  if (accept(Word::Fence)) control->what = What::Fence;
+  else if (accept(Word::Promote)) control->what = What::Promote;
+  else if (accept(Word::Follow)) control->what = What::Follow;
+  else if (accept(Word::Quorum)) control->what = What::Quorum;
+  else fail();
+  expect(Word::Epoch);
+  control->epoch = unsigned_number();
+  while (!failed() && peek().kind == TokenKind::Identifier) {
+    const Word word = peek().word;
+    advance();
+    switch (word) {
+      case Word::Version: control->version = unsigned_number(); break;
+      case Word::WaitCount: control->wait_count = unsigned_number(); break;
+      case Word::Members: control->members = string_literal(); break;
+      case Word::SourceHost: control->host = string_literal(); break;
+      case Word::SourcePort: control->port = unsigned_number(); break;
+      case Word::SourceUuid: control->uuid = string_literal(); break;
+      case Word::SourceUser: control->user = string_literal(); break;
+      case Word::SourcePassword: control->password = string_literal(); break;
+      default: fail();
+    }
+  }
+  return control;
+}
+
+ast::Statement* Grammar::change_source() {
+  auto* change = arena_.make<ast::ChangeSourceStatement>();
+  advance();
+  if (accept(Word::Master)) {
+    expect(Word::To);
+  } else {
+    expect(Word::Replication);
+    if (is(Word::NotAWord)) unsupported("CHANGE REPLICATION FILTER");
+    expect(Word::Source);
+    expect(Word::To);
+  }
+  do {
+    std::string_view option = upper(peek().text);
+    advance();
+    expect('=');
+    for (std::string_view prefix : {"SOURCE_", "MASTER_"}) {
+      if (option.substr(0, prefix.size()) == prefix) option.remove_prefix(prefix.size());
+    }
+    if (option == "HOST") change->host = string_literal();
+    else if (option == "USER") change->user = string_literal();
+    else if (option == "PASSWORD") change->password = string_literal();
+    else if (option == "PORT") change->port = unsigned_number();
+    else if (option == "AUTO_POSITION") change->auto_position = unsigned_number() != 0;
+    else if (option == "LOG_FILE" || option == "LOG_POS") unsupported("positions in CHANGE REPLICATION SOURCE: use SOURCE_AUTO_POSITION = 1");
+    else advance();  // SOURCE_CONNECT_RETRY, GET_SOURCE_PUBLIC_KEY …: fixed here
+  } while (accept(','));
+  return change;
+}
+
+ast::Statement* Grammar::prepare() {
+  if (accept(Word::Deallocate)) {
+    expect(Word::Prepare);
+    auto* named = arena_.make<ast::NameStatement>(StatementKind::Deallocate);
+    named->name = identifier();
+    return named;
+  }
+  advance();
+  auto* prepare = arena_.make<ast::PrepareStatement>();
+  prepare->name = identifier();
+  expect(Word::From);
+  if (peek().kind == TokenKind::UserVariable) {
+    prepare->source_variable = peek().text;
+    advance();
+  } else {
+    prepare->source = string_literal();
+  }
+  return prepare;
+}
+
+ast::Statement* Grammar::execute() {
+  advance();
+  auto* execute = node<ast::ExecuteStatement>();
+  execute->name = identifier();
+  if (accept(Word::Using)) {
+    do {
+      if (peek().kind != TokenKind::UserVariable) fail();
+      execute->variables.push_back(peek().text);
+      advance();
+    } while (accept(','));
+  }
+  return execute;
+}
+
+ast::Statement* Grammar::table_maintenance() {
+  auto* maintenance = arena_.make<ast::TableStatement>(StatementKind::TableMaintenance);
+  maintenance->word = peek().text;
+  advance();
+  accept(Word::Local);
+  if (!accept(Word::Tables)) expect(Word::Table);
+  maintenance->table = table_name();
+  if (is(',')) unsupported("several tables in one maintenance statement");
+  return maintenance;
+}
+
+ast::Statement* Grammar::lock_tables() {
+  const bool unlock = is(Word::Unlock);
+  advance();
+  if (!accept(Word::Tables)) {
+    if (is(Word::Instance)) unsupported("LOCK INSTANCE");
+    expect(Word::Table);
+  }
+  if (!unlock) {
+    do {
+      table_name();
+      optional_alias(false);
+      if (accept(Word::Read)) accept(Word::Local);
+      else {
+        accept(Word::LowPriority);
+        expect(Word::Write);
+      }
+    } while (accept(','));
+  }
+  return arena_.make<ast::Statement>(unlock ? StatementKind::UnlockTables : StatementKind::LockTables);
+}
+
+ast::Statement* Grammar::plugin() {
+  const bool install = is(Word::Install);
+  advance();
+  expect(Word::Plugin);
+  auto* plugin = arena_.make<ast::NameStatement>(StatementKind::Plugin);
+  plugin->name = identifier();
+  if (install) {
+    expect(Word::Soname);
+    string_literal();
+  }
+  return plugin;
+}
+
+}  // namespace commitd::sql

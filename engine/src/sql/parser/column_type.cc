@@ -1,0 +1,175 @@
+// Column definitions: type, attributes, defaults.
+#include "base/error_codes.h"
+#include "sql/parser/grammar.h"
+
+namespace commitd::sql {
+
+void Grammar::type_length(ast::ColumnType& type) {
+  if (!accept('(')) return;
+  type.length = static_cast<uint32_t>(unsigned_number());
+  if (accept(',')) type.decimals = static_cast<uint8_t>(unsigned_number());
+  expect(')');
+}
+
+bool Grammar::charset_option(std::string_view& charset, std::string_view& collation) {
+  if (accept(Word::Charset) || accept(Word::Character, Word::Set) || accept(Word::Char, Word::Set)) {
+    accept('=');
+    charset = string_or_identifier();
+    return true;
+  }
+  if (accept(Word::Collate)) {
+    accept('=');
+    collation = string_or_identifier();
+    return true;
+  }
+  return false;
+}
+
+void Grammar::type_attributes(ast::ColumnType& type) {
+  for (;;) {
+    if (accept(Word::Unsigned)) type.is_unsigned = true;
+    else if (accept(Word::Signed)) type.is_unsigned = false;
+    else if (accept(Word::ZeroFill)) type.is_unsigned = true;
+    else if (accept(Word::Binary)) type.binary_attribute = true;
+    else if (!charset_option(type.charset, type.collation)) return;
+  }
+}
+
+ast::ColumnType Grammar::column_type() {
+  ast::ColumnType type;
+  accept(Word::National);
+  const Word word = peek().word;
+  const std::string_view written = peek().text;
+  advance();
+  bool binary = false;
+  switch (word) {
+    case Word::TinyInt: type.type = FieldType::Tiny; break;
+    case Word::SmallInt: type.type = FieldType::Short; break;
+    case Word::MediumInt: type.type = FieldType::Int24; break;
+    case Word::Int:
+    case Word::Integer: type.type = FieldType::Long; break;
+    case Word::BigInt: type.type = FieldType::LongLong; break;
+    case Word::Bool:
+    case Word::Boolean:
+      type.type = FieldType::Tiny;
+      type.length = 1;
+      break;
+    case Word::Bit: type.type = FieldType::Bit; break;
+    case Word::Decimal:
+    case Word::Numeric:
+    case Word::Fixed: type.type = FieldType::NewDecimal; break;
+    case Word::Float: type.type = FieldType::Float; break;
+    case Word::Double:
+      accept(Word::Precision);
+      type.type = FieldType::Double;
+      break;
+    case Word::Real: type.type = FieldType::Double; break;
+    case Word::Char:
+    case Word::Character:
+    case Word::NChar:
+      type.type = accept_plain("varying") ? FieldType::VarChar : FieldType::String;
+      break;
+    case Word::VarChar: type.type = FieldType::VarChar; break;
+    case Word::Binary:
+      type.type = FieldType::String;
+      binary = true;
+      break;
+    case Word::VarBinary:
+      type.type = FieldType::VarChar;
+      binary = true;
+      break;
+    case Word::TinyText: type.type = FieldType::TinyBlob; break;
+    case Word::Text: type.type = FieldType::Blob; break;
+    case Word::MediumText: type.type = FieldType::MediumBlob; break;
+    case Word::LongText: type.type = FieldType::LongBlob; break;
+    case Word::TinyBlob: type.type = FieldType::TinyBlob; binary = true; break;
+    case Word::Blob: type.type = FieldType::Blob; binary = true; break;
+    case Word::MediumBlob: type.type = FieldType::MediumBlob; binary = true; break;
+    case Word::LongBlob: type.type = FieldType::LongBlob; binary = true; break;
+    case Word::Date: type.type = FieldType::Date; break;
+    case Word::Time: type.type = FieldType::Time2; break;
+    case Word::DateTime: type.type = FieldType::DateTime2; break;
+    case Word::Timestamp: type.type = FieldType::Timestamp2; break;
+    case Word::Year: type.type = FieldType::Year; break;
+    case Word::Json: type.type = FieldType::Json; break;
+    case Word::Enum:
+    case Word::Set: {
+      type.type = word == Word::Enum ? FieldType::Enum : FieldType::Set;
+      type.labels = arena_.make<ast::List<std::string_view>>(arena_.resource());
+      expect('(');
+      do {
+        type.labels->push_back(string_literal());
+      } while (accept(','));
+      expect(')');
+      break;
+    }
+    default: unsupported(written.empty() ? std::string_view("this column type") : written);
+  }
+  type_length(type);
+  if (binary) type.charset = "binary";
+  type_attributes(type);
+  return type;
+}
+
+void Grammar::current_timestamp_precision() {
+  if (accept('(')) {
+    if (!is(')')) unsigned_number();
+    expect(')');
+  }
+}
+
+bool Grammar::column_attribute(ast::ColumnSpec& column) {
+  if (accept(Word::Not)) {
+    expect(Word::Null);
+    column.nullable = false;
+  } else if (accept(Word::Null)) {
+    column.nullable = true;
+  } else if (accept(Word::Default)) {
+    if (is('(')) unsupported("expressions as column defaults");
+    if (accept(Word::CurrentTimestamp) || accept(Word::LocalTimestamp) || accept(Word::LocalTime) || accept_plain("now")) {
+      current_timestamp_precision();
+      column.default_current_timestamp = true;
+    } else {
+      column.default_value = unary();
+    }
+  } else if (accept(Word::On)) {
+    expect(Word::Update);
+    if (!accept(Word::CurrentTimestamp) && !accept(Word::LocalTimestamp) && !accept(Word::LocalTime)) expect_plain("now");
+    current_timestamp_precision();
+    column.on_update_current_timestamp = true;
+  } else if (accept(Word::AutoIncrement)) {
+    column.auto_increment = true;
+  } else if (accept(Word::Unique)) {
+    accept(Word::Key);
+    column.unique = true;
+  } else if (accept(Word::Primary)) {
+    accept(Word::Key);
+    column.primary = true;
+  } else if (accept(Word::Key)) {
+    column.primary = true;
+  } else if (accept(Word::Comment)) {
+    column.comment = string_literal();
+  } else if (charset_option(column.type.charset, column.type.collation)) {
+    // Also behind the other attributes.
+  } else if (is(Word::References)) {
+    unsupported("FOREIGN KEY");
+  } else if (is(Word::Check) || is(Word::Constraint)) {
+    unsupported("CHECK constraints");
+  } else if (accept_plain("generated") || is(Word::As)) {
+    unsupported("generated columns");
+  } else if (accept(Word::Visible)) {
+    // The default.
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Grammar::column_definition(ast::ColumnSpec& column) {
+  column.name = identifier();
+  column.type = column_type();
+  while (column_attribute(column)) {
+  }
+}
+
+}  // namespace commitd::sql

@@ -1,0 +1,329 @@
+#include "base/error_codes.h"
+#include "sql/parser/grammar.h"
+
+namespace commitd::sql {
+
+bool Grammar::if_exists() {
+  if (!accept(Word::If)) return false;
+  expect(Word::Exists);
+  return true;
+}
+
+bool Grammar::if_not_exists() {
+  if (!accept(Word::If)) return false;
+  expect(Word::Not);
+  expect(Word::Exists);
+  return true;
+}
+
+ast::Statement* Grammar::database_statement(ast::StatementKind kind) {
+  auto* database = arena_.make<ast::DatabaseStatement>(kind);
+  advance();
+  if (kind == ast::StatementKind::CreateDatabase) database->if_exists = if_not_exists();
+  if (kind == ast::StatementKind::DropDatabase) database->if_exists = if_exists();
+  if (kind != ast::StatementKind::AlterDatabase || at_identifier()) database->name = identifier();
+  for (bool more = kind != ast::StatementKind::DropDatabase; more;) {
+    accept(Word::Default);
+    more = charset_option(database->charset, database->collation);
+  }
+  return database;
+}
+
+void Grammar::index_parts(ast::IndexSpec& index) {
+  expect('(');
+  do {
+    ast::IndexPart part;
+    if (is('(')) unsupported("functional indexes");
+    part.column = identifier();
+    if (accept('(')) {
+      part.prefix_length = static_cast<uint32_t>(unsigned_number());
+      expect(')');
+    }
+    if (!accept(Word::Asc) && is(Word::Desc)) advance();  // stored ascending, scanned either way
+    index.parts.push_back(part);
+  } while (accept(','));
+  expect(')');
+}
+
+void Grammar::index_options() {
+  for (;;) {
+    if (accept(Word::Using)) {
+      if (!accept(Word::Btree)) expect(Word::Hash);
+    } else if (accept(Word::Comment)) {
+      string_literal();
+    } else if (accept(Word::KeyBlockSize)) {
+      accept('=');
+      unsigned_number();
+    } else if (accept(Word::Algorithm) || accept(Word::Lock)) {
+      accept('=');
+      advance();
+    } else if (!accept(Word::Visible)) {
+      return;
+    }
+  }
+}
+
+// [CONSTRAINT name] PRIMARY KEY | UNIQUE [KEY] | KEY | INDEX …; false when something else (a column) stands here.
+bool Grammar::index_definition(ast::IndexSpec& index) {
+  const bool constraint = accept(Word::Constraint);
+  if (constraint && at_identifier()) index.name = identifier();
+  if (is(Word::Foreign)) unsupported("FOREIGN KEY");
+  if (is(Word::Check)) unsupported("CHECK constraints");
+  if (is(Word::Fulltext) || is(Word::Spatial)) unsupported("FULLTEXT and SPATIAL indexes");
+  if (accept(Word::Primary)) {
+    expect(Word::Key);
+    index.primary = index.unique = true;
+    index.name = "PRIMARY";
+  } else if (accept(Word::Unique)) {
+    if (!accept(Word::Key)) accept(Word::Index);
+    index.unique = true;
+  } else if (!accept(Word::Key) && !accept(Word::Index)) {
+    if (constraint) fail();
+    return false;
+  }
+  if (at_identifier()) {
+    const std::string_view name = identifier();
+    if (!index.primary) index.name = name;
+  }
+  index_options();
+  index_parts(index);
+  index_options();
+  return true;
+}
+
+void Grammar::table_elements(ast::CreateTableStatement& create) {
+  expect('(');
+  do {
+    ast::IndexSpec index(arena_.resource());
+    if (index_definition(index)) {
+      create.indexes.push_back(std::move(index));
+    } else {
+      ast::ColumnSpec column;
+      column_definition(column);
+      create.columns.push_back(column);
+    }
+  } while (accept(',') && !failed());
+  expect(')');
+}
+
+bool Grammar::table_option(ast::TableOptions& options) {
+  accept(Word::Default);
+  if (charset_option(options.charset, options.collation)) return true;
+  if (accept(Word::Engine)) {
+    accept('=');
+    options.engine = string_or_identifier();
+  } else if (accept(Word::Comment)) {
+    accept('=');
+    options.comment = string_literal();
+  } else if (accept(Word::AutoIncrement)) {
+    accept('=');
+    options.auto_increment = unsigned_number();
+  } else if (accept(Word::RowFormat) || accept(Word::StatsPersistent) || accept(Word::KeyBlockSize) || accept(Word::MaxRows) ||
+             accept(Word::MinRows) || accept(Word::AvgRowLength) || accept(Word::PackKeys) || accept(Word::Checksum) ||
+             accept(Word::DelayKeyWrite)) {
+    accept('=');
+    advance();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Grammar::table_options(ast::TableOptions& options) {
+  while (table_option(options)) accept(',');
+  if (is(Word::Partition)) unsupported("PARTITION BY");
+}
+
+ast::Statement* Grammar::create_table() {
+  auto* create = node<ast::CreateTableStatement>();
+  create->if_not_exists = if_not_exists();
+  create->table = table_name();
+  if (accept(Word::Like)) {
+    create->like = table_name();
+    return create;
+  }
+  if (is('(') && next_is(Word::Like)) {
+    advance();
+    advance();
+    create->like = table_name();
+    expect(')');
+    return create;
+  }
+  if (!is('(')) unsupported("CREATE TABLE … SELECT");
+  table_elements(*create);
+  table_options(create->options);
+  if (is(Word::As) || is(Word::Select)) unsupported("CREATE TABLE … SELECT");
+  return create;
+}
+
+ast::Statement* Grammar::create_index(bool unique) {
+  auto* alter = node<ast::AlterTableStatement>();
+  alter->kind = ast::StatementKind::CreateIndex;
+  expect(Word::Index);
+  ast::AlterAction action(arena_.resource());
+  action.what = ast::AlterAction::What::AddIndex;
+  action.index.unique = unique;
+  action.index.name = identifier();
+  index_options();
+  expect(Word::On);
+  alter->table = table_name();
+  index_parts(action.index);
+  index_options();
+  alter->actions.push_back(std::move(action));
+  return alter;
+}
+
+ast::Statement* Grammar::drop_index() {
+  auto* alter = node<ast::AlterTableStatement>();
+  alter->kind = ast::StatementKind::DropIndex;
+  ast::AlterAction action(arena_.resource());
+  action.what = ast::AlterAction::What::DropIndex;
+  action.name = accept(Word::Primary) ? "PRIMARY" : identifier();
+  expect(Word::On);
+  alter->table = table_name();
+  index_options();
+  alter->actions.push_back(std::move(action));
+  return alter;
+}
+
+ast::Statement* Grammar::drop_table() {
+  auto* drop = node<ast::DropTableStatement>();
+  drop->if_exists = if_exists();
+  do {
+    drop->tables.push_back(table_name());
+  } while (accept(','));
+  accept_plain("restrict");
+  accept_plain("cascade");
+  return drop;
+}
+
+ast::Statement* Grammar::truncate() {
+  advance();
+  accept(Word::Table);
+  auto* truncate = arena_.make<ast::TableStatement>(ast::StatementKind::TruncateTable);
+  truncate->table = table_name();
+  return truncate;
+}
+
+ast::Statement* Grammar::rename_table() {
+  advance();
+  if (!accept(Word::Tables)) expect(Word::Table);
+  auto* rename = node<ast::RenameTableStatement>();
+  do {
+    ast::RenameTableStatement::Rename one;
+    one.from = table_name();
+    expect(Word::To);
+    one.to = table_name();
+    rename->renames.push_back(one);
+  } while (accept(','));
+  return rename;
+}
+
+void Grammar::add_action(ast::AlterTableStatement& alter, ast::AlterAction& action) {
+  using What = ast::AlterAction::What;
+  if (index_definition(action.index)) {
+    action.what = What::AddIndex;
+    return;
+  }
+  accept(Word::Column);
+  action.what = What::AddColumn;
+  if (accept('(')) {  // ADD COLUMN (a INT, b INT)
+    for (;;) {
+      column_definition(action.column);
+      if (!accept(',')) break;
+      alter.actions.push_back(action);
+      action.column = {};
+    }
+    expect(')');
+    return;
+  }
+  column_definition(action.column);
+  if (accept(Word::First)) action.first = true;
+  else if (accept(Word::After)) action.after = identifier();
+}
+
+void Grammar::drop_action(ast::AlterTableStatement&, ast::AlterAction& action) {
+  using What = ast::AlterAction::What;
+  if (accept(Word::Primary)) {
+    expect(Word::Key);
+    action.what = What::DropIndex;
+    action.name = "PRIMARY";
+  } else if (accept(Word::Key) || accept(Word::Index)) {
+    action.what = What::DropIndex;
+    action.name = identifier();
+  } else {
+    if (is(Word::Foreign) || is(Word::Check) || is(Word::Constraint)) unsupported("constraints");
+    accept(Word::Column);
+    action.what = What::DropColumn;
+    action.name = identifier();
+  }
+}
+
+void Grammar::alter_action(ast::AlterTableStatement& alter) {
+  using What = ast::AlterAction::What;
+  ast::AlterAction action(arena_.resource());
+  if (accept(Word::Add)) {
+    add_action(alter, action);
+  } else if (accept(Word::Drop)) {
+    drop_action(alter, action);
+  } else if (is(Word::Modify) || is(Word::Change)) {
+    const bool change = accept(Word::Change);
+    if (!change) advance();
+    accept(Word::Column);
+    action.what = What::ModifyColumn;
+    if (change) action.name = identifier();
+    column_definition(action.column);
+    if (!change) action.name = action.column.name;
+    if (accept(Word::First)) action.first = true;
+    else if (accept(Word::After)) action.after = identifier();
+  } else if (accept(Word::Rename)) {
+    if (accept(Word::Column) || is(Word::Index) || is(Word::Key)) {
+      action.what = accept(Word::Index) || accept(Word::Key) ? What::RenameIndex : What::RenameColumn;
+      action.name = identifier();
+      expect(Word::To);
+      action.new_name = identifier();
+    } else {
+      if (!accept(Word::To)) accept(Word::As);
+      action.what = What::RenameTable;
+      action.new_table = table_name();
+    }
+  } else if (accept(Word::Alter)) {
+    accept(Word::Column);
+    action.name = identifier();
+    if (accept(Word::Set)) {
+      expect(Word::Default);
+      action.what = What::SetDefault;
+      action.default_value = unary();
+    } else {
+      expect(Word::Drop);
+      expect(Word::Default);
+      action.what = What::DropDefault;
+    }
+  } else if (accept(Word::Algorithm) || accept(Word::Lock)) {
+    accept('=');
+    advance();
+  } else if (accept(Word::Enable) || accept(Word::Disable)) {
+    expect(Word::Keys);
+  } else if (accept(Word::Force)) {
+    // A rebuild changes nothing here.
+  } else if (accept(Word::Convert)) {
+    unsupported("CONVERT TO CHARACTER SET");
+  } else {
+    if (!table_option(action.options)) fail();
+    action.what = What::Options;
+    table_options(action.options);
+  }
+  alter.actions.push_back(std::move(action));
+}
+
+ast::Statement* Grammar::alter_table() {
+  auto* alter = node<ast::AlterTableStatement>();
+  alter->table = table_name();
+  if (is(Word::Discard) || is(Word::Partition)) unsupported("tablespaces and partitions");
+  do {
+    alter_action(*alter);
+  } while (accept(','));
+  return alter;
+}
+
+}  // namespace commitd::sql

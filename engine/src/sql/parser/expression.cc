@@ -1,0 +1,187 @@
+// Operators by precedence (MySQL's order, loosest first).
+#include "sql/parser/grammar.h"
+
+namespace commitd::sql {
+namespace {
+
+using ast::Op;
+
+struct BinaryOperator {
+  Op op = Op::None;
+  int precedence = 0;
+};
+
+constexpr int kComparison = 4;
+constexpr int kNot = 3;
+constexpr int kDeepest = 400;
+
+// A switch over one-character symbols needs their number: they are not enumerators.
+constexpr uint16_t number(Symbol s) { return static_cast<uint16_t>(s); }
+
+BinaryOperator binary_operator(const Token& token) {
+  switch (token.word) {
+    case Word::Or: return {Op::Or, 0};
+    case Word::Xor: return {Op::Xor, 1};
+    case Word::And: return {Op::And, 2};
+    case Word::Div: return {Op::IntDivide, 10};
+    case Word::Mod: return {Op::Modulo, 10};
+    default: break;
+  }
+  if (token.kind != TokenKind::Symbol) return {};
+  switch (number(token.symbol)) {
+    case number(Symbol::OrOr): return {Op::Or, 0};
+    case number(Symbol::AndAnd): return {Op::And, 2};
+    case number(symbol('=')): return {Op::Equal, kComparison};
+    case number(Symbol::NullSafeEqual): return {Op::NullSafeEqual, kComparison};
+    case number(Symbol::NotEqual): return {Op::NotEqual, kComparison};
+    case number(symbol('<')): return {Op::Less, kComparison};
+    case number(Symbol::LessEqual): return {Op::LessEqual, kComparison};
+    case number(symbol('>')): return {Op::Greater, kComparison};
+    case number(Symbol::GreaterEqual): return {Op::GreaterEqual, kComparison};
+    case number(symbol('|')): return {Op::BitOr, 6};
+    case number(symbol('&')): return {Op::BitAnd, 7};
+    case number(Symbol::ShiftLeft): return {Op::ShiftLeft, 8};
+    case number(Symbol::ShiftRight): return {Op::ShiftRight, 8};
+    case number(symbol('+')): return {Op::Add, 9};
+    case number(symbol('-')): return {Op::Subtract, 9};
+    case number(symbol('*')): return {Op::Multiply, 10};
+    case number(symbol('/')): return {Op::Divide, 10};
+    case number(symbol('%')): return {Op::Modulo, 10};
+    case number(symbol('^')): return {Op::BitXor, 11};
+    default: return {};
+  }
+}
+
+bool starts_predicate_tail(const Token& token) {
+  switch (token.word) {
+    case Word::Is:
+    case Word::Like:
+    case Word::Between:
+    case Word::In:
+    case Word::Regexp:
+    case Word::Rlike:
+    case Word::Not: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+void Grammar::set_source(ast::Expr& e, const char* begin) { e.source = previous_end_to(begin); }
+
+ast::Expr* Grammar::binary(int least_precedence) {
+  if (++depth_ > kDeepest) fail(Error{1436, "Expression is nested too deeply"});
+  const char* begin = peek().begin;
+  ast::Expr* left;
+  if (least_precedence <= kNot && is(Word::Not)) {
+    advance();
+    left = make(ast::ExprKind::Unary);
+    left->op = Op::Not;
+    left->arguments.push_back(binary(kNot));
+    set_source(*left, begin);
+  } else {
+    left = unary();
+  }
+  for (;;) {
+    if (least_precedence <= kComparison && starts_predicate_tail(peek())) {
+      left = predicate_tail(left);
+      set_source(*left, begin);
+      continue;
+    }
+    const BinaryOperator found = binary_operator(peek());
+    if (found.op == Op::None || found.precedence < least_precedence) break;
+    advance();
+    if (found.precedence == kComparison && (is(Word::All) || is(Word::Any) || is(Word::Some))) {
+      unsupported("comparison with ALL or ANY (subquery)");
+    }
+    ast::Expr* joined = make(ast::ExprKind::Binary);
+    joined->op = found.op;
+    joined->arguments.reserve(2);
+    joined->arguments.push_back(left);
+    joined->arguments.push_back(binary(found.precedence + 1));
+    left = joined;
+    set_source(*left, begin);
+  }
+  --depth_;
+  return left;
+}
+
+// IS, LIKE, BETWEEN, IN … behind an operand.
+ast::Expr* Grammar::predicate_tail(ast::Expr* left) {
+  if (accept(Word::Is)) {
+    const bool negated = accept(Word::Not);
+    ast::Expr* test = make(ast::ExprKind::IsNull);
+    test->negated = negated;
+    test->arguments.push_back(left);
+    if (accept(Word::Null) || accept(Word::Unknown)) return test;
+    test->kind = ast::ExprKind::Unary;
+    test->op = is(Word::True) ? Op::IsTrue : Op::IsFalse;
+    if (!accept(Word::True)) expect(Word::False);
+    return test;
+  }
+  const bool negated = accept(Word::Not);
+  ast::Expr* test = make(ast::ExprKind::Like);
+  test->negated = negated;
+  test->arguments.push_back(left);
+  if (accept(Word::Like)) {
+    test->arguments.push_back(binary(kComparison + 1));
+    if (accept(Word::Escape)) test->separator = string_literal();
+    else test->separator = "\\";
+  } else if (accept(Word::Regexp) || accept(Word::Rlike)) {
+    test->kind = ast::ExprKind::Regexp;
+    test->arguments.push_back(binary(kComparison + 1));
+  } else if (accept(Word::Between)) {
+    test->kind = ast::ExprKind::Between;
+    test->arguments.push_back(binary(kComparison + 1));
+    expect(Word::And);
+    test->arguments.push_back(binary(kComparison + 1));
+  } else {
+    expect(Word::In);
+    expect('(');
+    test->kind = ast::ExprKind::In;
+    if (is(Word::Select)) {
+      test->kind = ast::ExprKind::InSelect;
+      test->select = select();
+    } else {
+      do {
+        test->arguments.push_back(expression());
+      } while (accept(','));
+    }
+    expect(')');
+  }
+  return test;
+}
+
+ast::Expr* Grammar::unary() {
+  const char* begin = peek().begin;
+  if (accept('+')) return unary();
+  Op op = Op::None;
+  if (accept('-')) op = Op::Negate;
+  else if (accept('~')) op = Op::BitInvert;
+  else if (accept('!')) op = Op::Not;
+  ast::Expr* result;
+  if (op != Op::None) {
+    if (++depth_ > kDeepest) fail(Error{1436, "Expression is nested too deeply"});
+    result = make(ast::ExprKind::Unary);
+    result->op = op;
+    result->arguments.push_back(unary());
+    --depth_;
+  } else if (accept(Word::Binary)) {
+    result = make(ast::ExprKind::Cast);
+    result->cast = ast::CastType::Binary;
+    result->arguments.push_back(unary());
+  } else {
+    result = primary();
+  }
+  set_source(*result, begin);
+  while (accept(Word::Collate)) {
+    ast::Expr* collated = make(ast::ExprKind::Collate);
+    collated->text = string_or_identifier();
+    collated->arguments.push_back(result);
+    result = collated;
+    set_source(*result, begin);
+  }
+  return result;
+}
+
+}  // namespace commitd::sql

@@ -1,0 +1,166 @@
+// The recursive-descent parser. A method per production; productions of one kind share a .cc file. After the first error the parser sees
+// only the end of the text, so productions need not check: they return some node, and parse() returns the error.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "sql/parser/parser.h"
+
+namespace commitd::sql {
+
+class Grammar {
+ public:
+  Grammar(std::string_view text, Arena& arena, LexerOptions options);
+  Result<ParsedStatement> parse();
+
+ private:
+  // --- tokens (parser.cc) ---
+  const Token& peek() const { return token_; }
+  const Token& peek_next();
+  void advance();
+  bool is(Word word) const { return token_.word == word; }
+  bool is(Symbol s) const { return token_.kind == TokenKind::Symbol && token_.symbol == s; }
+  bool is(char c) const { return is(symbol(c)); }
+  bool next_is(Word word) { return peek_next().word == word; }
+  bool accept(Word word);
+  bool accept(Word first, Word second);
+  bool accept(char c);
+  bool accept(Symbol s);
+  void expect(Word word);
+  void expect(char c);
+  void fail();  // 1064 at this token
+  void fail(Error error);
+  void unsupported(std::string_view what);  // 1235
+  bool failed() const { return error_.has_value(); }
+  bool accept_plain(std::string_view word);  // an identifier that is not a keyword of ours; lower case
+  void expect_plain(std::string_view word);
+  std::string_view previous_end_to(const char* begin) const;
+
+  std::string_view identifier();
+  std::string_view string_literal();
+  std::string_view string_or_identifier();
+  uint64_t unsigned_number();
+  bool at_identifier() const;
+  ast::TableName table_name();
+  template <class T>
+  T* node() { return arena_.make<T>(arena_.resource()); }
+
+  // --- statements (parser.cc) ---
+  ast::Statement* statement();
+  ast::Statement* create();
+  ast::Statement* drop();
+  ast::Statement* alter();
+
+  // --- SELECT (select.cc) ---
+  ast::SelectStatement* select();
+  ast::SelectStatement* select_term();
+  ast::SelectStatement* select_core();
+  void select_items(ast::SelectStatement& select);
+  void from_clause(ast::List<ast::TableRef>& from);
+  ast::TableRef table_factor(ast::List<ast::TableRef>& from);
+  void order_and_limit(ast::SelectStatement& select);
+  void order_by(ast::List<ast::OrderItem>& order);
+  void limit(ast::Expr*& count, ast::Expr*& offset);
+  void row_lock(ast::SelectStatement& select);
+  std::string_view optional_alias(bool allow_string);
+
+  // --- DML (dml.cc) ---
+  ast::Statement* insert();
+  ast::Statement* update();
+  ast::Statement* remove();
+  void values_list(ast::InsertStatement& insert);
+  void assignments(ast::List<ast::Assignment>& list);
+
+  // --- expressions (expression.cc, primary.cc) ---
+  ast::Expr* expression() { return binary(0); }
+  ast::Expr* binary(int least_precedence);
+  ast::Expr* unary();
+  ast::Expr* predicate_tail(ast::Expr* left);
+  ast::Expr* primary();
+  ast::Expr* literal();
+  ast::Expr* word_expression();
+  ast::Expr* function_call(std::string_view name, const char* begin);
+  ast::Expr* case_expression();
+  ast::Expr* cast_expression(bool convert);
+  void cast_target(ast::Expr& cast);
+  ast::Expr* interval();
+  ast::Expr* parenthesized();
+  ast::Expr* system_variable();
+  ast::Expr* column_reference();
+  ast::Expr* special_function(std::string_view upper, const char* begin);
+  void arguments(ast::Expr& call);
+  ast::Expr* make(ast::ExprKind kind) { return arena_.make<ast::Expr>(kind, arena_.resource()); }
+  ast::Expr* make_call(std::string_view name, std::initializer_list<ast::Expr*> arguments);
+  void set_source(ast::Expr& e, const char* begin);
+  std::string_view upper(std::string_view text);
+
+  // --- DDL (ddl.cc, column_type.cc) ---
+  ast::Statement* database_statement(ast::StatementKind kind);
+  ast::Statement* create_table();
+  ast::Statement* create_index(bool unique);
+  ast::Statement* drop_table();
+  ast::Statement* drop_index();
+  ast::Statement* alter_table();
+  ast::Statement* rename_table();
+  ast::Statement* truncate();
+  void alter_action(ast::AlterTableStatement& alter);
+  void add_action(ast::AlterTableStatement& alter, ast::AlterAction& action);
+  void drop_action(ast::AlterTableStatement& alter, ast::AlterAction& action);
+  void table_elements(ast::CreateTableStatement& create);
+  bool index_definition(ast::IndexSpec& index);
+  void index_parts(ast::IndexSpec& index);
+  void index_options();
+  void table_options(ast::TableOptions& options);
+  bool table_option(ast::TableOptions& options);
+  bool charset_option(std::string_view& charset, std::string_view& collation);
+  void column_definition(ast::ColumnSpec& column);
+  bool column_attribute(ast::ColumnSpec& column);
+  ast::ColumnType column_type();
+  void type_length(ast::ColumnType& type);
+  void type_attributes(ast::ColumnType& type);
+  bool if_exists();
+  bool if_not_exists();
+  void current_timestamp_precision();
+
+  // --- the rest (admin.cc, show.cc, account.cc) ---
+  ast::Statement* set();
+  ast::Statement* set_transaction(ast::VariableScope scope);
+  void set_item(ast::SetStatement& set);
+  ast::Statement* begin();
+  ast::Statement* start();
+  ast::Statement* rollback();
+  ast::Statement* show();
+  void show_what(ast::ShowStatement& show);
+  bool show_tables(ast::ShowStatement& show);
+  bool show_logs(ast::ShowStatement& show);
+  void show_filter(ast::ShowStatement& show);
+  ast::Statement* explain();
+  ast::Statement* flush();
+  ast::Statement* purge();
+  ast::Statement* kill();
+  ast::Statement* alter_instance();
+  ast::Statement* change_source();
+  ast::Statement* prepare();
+  ast::Statement* execute();
+  ast::Statement* table_maintenance();
+  ast::Statement* lock_tables();
+  ast::Statement* plugin();
+  ast::Statement* user_statement(ast::StatementKind kind);
+  ast::Statement* grant(bool revoke);
+  void privileges(ast::GrantStatement& grant);
+  ast::AccountName account_name();
+  void account_authentication(ast::AccountSpec& account);
+
+  std::string_view text_;
+  Arena& arena_;
+  Lexer lexer_;
+  Token token_;
+  std::optional<Token> ahead_;
+  const char* previous_end_;
+  uint32_t parameters_ = 0;
+  int depth_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace commitd::sql

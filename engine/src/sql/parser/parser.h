@@ -1,0 +1,21 @@
+// Text → syntax tree. One statement at a time: a text of several statements is parsed piece by piece.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "sql/arena.h"
+#include "sql/ast/statement.h"
+#include "sql/lexer/lexer.h"
+
+namespace commitd::sql {
+
+struct ParsedStatement {
+  const ast::Statement* statement = nullptr;
+  std::string_view rest;  // behind the semicolon; empty when nothing but blanks and comments follows
+};
+
+// Both texts must live as long as the tree. Error 1064 names the place, 1235 what is not supported.
+Result<ParsedStatement> parse_statement(std::string_view text, Arena& arena, LexerOptions options = {});
+
+}  // namespace commitd::sql

@@ -1,0 +1,87 @@
+// What a session remembers between statements, and what a running statement needs of it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <absl/container/flat_hash_map.h>
+
+#include "sql/account.h"
+#include "sql/accounts/accounts.h"
+#include "sql/diagnostics.h"
+#include "sql/server_context.h"
+#include "sql/variables/system_variables.h"
+#include "txn/lock_owner.h"
+#include "txn/transaction.h"
+
+namespace commitd::sql {
+
+// Values of session variables in the form statements use them; refreshed when a variable is SET.
+struct SessionSettings {
+  bool autocommit = true;
+  bool read_only = false;
+  bool ship = true;  // sql_log_bin
+  uint64_t sql_mode = 0;
+  txn::Isolation isolation = txn::Isolation::RepeatableRead;
+  std::chrono::seconds lock_wait_timeout{50};
+  uint64_t select_limit = UINT64_MAX;
+  uint64_t auto_increment_increment = 1, auto_increment_offset = 1;
+  int32_t time_zone_offset = 0;  // seconds east of UTC
+  uint16_t connection_collation = 45, client_collation = 45;
+
+  bool strict() const { return (sql_mode & (sql_mode::kStrictTransTables | sql_mode::kStrictAllTables)) != 0; }
+};
+
+struct SessionState {
+  SessionState(ServerContext& server_of, uint32_t id);
+
+  ServerContext& server;
+  const uint32_t connection_id;
+  Account account;
+  std::string client_host;
+  AccountPtr record;  // privileges
+  uint64_t record_version = 0;
+
+  std::string database;
+  SessionVariables variables;
+  SessionSettings settings;
+  absl::flat_hash_map<std::string, Value> user_variables;  // names in lower case
+  Diagnostics diagnostics;
+  bool found_rows_flag = false;  // CLIENT_FOUND_ROWS
+
+  uint64_t last_insert_id = 0;
+  int64_t row_count = -1;   // of the previous statement: ROW_COUNT()
+  uint64_t found_rows = 0;  // FOUND_ROWS()
+
+  // The statement that is running.
+  int64_t statement_microseconds = 0;  // since 1970, UTC
+  std::string_view statement_text;
+  bool in_explicit_transaction = false;
+  std::optional<txn::Isolation> next_isolation;  // SET TRANSACTION: for the next one only
+  std::optional<bool> next_read_only;
+
+  txn::LockOwner lock_owner;
+  std::optional<txn::Transaction> transaction;  // none while the server has no engine
+
+  std::atomic<bool> kill_query{false};
+  std::atomic<bool> kill_connection{false};
+
+  void refresh_settings();
+  bool interrupted() const { return kill_query.load(std::memory_order_relaxed) || kill_connection.load(std::memory_order_relaxed); }
+  bool has_privilege(Privileges global);                            // on *.*
+  Status require(Privileges wanted, std::string_view what);          // 1227 naming `what`
+  Status require_on_database(std::string_view db, Privileges wanted);  // 1044
+  Status require_on_table(std::string_view db, std::string_view table, Privileges wanted, std::string_view command);  // 1142
+  void refresh_account();
+};
+
+// Offset in seconds of "+02:00", "SYSTEM" or "UTC"; nullopt when it is not known.
+std::optional<int32_t> parse_time_zone(std::string_view text);
+
+}  // namespace commitd::sql
