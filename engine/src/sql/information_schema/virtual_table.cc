@@ -1,0 +1,83 @@
+#include "sql/information_schema/virtual_table.h"
+
+#include <algorithm>
+#include <map>
+
+namespace commitd::sql {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+using Registry = std::map<std::pair<std::string, std::string>, VirtualTable>;
+
+const Registry& registry() {
+  static const Registry tables = [] {
+    Registry all;
+    for (auto* group : {&schema_tables, &server_tables, &performance_tables}) {
+      for (auto& table : (*group)()) all[{lower(table.definition->db), lower(table.definition->name)}] = std::move(table);
+    }
+    return all;
+  }();
+  return tables;
+}
+
+ColumnDef column(std::string name, FieldType type, uint32_t length, uint16_t collation) {
+  ColumnDef definition;
+  definition.name = std::move(name);
+  definition.type = type;
+  definition.length = length;
+  definition.collation = collation;
+  return definition;
+}
+
+constexpr uint16_t kUtf8mb3GeneralCi = 33;
+
+}  // namespace
+
+const VirtualTable* find_virtual_table(std::string_view db, std::string_view name) {
+  auto found = registry().find({lower(db), lower(name)});
+  return found == registry().end() ? nullptr : &found->second;
+}
+
+std::vector<const VirtualTable*> virtual_tables(std::string_view db) {
+  std::vector<const VirtualTable*> tables;
+  for (const auto& [key, table] : registry()) {
+    if (key.first == lower(db)) tables.push_back(&table);
+  }
+  return tables;
+}
+
+bool is_virtual_database(std::string_view db) {
+  std::string name = lower(db);
+  return name == "information_schema" || name == "performance_schema";
+}
+
+namespace virtual_column {
+
+ColumnDef text(std::string name, uint32_t length) { return column(std::move(name), FieldType::VarChar, length, kUtf8mb3GeneralCi); }
+ColumnDef long_text(std::string name) { return column(std::move(name), FieldType::LongBlob, UINT32_MAX, kUtf8mb3GeneralCi); }
+ColumnDef number(std::string name) {
+  auto definition = column(std::move(name), FieldType::LongLong, 21, 63);
+  definition.is_unsigned = true;
+  return definition;
+}
+ColumnDef signed_number(std::string name) { return column(std::move(name), FieldType::LongLong, 21, 63); }
+ColumnDef datetime(std::string name) { return column(std::move(name), FieldType::DateTime2, 19, 63); }
+
+}  // namespace virtual_column
+
+TablePtr virtual_definition(std::string db, std::string name, std::vector<ColumnDef> columns) {
+  auto table = std::make_shared<TableDef>();
+  table->db = std::move(db);
+  table->name = std::move(name);
+  table->engine = "MEMORY";
+  table->columns = std::move(columns);
+  table->indexes.emplace_back();
+  return table;
+}
+
+}  // namespace commitd::sql
