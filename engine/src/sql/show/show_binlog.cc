@@ -1,0 +1,148 @@
+// SHOW BINARY LOGS, BINARY LOG STATUS, BINLOG EVENTS and REPLICA STATUS.
+#include "base/error_codes.h"
+#include "binlog/events.h"
+#include "sql/show/show.h"
+
+namespace commitd::sql {
+namespace {
+
+using namespace virtual_column;
+
+constexpr size_t kReadBytes = 1 << 20;
+constexpr uint64_t kAllEvents = UINT64_MAX;
+
+Result<binlog::CommitPipeline*> pipeline_of(SessionState& session) {
+  if (!session.server.transactions) return make_error(1381, "You are not using binary logging");
+  return &session.server.transactions->pipeline;
+}
+
+std::string_view event_name(binlog::EventType type) {
+  using binlog::EventType;
+  switch (type) {
+    case EventType::Query: return "Query";
+    case EventType::Stop: return "Stop";
+    case EventType::Rotate: return "Rotate";
+    case EventType::FormatDescription: return "Format_desc";
+    case EventType::Xid: return "Xid";
+    case EventType::TableMap: return "Table_map";
+    case EventType::WriteRows: return "Write_rows";
+    case EventType::UpdateRows: return "Update_rows";
+    case EventType::DeleteRows: return "Delete_rows";
+    case EventType::Gtid: return "Gtid";
+    case EventType::AnonymousGtid: return "Anonymous_Gtid";
+    case EventType::PreviousGtids: return "Previous_gtids";
+    default: return "Ignorable";
+  }
+}
+
+std::string event_info(const binlog::EventView& event) {
+  using binlog::EventType;
+  switch (event.header.type) {
+    case EventType::Query: {
+      auto query = binlog::parse_query_event(event, true);
+      if (!query.ok()) return query.error().message;
+      return query->db.empty() ? query->sql : "use `" + query->db + "`; " + query->sql;
+    }
+    case EventType::Gtid: {
+      auto gtid = binlog::parse_gtid_event(event, true);
+      return gtid.ok() ? "SET @@SESSION.GTID_NEXT= '" + gtid->gtid.to_string() + "'" : gtid.error().message;
+    }
+    case EventType::TableMap: {
+      auto map = binlog::parse_table_map_event(event, true);
+      return map.ok() ? fmt::format("table_id: {} ({}.{})", map->table_id, map->db, map->table) : map.error().message;
+    }
+    case EventType::WriteRows:
+    case EventType::UpdateRows:
+    case EventType::DeleteRows: {
+      auto rows = binlog::parse_rows_event(event, true);
+      if (!rows.ok()) return rows.error().message;
+      return fmt::format("table_id: {}{}", rows->table_id, rows->statement_end ? " flags: STMT_END_F" : "");
+    }
+    case EventType::Ignorable: {
+      auto own = binlog::parse_own_event(event, true);
+      if (!own) return "";
+      constexpr std::string_view kNames[] = {"", "commit group", "row ids", "epoch", "local transaction"};
+      size_t kind = static_cast<size_t>(own->kind);
+      return kind < std::size(kNames) ? std::string(kNames[kind]) : "";
+    }
+    default: return "";
+  }
+}
+
+uint64_t literal_number(const ast::Expr* expression, uint64_t otherwise) {
+  return expression ? std::strtoull(std::string(expression->text).c_str(), nullptr, 10) : otherwise;
+}
+
+}  // namespace
+
+Result<ShowResult> show_binary_logs(SessionState& session) {
+  auto pipeline = pipeline_of(session);
+  if (!pipeline.ok()) return std::move(pipeline).error();
+  auto files = (*pipeline)->log().files();
+  if (!files.ok()) return std::move(files).error();
+  auto result = shown({text("Log_name", 255), number("File_size"), text("Encrypted", 3)});
+  for (const auto& file : *files) result.rows.push_back({text_value(file.name), number_value(file.size), text_value("No")});
+  return result;
+}
+
+Result<ShowResult> show_binary_log_status(SessionState& session) {
+  auto pipeline = pipeline_of(session);
+  if (!pipeline.ok()) return std::move(pipeline).error();
+  LogPosition end = (*pipeline)->acknowledged_end();
+  auto result = shown({text("File", 255), number("Position"), text("Binlog_Do_DB"), text("Binlog_Ignore_DB"), long_text("Executed_Gtid_Set")});
+  result.rows.push_back({text_value((*pipeline)->log().file_name(end.file)), number_value(end.offset), text_value(""), text_value(""),
+                         text_value((*pipeline)->gtid_executed().to_string())});
+  return result;
+}
+
+Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, SessionState& session) {
+  auto pipeline = pipeline_of(session);
+  if (!pipeline.ok()) return std::move(pipeline).error();
+  binlog::Log& log = (*pipeline)->log();
+  auto files = log.files();
+  if (!files.ok()) return std::move(files).error();
+  std::string name = statement.log_name.empty() ? files->front().name : std::string(statement.log_name);
+  auto file = log.file_number(name);
+  if (!file.ok()) return make_error(1220, "Error when executing command SHOW BINLOG EVENTS: Could not find target log");
+  auto result = shown({text("Log_name", 20), number("Pos"), text("Event_type", 20), number("Server_id"), number("End_log_pos"), long_text("Info")});
+  LogPosition at{*file, std::max<uint64_t>(statement.log_position, 4)};
+  LogPosition limit = (*pipeline)->acknowledged_end();
+  uint64_t skip = literal_number(statement.offset, 0);
+  uint64_t left = literal_number(statement.limit, kAllEvents);
+  while (left > 0) {
+    auto chunk = log.read(at, limit, kReadBytes);
+    if (!chunk.ok()) return std::move(chunk).error();
+    if (chunk->bytes.empty() || chunk->start.file != *file) break;
+    std::string_view rest = chunk->bytes;
+    at = chunk->start;
+    while (!rest.empty() && left > 0) {
+      auto event = binlog::parse_event(rest);
+      if (!event.ok()) return std::move(event).error();
+      if (skip > 0) {
+        --skip;
+      } else {
+        --left;
+        result.rows.push_back({text_value(name), number_value(at.offset), text_value(event_name(event->header.type)),
+                               number_value(event->header.server_id), number_value(event->header.end_position), text_value(event_info(*event))});
+      }
+      at.offset += event->header.length;
+      rest.remove_prefix(event->header.length);
+    }
+  }
+  return result;
+}
+
+Result<ShowResult> show_replica_status(SessionState& session) {
+  auto result = shown({});
+  if (!session.server.instance) return result;
+  std::vector<ColumnDef> columns;
+  Row row;
+  for (auto& [name, value] : session.server.instance->replica_status()) {
+    columns.push_back(long_text(name));
+    row.push_back(value ? text_value(*value) : Value::null());
+  }
+  if (columns.empty()) return shown({text("Replica_IO_State")});
+  return shown(std::move(columns), {std::move(row)});
+}
+
+}  // namespace commitd::sql
