@@ -76,7 +76,7 @@ func (l *Load) setUp(ctx context.Context) error {
 	if done {
 		return nil
 	}
-	wait := backOff{}
+	wait, said := backOff{}, ""
 	for ctx.Err() == nil {
 		attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.config.StatementTimeout)
 		err := setUp(attempt, l.config.DSN, l.run, l.config.StatementTimeout)
@@ -87,7 +87,10 @@ func (l *Load) setUp(ctx context.Context) error {
 		if hopeless(err) {
 			return err
 		}
-		l.log.Info("waiting for a writable server", "error", err)
+		if err.Error() != said {
+			said = err.Error()
+			l.log.Info("waiting for a writable server", "error", said)
+		}
 		wait.sleep(ctx)
 	}
 	return nil

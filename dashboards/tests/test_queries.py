@@ -1,0 +1,60 @@
+"""Every query of every dashboard is executed by a real Prometheus that scrapes a real semisync pair under load, and returns data."""
+
+import json
+
+import pytest
+
+from .system import Commitd, Prometheus, k6, pair
+from .test_lint import DASHBOARD_FILES, targets
+from .test_rules import rules
+
+WINDOW_SECONDS = 60
+VARIABLES = {"$namespace": "test", "$cluster": "test", "$instance": ".*", "$__rate_interval": "5s"}
+
+
+def concrete(expr: str) -> str:
+    for variable, value in VARIABLES.items():
+        expr = expr.replace(variable, value)
+    return expr
+
+
+@pytest.fixture(scope="module")
+def prometheus(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("system")
+    with Commitd(directory / "master", 1) as master, Commitd(directory / "replica", 2) as replica:
+        pair(master, replica)
+        addresses = {"test-0": f"127.0.0.1:{master.http}", "test-1": f"127.0.0.1:{replica.http}"}
+        with Prometheus(directory / "prometheus", addresses) as server:
+            k6(server, "slap-write", master, CLIENTS="16", DURATION="8s")
+            # Few rows: transactions have to wait for each other.
+            k6(server, "mixed", master, CLIENTS="16", DURATION="8s", ROWS="8", MAX_ERRORS="any")
+            yield server
+
+
+QUERIES = [
+    pytest.param(expr, id=f"{path.stem}: {title}") for path in DASHBOARD_FILES for title, expr in targets(json.loads(path.read_text()))
+]
+
+
+@pytest.mark.parametrize("expr", QUERIES)
+def test_query_returns_data(prometheus, expr):
+    assert prometheus.samples(concrete(expr), WINDOW_SECONDS), f"no data for {concrete(expr)}"
+
+
+@pytest.mark.parametrize("rule", rules("recording.yaml"), ids=lambda r: r["record"])
+def test_recording_rule_returns_data(prometheus, rule):
+    assert prometheus.samples(rule["expr"], WINDOW_SECONDS), rule["record"]
+
+
+@pytest.mark.parametrize("path", DASHBOARD_FILES, ids=lambda p: p.stem)
+def test_variables_offer_what_is_there(prometheus, path):
+    variables = {v["name"]: v for v in json.loads(path.read_text())["templating"]["list"]}
+    for name, wanted in {"namespace": ["test"], "cluster": ["test"], "instance": ["test-0", "test-1"]}.items():
+        selector, label = variables[name]["query"]["query"].removeprefix("label_values(").removesuffix(")").rsplit(", ", 1)
+        found = prometheus.get(f"label/{label}/values", **{"match[]": concrete(selector)})
+        assert found == wanted
+
+
+def test_no_alert_fires_on_a_healthy_cluster(prometheus):
+    firing = [a for a in prometheus.get("alerts")["alerts"] if a["state"] == "firing"]
+    assert firing == []
