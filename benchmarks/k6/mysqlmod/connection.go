@@ -29,6 +29,7 @@ func (m *module) open(dsn string) (*Connection, error) {
 		return nil, fmt.Errorf("data source name: %w (expected user:password@tcp(host:port)/database)", err)
 	}
 	config.Logger = silent{}
+	config.DialFunc = dial
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, err

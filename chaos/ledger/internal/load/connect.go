@@ -25,6 +25,7 @@ func OpenPool(dsn string, dialTimeout time.Duration) (*sql.DB, error) {
 	}
 	config.InterpolateParams = true
 	config.Logger = silent{}
+	config.DialFunc = dial
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, err
