@@ -5,12 +5,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 
 namespace commitd::server {
+
+inline constexpr std::string_view kVersion = "8.4.0-commitd";
 
 struct Options {
   std::string datadir = "data";
@@ -33,6 +36,10 @@ struct Options {
   bool initialize_insecure = false;
   std::optional<std::string> root_password;  // set = initialise an empty datadir with it
   std::optional<std::string> operator_password;
+
+  // Taken from the system variables of these names once they are set.
+  uint64_t sync_binlog = 1;
+  uint64_t max_binlog_size = 1ull << 30;
 
   // Options that name system variables: they are checked and set by the variables' own registry.
   std::vector<std::pair<std::string, std::string>> variables;

@@ -1,6 +1,7 @@
 // What a session needs of the server around it. Put together in server/.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -17,10 +18,25 @@ class SystemVariables;  // sql/variables/system_variables.h: global values, thei
 class Accounts;         // sql/accounts/accounts.h: users and grants; implements AccountDirectory
 class ProcessList;      // sql/process_list.h
 
+// A pointer that is null until what it points to exists (an uninitialised server has no engine) and may be set while others read it.
+template <class T>
+class Published {
+ public:
+  Published& operator=(T* pointer) {
+    pointer_.store(pointer, std::memory_order_release);
+    return *this;
+  }
+  operator T*() const { return pointer_.load(std::memory_order_acquire); }
+  T* operator->() const { return *this; }
+
+ private:
+  std::atomic<T*> pointer_{nullptr};
+};
+
 struct ServerContext {
-  storage::Engine* engine = nullptr;
-  txn::Services* transactions = nullptr;
-  Catalog* catalog = nullptr;
+  Published<storage::Engine> engine;
+  Published<txn::Services> transactions;
+  Published<Catalog> catalog;
   Accounts* accounts = nullptr;
   SystemVariables* variables = nullptr;
   ProcessList* processes = nullptr;

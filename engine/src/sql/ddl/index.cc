@@ -160,7 +160,7 @@ Status fill_index(const TableDef& old_table, const TableDef& table, const IndexD
     std::string entry = secondary_key(table, index, row, suffix);
     bool unique = index.unique && enforces_uniqueness(table, index, row);
     if (unique && writes.find(entry)) return duplicate(table, index, row);
-    writes.put(std::move(entry), index.unique ? std::string(suffix) : std::string());
+    writes.put(std::move(entry), secondary_value(!unique, suffix));
     return {};
   });
 }

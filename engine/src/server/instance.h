@@ -1,0 +1,53 @@
+// What hangs on an initialised data directory: storage engine, log, commit pipeline, catalog. Opening one is recovery.
+#pragma once
+
+#include <memory>
+
+#include "binlog/commit_pipeline.h"
+#include "replication/event_applier.h"
+#include "replication/role_manager.h"
+#include "server/datadir.h"
+#include "server/options.h"
+#include "sql/accounts/accounts.h"
+#include "sql/catalog.h"
+#include "sql/server_context.h"
+#include "storage/engine.h"
+#include "txn/lock_manager.h"
+#include "txn/transaction.h"
+
+namespace commitd::server {
+
+class Instance {
+ public:
+  // Makes the engine's system tables and the first log file in an empty data directory.
+  static Status create(FileSystem& fs, Datadir& datadir, const Options& options, const sql::Accounts& accounts,
+                       const std::string& root_password);
+
+  // Opens engine and log, cuts a torn tail, replays what the engine lacks (on a server that waits for its role: only what is known to be
+  // acknowledged), and publishes everything in `server`. Corruption is an error and changes nothing.
+  static Result<std::unique_ptr<Instance>> open(FileSystem& fs, const Datadir& datadir, const Options& options, sql::ServerContext& server,
+                                                replication::RoleManager& roles);
+  ~Instance();
+
+  binlog::CommitPipeline& pipeline() { return *pipeline_; }
+  storage::Engine& engine() { return *engine_; }
+
+  // Finishes commits, makes the engine durable and takes everything back out of `server`. Sessions must have ended.
+  void close();
+
+ private:
+  explicit Instance(sql::ServerContext& server) : server_(server) {}
+  Status open_engine(const Datadir& datadir, const Options& options);
+  Status open_log(FileSystem& fs, const Datadir& datadir, const Options& options, replication::RoleManager& roles);
+  Status recover(const binlog::OpenReport& found, replication::RoleManager& roles);
+
+  sql::ServerContext& server_;
+  std::unique_ptr<storage::Engine> engine_;
+  std::unique_ptr<sql::Catalog> catalog_;
+  std::unique_ptr<txn::LockManager> locks_;
+  std::unique_ptr<replication::EventApplier> applier_;
+  std::unique_ptr<binlog::CommitPipeline> pipeline_;
+  std::unique_ptr<txn::Services> services_;
+};
+
+}  // namespace commitd::server

@@ -1,0 +1,234 @@
+#include "server/server.h"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+
+#include "base/error_codes.h"
+#include "observe/metrics.h"
+#include "observe/process_metrics.h"
+#include "server/variables.h"
+
+namespace commitd::server {
+namespace {
+
+constexpr auto kSessionEndTimeout = std::chrono::seconds(10);
+
+void run_worker(Reactor& reactor, const std::string& name) {
+  prctl(PR_SET_NAME, name.c_str());
+  reactor.run();
+}
+
+// What is not durable must not be acknowledged, and a failed sync may not be tried again: only a restart, which reads back what the disk
+// really has, can go on.
+void stop_at_once(const Error& error) {
+  spdlog::critical("stopping: the log or the storage engine failed: {}", error.message);
+  spdlog::shutdown();
+  std::_Exit(3);
+}
+
+}  // namespace
+
+Server::Server(Options options) : options_(std::move(options)), fs_(FileSystem::posix()), accounts_(options_.operator_password) {
+  context_.accounts = &accounts_;
+  context_.variables = &variables_;
+  context_.processes = &processes_;
+  context_.version = kVersion;
+  context_.request_shutdown = [] { kill(getpid(), SIGTERM); };
+}
+
+Server::~Server() { stop(); }
+
+Status Server::start() {
+  observe::register_process_metrics();
+  observe::gauge("commitd_build_info", "The release that runs.", {{"version", std::string(kVersion)}}).set(1);
+  COMMITD_RETURN_IF_ERROR(set_variables());
+  auto datadir = Datadir::open(fs_, options_.datadir);
+  if (!datadir.ok()) return std::move(datadir).error();
+  datadir_ = std::move(*datadir);
+  context_.server_uuid = datadir_->server_uuid();
+  define_identity(variables_, *datadir_, options_);
+
+  start_workers();
+  roles_ = std::make_unique<replication::RoleManager>(replication_context());
+  context_.instance = roles_.get();
+  COMMITD_RETURN_IF_ERROR(roles_->load());
+  COMMITD_RETURN_IF_ERROR(serve_http());
+  COMMITD_RETURN_IF_ERROR(prepare_datadir());
+  if (options_.initialize_insecure) return {};
+  define_state(variables_, context_);
+  return listen();
+}
+
+Status Server::set_variables() {
+  define_options(variables_, options_);
+  for (const auto& [name, value] : options_.variables) {
+    if (variables_.find(name) == sql::SystemVariables::kNone) {
+      auto known = variables_.names();
+      auto own = option_names();
+      known.insert(known.end(), own.begin(), own.end());
+      std::string nearest = nearest_name(name, known);
+      return make_error(er::kUnknownSystemVariable, "unknown option '--{}'{}", name, nearest.empty() ? "" : ": did you mean '--" + nearest + "'?");
+    }
+    COMMITD_RETURN_IF_ERROR(variables_.set_at_start(name, value));
+  }
+  options_.sync_binlog = variables_.global("sync_binlog").as_uint();
+  options_.max_binlog_size = variables_.global("max_binlog_size").as_uint();
+  return {};
+}
+
+void Server::start_workers() {
+  uint32_t count = options_.reactor_threads ? options_.reactor_threads : std::max(1u, std::thread::hardware_concurrency());
+  for (uint32_t i = 0; i < count; ++i) {
+    Worker worker;
+    worker.reactor = std::make_unique<Reactor>("sessions");
+    worker.thread = std::thread(run_worker, std::ref(*worker.reactor), fmt::format("sessions-{}", i));
+    workers_.push_back(std::move(worker));
+  }
+  background_.reactor = std::make_unique<Reactor>("background");
+  background_.thread = std::thread(run_worker, std::ref(*background_.reactor), "background");
+}
+
+void Server::stop_workers() {
+  auto join = [](Worker& worker) {
+    if (!worker.thread.joinable()) return;
+    worker.reactor->stop();
+    worker.thread.join();
+  };
+  for (auto& worker : workers_) join(worker);
+  join(background_);
+  workers_.clear();
+  background_.reactor.reset();
+}
+
+replication::ReplicationContext Server::replication_context() {
+  replication::ReplicationContext context;
+  context.fs = &fs_;
+  context.state_path = datadir_->path() + "/role.state";
+  context.server_id = options_.server_id;
+  context.server_uuid = datadir_->server_uuid();
+  context.version = kVersion;
+  context.port = options_.port;
+  context.require_role = options_.require_role;
+  context.reactor = background_.reactor.get();
+  context.initialize = [this] { return initialize_on_command(); };
+  context.close_client_sessions = [this] { return close_client_sessions(); };
+  return context;
+}
+
+Status Server::prepare_datadir() {
+  auto initialized = datadir_->initialized();
+  if (!initialized.ok()) return std::move(initialized).error();
+  if (*initialized && options_.initialize_insecure) {
+    return make_error(er::kAlreadyInitialized, "The data directory '{}' is initialised already", options_.datadir);
+  }
+  if (!*initialized) {
+    if (options_.require_bootstrap) {
+      spdlog::info("empty datadir={}: waiting for ALTER INSTANCE INITIALIZE", options_.datadir);
+      return {};
+    }
+    if (!options_.initialize_insecure && !options_.root_password) {
+      return make_error(er::kErrorOnRead,
+                        "The data directory '{}' is empty: give root's password with --root-password-file or MYSQL_ROOT_PASSWORD, allow an empty one "
+                        "with MYSQL_ALLOW_EMPTY_PASSWORD=yes or --initialize-insecure, or let an operator decide with --require-bootstrap",
+                        options_.datadir);
+    }
+    std::string password = options_.initialize_insecure ? "" : *options_.root_password;
+    COMMITD_RETURN_IF_ERROR(Instance::create(fs_, *datadir_, options_, accounts_, password));
+    if (options_.initialize_insecure) return {};
+  }
+  return open_instance();
+}
+
+Status Server::open_instance() {
+  auto instance = Instance::open(fs_, *datadir_, options_, context_, *roles_);
+  if (!instance.ok()) return std::move(instance).error();
+  instance_ = std::move(*instance);
+  instance_->pipeline().on_failure(stop_at_once);
+  auto size = [this](auto member) {
+    return [this, member]() -> double {
+      storage::Engine* engine = context_.engine;
+      return engine ? static_cast<double>(engine->sizes().*member) : 0;
+    };
+  };
+  observe::callback("gauge", "commitd_engine_memtable_bytes", "Rows that are not yet in files.", {}, size(&storage::Engine::Sizes::memtable_bytes));
+  observe::callback("gauge", "commitd_engine_sst_bytes", "Rows in files.", {}, size(&storage::Engine::Sizes::sst_bytes));
+  return {};
+}
+
+Task<Status> Server::initialize_on_command() {
+  COMMITD_CO_RETURN_IF_ERROR(Instance::create(fs_, *datadir_, options_, accounts_, options_.root_password.value_or("")));
+  COMMITD_CO_RETURN_IF_ERROR(open_instance());
+  co_return Status();
+}
+
+Task<void> Server::close_client_sessions() {
+  if (protocol_) co_await protocol_->close_sessions(wire::ProtocolServer::Which::Clients, Clock::now() + kSessionEndTimeout);
+}
+
+Status Server::listen() {
+  wire::ProtocolServerOptions protocol;
+  protocol.bind_address = options_.bind_address;
+  protocol.port = options_.port;
+  protocol.socket_path = options_.socket;
+  protocol.admin_address = options_.admin_address;
+  protocol.admin_port = options_.admin_port;
+  protocol.max_connections = options_.max_connections;
+  protocol.max_allowed_packet = options_.max_allowed_packet;
+  protocol.server_version = kVersion;
+  protocol.private_key_directory = datadir_->path();
+  std::vector<Reactor*> reactors;
+  for (auto& worker : workers_) reactors.push_back(worker.reactor.get());
+  protocol_ = std::make_unique<wire::ProtocolServer>(std::move(protocol), reactors, context_, accounts_, roles_->dumps());
+  COMMITD_RETURN_IF_ERROR(protocol_->listen());
+  spdlog::info("ready for connections version={} port={} admin_port={} http_port={} socket={}", kVersion, options_.port, options_.admin_port,
+               options_.http_port, options_.socket);
+  return {};
+}
+
+Status Server::serve_http() {
+  if (options_.http_port == 0) return {};
+  http_ = std::make_unique<observe::HttpServer>(*background_.reactor, options_.http_address, options_.http_port);
+  http_->get("/metrics", [] { return observe::HttpReply{200, "text/plain; version=0.0.4", observe::prometheus_text()}; });
+  http_->get("/healthz", [this] {
+    txn::Services* services = context_.transactions;
+    auto failure = services ? services->pipeline.failure() : std::nullopt;
+    return failure ? observe::HttpReply{503, "text/plain", failure->message + "\n"} : observe::HttpReply{200, "text/plain", "ok\n"};
+  });
+  http_->get("/readyz", [this] {
+    auto reason = roles_->not_ready();
+    return reason ? observe::HttpReply{503, "text/plain", *reason + "\n"} : observe::HttpReply{200, "text/plain", "ok\n"};
+  });
+  return http_->listen();
+}
+
+void Server::run_in_background(Task<void> task) {
+  std::promise<void> done;
+  auto finished = done.get_future();
+  auto run = [](Task<void> inner, std::promise<void>& promise) -> Task<void> {
+    co_await inner;
+    promise.set_value();
+  };
+  background_.reactor->spawn(run(std::move(task), done));
+  finished.wait();
+}
+
+void Server::stop() {
+  if (protocol_) {
+    protocol_->stop_accepting();
+    run_in_background(protocol_->close_sessions(wire::ProtocolServer::Which::All, Clock::now() + kSessionEndTimeout));
+  }
+  if (roles_) run_in_background(roles_->shut_down());
+  stop_workers();
+  protocol_.reset();
+  http_.reset();
+  instance_.reset();
+  roles_.reset();
+}
+
+}  // namespace commitd::server

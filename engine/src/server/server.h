@@ -1,0 +1,67 @@
+// The whole server: the only place that knows all components.
+#pragma once
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "observe/http_server.h"
+#include "replication/role_manager.h"
+#include "runtime/reactor.h"
+#include "server/datadir.h"
+#include "server/instance.h"
+#include "server/options.h"
+#include "sql/accounts/accounts.h"
+#include "sql/process_list.h"
+#include "sql/server_context.h"
+#include "sql/variables/system_variables.h"
+#include "wire/protocol_server.h"
+
+namespace commitd::server {
+
+class Server {
+ public:
+  explicit Server(Options options);
+  ~Server();
+
+  // Opens (or initialises) the data directory, recovers and listens.
+  Status start();
+  // Ends sessions, finishes commits and makes everything durable, in bounded time.
+  void stop();
+
+ private:
+  // A reactor and the thread it runs on.
+  struct Worker {
+    std::unique_ptr<Reactor> reactor;
+    std::thread thread;
+  };
+
+  void start_workers();
+  void stop_workers();
+  Status set_variables();
+  Status prepare_datadir();
+  Status open_instance();
+  Status listen();
+  Status serve_http();
+  Task<Status> initialize_on_command();
+  Task<void> close_client_sessions();
+  replication::ReplicationContext replication_context();
+  // Runs a coroutine on the background reactor and waits for it in this thread.
+  void run_in_background(Task<void> task);
+
+  Options options_;
+  FileSystem& fs_;
+  std::vector<Worker> workers_;  // sessions
+  Worker background_;            // receiver, role changes, HTTP
+  std::unique_ptr<Datadir> datadir_;
+  sql::SystemVariables variables_;
+  sql::Accounts accounts_;
+  sql::ProcessList processes_;
+  sql::ServerContext context_;
+  std::unique_ptr<replication::RoleManager> roles_;
+  std::unique_ptr<Instance> instance_;
+  std::unique_ptr<wire::ProtocolServer> protocol_;
+  std::unique_ptr<observe::HttpServer> http_;
+};
+
+}  // namespace commitd::server
