@@ -21,12 +21,18 @@ const (
 type demo struct {
 	tools   tools
 	ledger  ledgerClient
+	metrics prometheusClient
 	begun   time.Time
 	outcome outcome
 }
 
 func newDemo(t tools) *demo {
-	return &demo{tools: t, ledger: ledgerClient{url: "http://" + nodeAddress + ":30099"}, begun: time.Now()}
+	return &demo{
+		tools:   t,
+		ledger:  ledgerClient{url: "http://" + nodeAddress + ":30099"},
+		metrics: prometheusClient{url: prometheusURL},
+		begun:   time.Now(),
+	}
 }
 
 func (d *demo) steps() []step {
@@ -47,6 +53,7 @@ func (d *demo) steps() []step {
 		{"master killed", time.Minute, d.killMaster, []string{kubectl + "describe podchaos kill-master", pods}},
 		{"new master", 2 * time.Minute, d.awaitNewMaster, []string{cluster, operatorLog, ledgerLog}},
 		{"killed server is back", 3 * time.Minute, d.awaitRejoin, []string{cluster, operatorLog, pods}},
+		{"metrics", 2 * time.Minute, d.awaitMetrics, []string{prometheusURL + "/targets"}},
 		{"verdict", 4 * time.Minute, d.judge, []string{ledgerLog}},
 	}
 }
@@ -170,6 +177,30 @@ func (d *demo) awaitNewMaster(ctx context.Context) (string, error) {
 func (d *demo) awaitRejoin(ctx context.Context) (string, error) {
 	c, err := d.waitReady(ctx)
 	return fmt.Sprintf("%d replicas attached to %s, epoch %d", c.Status.ReadyReplicas, c.Status.Master, c.Status.Epoch), err
+}
+
+// awaitMetrics waits until Prometheus has seen every server, the load, and the
+// new master's commits.
+func (d *demo) awaitMetrics(ctx context.Context) (string, error) {
+	c, err := d.cluster(ctx)
+	if err != nil {
+		return "", err
+	}
+	servers := c.Spec.Replicas + 1
+	err = poll(ctx, func() (bool, error) {
+		for _, query := range []string{
+			fmt.Sprintf(`count(up{job="commitd"} == 1) == %d`, servers),
+			"sum(k6_mysql_statements_total) > 0",
+		} {
+			if _, err := d.metrics.value(ctx, query); err != nil {
+				return false, err
+			}
+		}
+		var err error
+		d.outcome.commits, err = d.metrics.commitPath(ctx, d.outcome.newMaster)
+		return err == nil, err
+	})
+	return fmt.Sprintf("Prometheus sees %d servers and k6", servers), err
 }
 
 func (d *demo) judge(ctx context.Context) (string, error) {

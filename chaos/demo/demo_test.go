@@ -132,3 +132,22 @@ func TestTheLedgersAnswers(t *testing.T) {
 		t.Errorf("a refused mark: %v", err)
 	}
 }
+
+func TestAMetricThatIsNotThereIsNotZero(t *testing.T) {
+	result := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[%s]}}`, result)
+	}))
+	defer server.Close()
+	prometheus, ctx := prometheusClient{url: server.URL}, context.Background()
+	if value, err := prometheus.value(ctx, "commitd_epoch"); err == nil {
+		t.Errorf("no result gives %v", value)
+	}
+	result = `{"metric":{},"value":[1700000000.1,"2.5"]}`
+	if value, err := prometheus.value(ctx, "commitd_epoch"); value != 2.5 || err != nil {
+		t.Errorf("%v, %v", value, err)
+	}
+	if path, err := prometheus.commitPath(ctx, "demo-1"); err != nil || path != (commitPath{2.5, 2.5, 2.5}) {
+		t.Errorf("%+v, %v", path, err)
+	}
+}

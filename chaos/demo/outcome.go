@@ -17,6 +17,7 @@ type outcome struct {
 	newMaster    string
 	epochBefore  int64
 	epochAfter   int64
+	commits      commitPath
 	verdict      verdict
 }
 
@@ -51,6 +52,8 @@ func (o outcome) print(out io.Writer, t tools) {
 	line("indeterminate", "%d (no answer when the master died: such a commit may be there or not)", o.verdict.Indeterminate)
 	line("replicas equal", "%s", describeReplicas(o.verdict.Replicas))
 	line("verdict", "%s", strings.Join(append([]string{o.verdict.Result}, o.verdict.Reasons...), ": "))
+	line("commit path", "%.0f transactions/s on %s after the failover, %.1f per group, %.2f fdatasync each",
+		o.commits.perSecond, o.newMaster, o.commits.perGroup, o.commits.syncsEach)
 	fmt.Fprintln(out, "\nWhere to look (until `make demo-down`):")
 	line("kubectl", "export KUBECONFIG=%s PATH=%s:$PATH", t.kubeconfig, t.path("build", "bin"))
 	line("", "kubectl get commitcluster,pods -o wide; kubectl commitlab status %s", clusterName)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func newProgress(out io.Writer) *progress { return &progress{out: out, start: ti
 func (p *progress) run(ctx context.Context, s step) error {
 	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
-	reached, err := s.run(ctx)
+	reached, err := s.run(withReport(ctx, func(missing error) { p.line("...", s.title+": "+firstLine(missing)) }))
 	if err != nil {
 		p.line("FAILED", s.title)
 		for _, command := range s.look {
@@ -44,13 +45,28 @@ func (p *progress) line(mark, text string) {
 	fmt.Fprintf(p.out, "%6.1fs  %-6s %s\n", time.Since(p.start).Seconds(), mark, text)
 }
 
+type reportKey struct{}
+
+// withReport lets poll tell what it is waiting for.
+func withReport(ctx context.Context, report func(missing error)) context.Context {
+	return context.WithValue(ctx, reportKey{}, report)
+}
+
+// reportInterval is how often a person who waits is told what for.
+const reportInterval = 15 * time.Second
+
 // poll repeats try until it is done, or the context ends: then it returns what
 // was still missing.
 func poll(ctx context.Context, try func() (done bool, missing error)) error {
-	for {
+	report, _ := ctx.Value(reportKey{}).(func(error))
+	for reported := time.Now(); ; {
 		done, missing := try()
 		if done {
 			return nil
+		}
+		if report != nil && missing != nil && time.Since(reported) > reportInterval {
+			report(missing)
+			reported = time.Now()
 		}
 		select {
 		case <-ctx.Done():
@@ -61,4 +77,9 @@ func poll(ctx context.Context, try func() (done bool, missing error)) error {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
