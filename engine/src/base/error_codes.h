@@ -78,6 +78,7 @@ inline constexpr uint16_t kCannotUser = 1396;
 inline constexpr uint16_t kDataTooLong = 1406;
 inline constexpr uint16_t kCantExecuteInReadOnlyTransaction = 1792;
 inline constexpr uint16_t kLockWaitTimeout = 1205;
+inline constexpr uint16_t kLockTableFull = 1206;
 inline constexpr uint16_t kLockDeadlock = 1213;
 inline constexpr uint16_t kCheckConstraintViolated = 3819;
 inline constexpr uint16_t kTooLongIdent = 1059;
@@ -87,6 +88,7 @@ inline constexpr uint16_t kSubqueryNo1Row = 1242;
 inline constexpr uint16_t kDbCreateExists = 1007;
 inline constexpr uint16_t kDbDropExists = 1008;
 inline constexpr uint16_t kSpecificAccessDenied = 1227;
+inline constexpr uint16_t kAccountLocked = 3118;
 
 // Numbers that MySQL's client library reports about connections it makes.
 inline constexpr uint16_t kClientConnHost = 2003;

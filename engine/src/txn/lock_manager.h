@@ -24,6 +24,7 @@ class LockManager {
   struct Options {
     size_t partitions = 64;
     size_t max_locks = 16'000'000;  // more is error 1206
+    bool detect_deadlocks = true;   // false: they end by the lock wait timeout
   };
   LockManager();
   explicit LockManager(Options options);

@@ -70,6 +70,8 @@ class Cursor {
 
 class Transaction {
  public:
+  class Impl;  // txn/transaction_impl.h
+
   struct Options {
     Isolation isolation = Isolation::RepeatableRead;
     bool read_only = false;
@@ -131,7 +133,6 @@ class Transaction {
   const Gtid& last_gtid() const;
 
  private:
-  class Impl;
   std::unique_ptr<Impl> impl_;
 };
 

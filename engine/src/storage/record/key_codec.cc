@@ -18,6 +18,10 @@ namespace {
 constexpr char kNullMarker = 0;
 constexpr char kValueMarker = 1;
 
+// Where a secondary entry keeps the clustered suffix.
+constexpr char kSuffixInKey = 'K';
+constexpr char kSuffixInValue = 'V';
+
 void append_integer(std::string& key, const ColumnDef& column, const Value& value) {
   const size_t size = number_size(column);
   uint64_t bits = value.kind() == Value::Kind::UInt ? value.as_uint() : static_cast<uint64_t>(value.as_int());
@@ -121,6 +125,33 @@ std::string secondary_key(const TableDef& table, const IndexDef& index, std::spa
   for (const IndexColumn& part : index.columns) append_key_column(key, table.columns[part.column], part, row[part.column]);
   if (!enforces_uniqueness(table, index, row)) key.append(suffix);
   return key;
+}
+
+std::string secondary_value(bool suffix_in_key, std::string_view suffix) {
+  std::string value(1, suffix_in_key ? kSuffixInKey : kSuffixInValue);
+  if (suffix_in_key) {
+    append_big_endian(value, suffix.size(), 2);
+  } else {
+    value.append(suffix);
+  }
+  return value;
+}
+
+std::string clustered_key_of_entry(const TableDef& table, std::string_view key, std::string_view value) {
+  std::string_view suffix;
+  if (value.size() == 3 && value[0] == kSuffixInKey) {
+    const size_t length = load_be(value.data() + 1, 2);
+    if (length > key.size()) return {};
+    suffix = key.substr(key.size() - length);
+  } else if (!value.empty() && value[0] == kSuffixInValue) {
+    suffix = value.substr(1);
+  } else {
+    return {};
+  }
+  std::string clustered;
+  append_index_id(clustered, table.clustered().id);
+  clustered.append(suffix);
+  return clustered;
 }
 
 bool enforces_uniqueness(const TableDef&, const IndexDef& index, std::span<const Value> row) {

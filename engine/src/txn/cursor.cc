@@ -1,0 +1,128 @@
+#include "base/error_codes.h"
+#include "observe/metrics.h"
+#include "storage/record/key_codec.h"
+#include "txn/merged_iterator.h"
+#include "txn/row_writes.h"
+#include "txn/transaction_impl.h"
+
+namespace commitd::txn {
+
+namespace {
+
+struct KeyRange {
+  std::string lower, upper;
+};
+
+KeyRange key_range(const TableDef& table, const IndexDef& index, const IndexRange& range) {
+  std::string all;
+  append_index_id(all, index.id);
+  KeyRange keys{all, prefix_end(all)};
+  if (range.lower) {
+    const std::string prefix = index_key_prefix(table, index, range.lower->values);
+    keys.lower = range.lower->inclusive ? prefix : prefix_end(prefix);
+  }
+  if (range.upper) {
+    const std::string prefix = index_key_prefix(table, index, range.upper->values);
+    keys.upper = range.upper->inclusive ? prefix_end(prefix) : prefix;
+  }
+  return keys;
+}
+
+observe::Counter& rows_read() {
+  static auto& counter = observe::counter("commitd_rows_read_total", "Rows read by scans of sessions.");
+  return counter;
+}
+
+class IndexCursor final : public Cursor {
+ public:
+  IndexCursor(Transaction::Impl& transaction, TablePtr table, const IndexDef& index, const IndexRange& range, ReadMode mode,
+              bool backwards)
+      : transaction_(transaction),
+        table_(std::move(table)),
+        index_(index),
+        mode_(mode),
+        snapshot_(mode == ReadMode::Snapshot ? transaction.read_view() : nullptr),
+        keys_(key_range(*table_, index, range)),
+        entries_(transaction.services.engine, snapshot_, transaction.writes, keys_.lower, keys_.upper, backwards) {}
+
+  Result<bool> next(FoundRow& row) override {
+    while (true) {
+      const auto more = entries_.next();
+      if (!more || !*more) return more;
+      const auto found = read_entry(row);
+      if (!found || *found) return count(found);
+    }
+  }
+
+  Task<Result<bool>> next_locked(FoundRow& row) override {
+    while (true) {
+      const auto more = entries_.next();
+      if (!more || !*more) co_return more;
+      const std::string clustered = clustered_key_here();
+      if (clustered.empty()) co_return damaged();
+      locked_by_this_scan_ = !transaction_.owner.holds(clustered);
+      last_locked_ = clustered;
+      if (!transaction_.lock_now(*table_, clustered, lock_mode(mode_))) {
+        COMMITD_CO_RETURN_IF_ERROR(co_await transaction_.lock_key(clustered, lock_mode(mode_)));
+      }
+      const auto found = transaction_.read_row(*table_, nullptr, clustered, row);
+      if (!found) co_return found;
+      if (*found && still_has_entry(row)) co_return count(found);
+      unlock_last();
+    }
+  }
+
+  void unlock_last() override {
+    if (locked_by_this_scan_) transaction_.services.locks.release(transaction_.owner, last_locked_);
+    locked_by_this_scan_ = false;
+  }
+
+ private:
+  bool clustered_scan() const { return index_.id == table_->clustered().id; }
+
+  std::string clustered_key_here() const {
+    return clustered_scan() ? entries_.key() : clustered_key_of_entry(*table_, entries_.key(), entries_.value());
+  }
+
+  Result<bool> read_entry(FoundRow& row) {
+    if (clustered_scan()) {
+      COMMITD_RETURN_IF_ERROR(fill_row(*table_, entries_.key(), entries_.value(), row));
+      return true;
+    }
+    const std::string clustered = clustered_key_here();
+    if (clustered.empty()) return damaged();
+    return transaction_.read_row(*table_, snapshot_.get(), clustered, row);
+  }
+
+  // The row may have left the range while its lock was waited for; its new place, if behind, is met when the scan gets there.
+  bool still_has_entry(const FoundRow& row) const {
+    if (clustered_scan()) return true;
+    return secondary_key(*table_, index_, row.values, clustered_suffix(row.clustered_key)) == entries_.key();
+  }
+
+  Error damaged() const { return make_error(er::kErrorOnRead, "An entry of index '{}' of '{}.{}' is damaged", index_.name, table_->db, table_->name); }
+
+  static Result<bool> count(Result<bool> found) {
+    if (found) rows_read().add();
+    return found;
+  }
+
+  Transaction::Impl& transaction_;
+  const TablePtr table_;
+  const IndexDef& index_;
+  const ReadMode mode_;
+  const storage::SnapshotPtr snapshot_;
+  const KeyRange keys_;
+  MergedIterator entries_;
+  std::string last_locked_;
+  bool locked_by_this_scan_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Cursor> open_cursor(Transaction::Impl& transaction, const TablePtr& table, const IndexDef& index,
+                                    const IndexRange& range, ReadMode mode, bool backwards) {
+  return std::make_unique<IndexCursor>(transaction, table, index, range, mode, backwards);
+}
+
+}  // namespace commitd::txn

@@ -1,0 +1,76 @@
+#include "txn/merged_iterator.h"
+
+namespace commitd::txn {
+
+MergedIterator::MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, const WriteSet& writes, std::string lower,
+                               std::string upper, bool backwards)
+    : writes_(writes),
+      lower_(std::move(lower)),
+      upper_(std::move(upper)),
+      backwards_(backwards),
+      committed_(engine.iterate(std::move(snapshot), lower_, upper_)) {}
+
+// The next own entry behind key_, found anew each time because the write set may have changed.
+MergedIterator::OwnEntry MergedIterator::next_own() const {
+  const WriteSet::Map& own = writes_.entries();
+  if (own.empty()) return nullptr;
+  if (!backwards_) {
+    const auto at = started_ ? own.upper_bound(key_) : own.lower_bound(lower_);
+    return at == own.end() || (!upper_.empty() && at->first >= upper_) ? nullptr : &*at;
+  }
+  const std::string& bound = started_ ? key_ : upper_;
+  auto at = bound.empty() ? own.end() : own.lower_bound(bound);
+  if (at == own.begin()) return nullptr;
+  --at;
+  return at->first < lower_ ? nullptr : &*at;
+}
+
+Result<bool> MergedIterator::position_committed() {
+  if (!started_) {
+    if (!backwards_) {
+      committed_->seek(lower_);
+    } else {
+      // The engine's own bounds keep this below `upper`.
+      committed_->seek_for_prev(upper_.empty() ? std::string(64, '\xFF') : upper_);
+    }
+  } else if (!committed_is_next_ && committed_->valid()) {
+    backwards_ ? committed_->prev() : committed_->next();
+  }
+  COMMITD_RETURN_IF_ERROR(committed_->status());
+  committed_is_next_ = committed_->valid();
+  return committed_is_next_;
+}
+
+bool MergedIterator::own_comes_first(OwnEntry own) const {
+  if (own == nullptr) return false;
+  if (!committed_is_next_) return true;
+  return backwards_ ? own->first >= committed_->key() : own->first <= committed_->key();
+}
+
+void MergedIterator::take_committed() {
+  key_.assign(committed_->key());
+  value_.assign(committed_->value());
+  committed_is_next_ = false;
+}
+
+Result<bool> MergedIterator::next() {
+  while (true) {
+    const auto positioned = position_committed();
+    if (!positioned) return positioned;
+    const OwnEntry own = next_own();
+    const bool take_own = own_comes_first(own);
+    started_ = true;
+    if (!take_own) {
+      if (!committed_is_next_) return false;
+      take_committed();
+      return true;
+    }
+    if (committed_is_next_ && committed_->key() == own->first) committed_is_next_ = false;  // overwritten
+    key_ = own->first;
+    if (!own->second.value) continue;
+    value_ = *own->second.value;
+    return true;
+  }
+}
+
+}  // namespace commitd::txn

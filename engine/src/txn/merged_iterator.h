@@ -1,0 +1,41 @@
+// The engine's keys in a range with a transaction's own writes laid over them. The write set may change between two steps.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/engine.h"
+#include "storage/write_set.h"
+
+namespace commitd::txn {
+
+class MergedIterator {
+ public:
+  // Keys in [lower, upper), ascending or descending; an empty `upper` is no bound.
+  MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, const WriteSet& writes, std::string lower, std::string upper,
+                 bool backwards);
+
+  // False at the end.
+  Result<bool> next();
+  const std::string& key() const { return key_; }
+  const std::string& value() const { return value_; }
+
+ private:
+  using OwnEntry = const WriteSet::Map::value_type*;
+  OwnEntry next_own() const;
+  Result<bool> position_committed();
+  bool own_comes_first(OwnEntry own) const;
+  void take_committed();
+
+  const WriteSet& writes_;
+  std::string lower_, upper_;
+  const bool backwards_;
+  std::unique_ptr<storage::Iterator> committed_;
+  bool started_ = false;
+  bool committed_is_next_ = false;  // committed_ stands on a key that has not been passed yet
+  std::string key_, value_;
+};
+
+}  // namespace commitd::txn

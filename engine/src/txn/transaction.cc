@@ -1,0 +1,169 @@
+#include "txn/transaction.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/error_codes.h"
+#include "observe/metrics.h"
+#include "txn/transaction_impl.h"
+
+namespace commitd::txn {
+
+namespace {
+
+uint64_t next_xid() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+bool same_name(std::string_view left, std::string_view right) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [&](char l, char r) { return lower(l) == lower(r); });
+}
+
+// Table names live below every index id in the lock table: index ids start at 1.
+std::string table_lock_key(std::string_view db, std::string_view table) {
+  std::string key(4, '\0');
+  key.append(db).append(1, '\0').append(table);
+  return key;
+}
+
+Error no_savepoint(std::string_view name) { return make_error(er::kSpDoesNotExist, "SAVEPOINT {} does not exist", name); }
+
+observe::Counter& committed_counter() {
+  static auto& counter = observe::counter("commitd_transactions_committed_total", "Transactions committed with changes.");
+  return counter;
+}
+
+observe::Counter& rolled_back_counter() {
+  static auto& counter = observe::counter("commitd_transactions_rolled_back_total", "Transactions with changes that were rolled back.");
+  return counter;
+}
+
+}  // namespace
+
+Transaction::Transaction(Services& services, LockOwner& owner) : impl_(std::make_unique<Impl>(services, owner)) {}
+
+Transaction::~Transaction() { rollback(); }
+
+void Transaction::begin(const Options& options, const binlog::TransactionBuffer::Context& context) {
+  rollback();
+  impl_->options = options;
+  impl_->events.set_context(context);
+  impl_->active = true;
+}
+
+bool Transaction::active() const { return impl_->active; }
+bool Transaction::has_writes() const { return !impl_->events.empty(); }
+void Transaction::take_snapshot() { impl_->read_view(); }
+
+// READ UNCOMMITTED reads like READ COMMITTED: nothing uncommitted is ever visible outside its transaction.
+void Transaction::begin_statement() {
+  impl_->owner.clear_kill();
+  if (impl_->options.isolation <= Isolation::ReadCommitted) impl_->snapshot.reset();
+  impl_->statement = {{}, impl_->writes.mark(), impl_->events.mark()};
+}
+
+void Transaction::end_statement() { impl_->events.end_statement(); }
+
+void Transaction::rollback_statement() {
+  impl_->writes.rollback_to(impl_->statement.writes);
+  impl_->events.rollback_to(impl_->statement.events);
+}
+
+Task<Status> Transaction::lock_table(std::string_view db, std::string_view table, LockMode mode) {
+  const std::string key = table_lock_key(db, table);
+  co_return co_await impl_->lock_key(key, mode);
+}
+
+void Transaction::savepoint(std::string_view name) {
+  std::erase_if(impl_->savepoints, [&](const Impl::Savepoint& known) { return same_name(known.name, name); });
+  impl_->savepoints.push_back({std::string(name), impl_->writes.mark(), impl_->events.mark()});
+}
+
+Status Transaction::rollback_to_savepoint(std::string_view name) {
+  auto& savepoints = impl_->savepoints;
+  const auto at = std::find_if(savepoints.begin(), savepoints.end(), [&](const auto& known) { return same_name(known.name, name); });
+  if (at == savepoints.end()) return no_savepoint(name);
+  impl_->writes.rollback_to(at->writes);
+  impl_->events.rollback_to(at->events);
+  savepoints.erase(at + 1, savepoints.end());
+  return {};
+}
+
+Status Transaction::release_savepoint(std::string_view name) {
+  auto& savepoints = impl_->savepoints;
+  const auto at = std::find_if(savepoints.begin(), savepoints.end(), [&](const auto& known) { return same_name(known.name, name); });
+  if (at == savepoints.end()) return no_savepoint(name);
+  savepoints.erase(at, savepoints.end());
+  return {};
+}
+
+Task<Status> Transaction::commit() {
+  Status status;
+  if (has_writes()) status = co_await impl_->log_and_apply({});
+  impl_->forget();
+  co_return status;
+}
+
+void Transaction::rollback() {
+  if (has_writes()) rolled_back_counter().add();
+  impl_->forget();
+}
+
+// Locks taken for the statement (its table, exclusively) must outlive the implicit commit of what was open before.
+Task<Status> Transaction::commit_statement(std::string_view db, std::string_view sql, WriteSet writes, std::function<void()> publish) {
+  Status status;
+  if (has_writes()) status = co_await impl_->log_and_apply({});
+  if (status.ok()) {
+    impl_->writes = std::move(writes);
+    impl_->events.clear();
+    impl_->events.set_statement(db, sql);
+    status = co_await impl_->log_and_apply(std::move(publish));
+  }
+  impl_->forget();
+  co_return status;
+}
+
+const Gtid& Transaction::last_gtid() const { return impl_->last_gtid; }
+
+const storage::SnapshotPtr& Transaction::Impl::read_view() {
+  if (snapshot == nullptr) snapshot = services.engine.snapshot();
+  return snapshot;
+}
+
+// When the outcome is not known (error 1053) the transaction lives on in the log only, so this side of it ends like any other.
+Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
+  events.finish(next_xid());
+  binlog::CommitRequest request;
+  request.events = &events;
+  request.writes = &writes;
+  request.ship = options.ship;
+  request.publish = std::move(publish);
+  Status status = co_await services.pipeline.commit(request);
+  if (status.ok()) {
+    last_gtid = request.gtid;
+    committed_counter().add();
+  }
+  events.clear();
+  writes.clear();
+  co_return status;
+}
+
+void Transaction::Impl::forget() {
+  services.locks.release_all(owner);
+  snapshot.reset();
+  savepoints.clear();
+  writes.clear();
+  events.clear();
+  active = false;
+}
+
+Status Transaction::Impl::check_size() const {
+  if (writes.byte_size() + events.size() <= options.max_bytes) return {};
+  return make_error(er::kTransCacheFull,
+                    "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of storage; increase this mysqld "
+                    "variable and try again");
+}
+
+}  // namespace commitd::txn
