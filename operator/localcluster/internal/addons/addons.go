@@ -51,6 +51,28 @@ func WaitForBase(l layout.Layout, limit time.Duration) error {
 
 // InstallChaosMesh installs the chart and returns when its webhooks answer.
 func InstallChaosMesh(l layout.Layout, limit time.Duration) error {
+	if !chaosMeshDeployed(l) {
+		if err := deployChaosMesh(l); err != nil {
+			return err
+		}
+	}
+	for _, workload := range []string{"deployment/chaos-controller-manager", "daemonset/chaos-daemon"} {
+		if err := waitForRollout(l, ChaosMeshNamespace, workload, limit); err != nil {
+			return err
+		}
+	}
+	return waitForWebhook(l, limit)
+}
+
+// chaosMeshDeployed saves an upgrade that changes nothing: the chart makes new
+// certificates each time, and restarts everything with them.
+func chaosMeshDeployed(l layout.Layout) bool {
+	out, err := exec.Command(l.Bin("helm"), "status", "chaos-mesh",
+		"--kubeconfig", l.Kubeconfig(), "--namespace", ChaosMeshNamespace).Output()
+	return err == nil && strings.Contains(string(out), "STATUS: deployed")
+}
+
+func deployChaosMesh(l layout.Layout) error {
 	values, err := os.CreateTemp("", "chaos-mesh-values-*.yaml")
 	if err != nil {
 		return err
@@ -60,18 +82,9 @@ func InstallChaosMesh(l layout.Layout, limit time.Duration) error {
 	if _, err := values.WriteString(chaosMeshValues); err != nil {
 		return err
 	}
-	err = run(exec.Command(l.Bin("helm"), "upgrade", "--install", "chaos-mesh", l.Charts("chaos-mesh"),
+	return run(exec.Command(l.Bin("helm"), "upgrade", "--install", "chaos-mesh", l.Charts("chaos-mesh"),
 		"--kubeconfig", l.Kubeconfig(), "--namespace", ChaosMeshNamespace, "--create-namespace",
 		"--values", values.Name()))
-	if err != nil {
-		return err
-	}
-	for _, workload := range []string{"deployment/chaos-controller-manager", "daemonset/chaos-daemon"} {
-		if err := waitForRollout(l, ChaosMeshNamespace, workload, limit); err != nil {
-			return err
-		}
-	}
-	return waitForWebhook(l, limit)
 }
 
 // probeExperiment is only ever sent as a dry run, to hear from the webhook.

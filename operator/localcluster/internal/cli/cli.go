@@ -81,7 +81,7 @@ func kubeconfigCommand(find finder) *cobra.Command {
 
 func chaosMeshCommand(find finder) *cobra.Command {
 	parent := &cobra.Command{Use: "chaos-mesh", Short: "Chaos Mesh on the cluster"}
-	parent.AddCommand(command("install", "Install Chaos Mesh, or upgrade it, and wait until it answers", find,
+	parent.AddCommand(command("install", "Install Chaos Mesh, if it is not there, and wait until it answers", find,
 		func(cmd *cobra.Command, l layout.Layout) error { return cluster.InstallChaosMesh(l, cmd.OutOrStdout()) }))
 	return parent
 }
