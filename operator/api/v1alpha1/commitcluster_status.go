@@ -1,0 +1,107 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// CommitClusterStatus is what the operator knows. Record is the part it decides by; the rest is for people and tools.
+type CommitClusterStatus struct {
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// Phase sums up the conditions in one word, for display only.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+
+	// Replicas counts replicas, not the master: it belongs to the scale subresource.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// ReadyReplicas counts replicas that are attached to the master and acknowledge.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+
+	// Selector selects replicas, for the scale subresource.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	Record `json:",inline"`
+
+	// AccountsRevision identifies the accounts and the database that were created on the master last.
+	// +optional
+	AccountsRevision string `json:"accountsRevision,omitempty"`
+}
+
+// Record is the durable state of the failover protocol. It is only ever changed by a status update that carries the
+// resourceVersion it was read with, so that two operators can never both claim an epoch.
+type Record struct {
+	// Epoch is the highest epoch claimed. 0 means that no server has been initialised yet.
+	// +optional
+	Epoch int64 `json:"epoch,omitempty"`
+
+	// Election is set from the claim of an epoch until its master is chosen.
+	// +optional
+	Election *ElectionStatus `json:"election,omitempty"`
+
+	// Master is the pod that holds, or is being given, the mastership of the current epoch.
+	// +optional
+	Master string `json:"master,omitempty"`
+
+	// Quorum is who must acknowledge in the current epoch.
+	// +optional
+	Quorum *QuorumStatus `json:"quorum,omitempty"`
+
+	// PriorQuorums may still be the only holders of something acknowledged: an election must cover them too.
+	// They go away once Quorum holds everything.
+	// +optional
+	PriorQuorums []QuorumStatus `json:"priorQuorums,omitempty"`
+
+	// Members are the servers whose identity is known. A pod that comes up with another identity is not one of them.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Members []MemberStatus `json:"members,omitempty"`
+}
+
+// ElectionStatus describes an epoch that has been claimed and has no master yet.
+type ElectionStatus struct {
+	Reason string `json:"reason"`
+	// +optional
+	Message string `json:"message,omitempty"`
+	// +optional
+	StartedAt metav1.Time `json:"startedAt,omitempty"`
+}
+
+// QuorumStatus is one rule of who must acknowledge: WaitCount of Members, besides the master itself.
+type QuorumStatus struct {
+	Epoch   int64 `json:"epoch"`
+	Version int64 `json:"version"`
+	// MasterUUID is the server UUID of the master that counts the acknowledgements.
+	MasterUUID string `json:"masterUUID"`
+	// Members are server UUIDs, sorted.
+	// +listType=set
+	// +optional
+	Members   []string `json:"members,omitempty"`
+	WaitCount int32    `json:"waitCount"`
+}
+
+// MemberStatus is a server's identity, and what it was when its role changed last.
+type MemberStatus struct {
+	// Name of the pod.
+	Name string `json:"name"`
+	// ServerUUID and PVCUID together are the identity: an emptied or replaced volume is another server.
+	ServerUUID string `json:"serverUUID"`
+	PVCUID     string `json:"pvcUID"`
+	// +optional
+	Role string `json:"role,omitempty"`
+	// Synced says that this member's acknowledgements count.
+	// +optional
+	Synced bool `json:"synced,omitempty"`
+	// +optional
+	Problem string `json:"problem,omitempty"`
+}

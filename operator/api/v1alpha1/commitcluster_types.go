@@ -1,0 +1,232 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// CommitCluster is one master and a number of replicas of commitd, with semisynchronous replication between them.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:resource:shortName=cc,categories={all,commitlab}
+// +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.spec.replicas`
+// +kubebuilder:printcolumn:name="Attached",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Master",type=string,JSONPath=`.status.master`
+// +kubebuilder:printcolumn:name="Epoch",type=integer,JSONPath=`.status.epoch`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40",message="metadata.name must have at most 40 characters: pod and Service names are made from it"
+type CommitCluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec   CommitClusterSpec   `json:"spec"`
+	Status CommitClusterStatus `json:"status,omitempty"`
+}
+
+// CommitClusterList is a list of CommitClusters.
+//
+// +kubebuilder:object:root=true
+type CommitClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []CommitCluster `json:"items"`
+}
+
+// CommitClusterSpec is what a person asks for.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.semisync.waitCount) || self.replicas == 0 || self.semisync.waitCount <= self.replicas",message="spec.semisync.waitCount must not be larger than spec.replicas: no write could ever be acknowledged; lower it or leave it out for a majority"
+// +kubebuilder:validation:XValidation:rule="self.replicas == 0 || self.semisync.minSyncReplicas <= self.replicas",message="spec.semisync.minSyncReplicas must not be larger than spec.replicas: no write could ever be acknowledged; lower it or add replicas"
+type CommitClusterSpec struct {
+	// Image of commitd. Empty means the operator's default.
+	// +optional
+	Image string `json:"image,omitempty"`
+
+	// +kubebuilder:default=IfNotPresent
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	// +optional
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
+	// +optional
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// Replicas besides the master: 2 means three pods. 0 means a master alone, without semisync and without failover.
+	// With 1, writes of a `required` cluster wait after a failover until the failed server is back; 2 is the smallest number without that.
+	// +kubebuilder:default=2
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=20
+	Replicas int32 `json:"replicas"`
+
+	// +required
+	Storage StorageSpec `json:"storage"`
+
+	// +optional
+	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// +optional
+	Scheduling SchedulingSpec `json:"scheduling,omitempty"`
+
+	// +kubebuilder:default={}
+	// +optional
+	Semisync SemisyncSpec `json:"semisync,omitempty"`
+
+	// +optional
+	Engine EngineSpec `json:"engine,omitempty"`
+
+	// +kubebuilder:default={}
+	// +optional
+	Bootstrap BootstrapSpec `json:"bootstrap,omitempty"`
+
+	// +optional
+	Secrets SecretsSpec `json:"secrets,omitempty"`
+
+	// +kubebuilder:default={}
+	// +optional
+	Failover FailoverSpec `json:"failover,omitempty"`
+
+	// +kubebuilder:default={}
+	// +optional
+	Monitoring MonitoringSpec `json:"monitoring,omitempty"`
+}
+
+// StorageSpec describes the volume of each server.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",message="spec.storage.storageClassName cannot be changed: create a new cluster with the other class and move the data"
+type StorageSpec struct {
+	// +required
+	Size resource.Quantity `json:"size"`
+
+	// +kubebuilder:validation:MinLength=1
+	// +optional
+	StorageClassName *string `json:"storageClassName,omitempty"`
+}
+
+// SchedulingSpec says where pods may run.
+type SchedulingSpec struct {
+	// +optional
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// +optional
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	// Affinity replaces the default, which prefers a node of its own for each server.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+	// +optional
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	// +optional
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+}
+
+// Durability says what happens to writes when replicas are missing.
+// +kubebuilder:validation:Enum=required;preferred
+type Durability string
+
+const (
+	// DurabilityRequired blocks writes rather than acknowledging one that fewer than minSyncReplicas replicas hold.
+	DurabilityRequired Durability = "required"
+	// DurabilityPreferred lets the operator lower the wait count, down to 0, when replicas stay away.
+	DurabilityPreferred Durability = "preferred"
+)
+
+// SemisyncSpec says who must hold a transaction before its commit is acknowledged.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.waitCount) || self.durability != 'required' || self.waitCount >= self.minSyncReplicas",message="spec.semisync.waitCount must not be smaller than minSyncReplicas when durability is required; raise it or lower minSyncReplicas"
+type SemisyncSpec struct {
+	// +kubebuilder:default=required
+	// +optional
+	Durability Durability `json:"durability,omitempty"`
+
+	// MinSyncReplicas is the number of replicas that hold every acknowledged transaction, whatever happens (`required`).
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20
+	// +optional
+	MinSyncReplicas int32 `json:"minSyncReplicas,omitempty"`
+
+	// WaitCount is how many replicas acknowledge each transaction when all is well.
+	// Left out, it is chosen so that the acknowledging servers and the master are a majority.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20
+	// +optional
+	WaitCount *int32 `json:"waitCount,omitempty"`
+
+	// Timeout is how long writes wait for missing replicas before the wait count is lowered as far as `durability` allows.
+	// +kubebuilder:default="10s"
+	// +optional
+	Timeout metav1.Duration `json:"timeout,omitempty"`
+
+	// +kubebuilder:default=AFTER_SYNC
+	// +kubebuilder:validation:Enum=AFTER_SYNC;AFTER_COMMIT
+	// +optional
+	WaitPoint string `json:"waitPoint,omitempty"`
+
+	// OnTimeout is what the engine itself does with waiting commits. `async` turns automatic failover off:
+	// the operator could no longer know who holds what was acknowledged.
+	// +kubebuilder:default=block
+	// +kubebuilder:validation:Enum=block;error;async
+	// +optional
+	OnTimeout string `json:"onTimeout,omitempty"`
+}
+
+// EngineSpec configures commitd.
+type EngineSpec struct {
+	// Variables are passed to commitd as flags. Strings, integers and booleans are accepted (YAML turns ON into true).
+	// Names that the operator owns, such as datadir or server-id, are refused in the ConfigurationValid condition.
+	// +optional
+	Variables map[string]apiextensionsv1.JSON `json:"variables,omitempty"`
+}
+
+// BootstrapSpec says what a new cluster is given once it can be written to.
+type BootstrapSpec struct {
+	// Database is created and granted to User.
+	// +kubebuilder:default=app
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]{0,63}$`
+	// +optional
+	Database string `json:"database,omitempty"`
+	// User gets its password from the Secret NAME-app.
+	// +kubebuilder:default=app
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]{0,31}$`
+	// +kubebuilder:validation:XValidation:rule="!(self in ['root', 'commitlab_operator', 'commitlab_replication'])",message="spec.bootstrap.user must not be root, commitlab_operator or commitlab_replication: those accounts belong to the cluster"
+	// +optional
+	User string `json:"user,omitempty"`
+}
+
+// SecretsSpec names Secrets that exist already. A Secret that is not named is generated once and never changed.
+type SecretsSpec struct {
+	// Credentials must have the keys operator-password, root-password and replication-password.
+	// +optional
+	Credentials *corev1.LocalObjectReference `json:"credentials,omitempty"`
+	// App must have the keys username, password and database.
+	// +optional
+	App *corev1.LocalObjectReference `json:"app,omitempty"`
+}
+
+// FailoverSpec tunes when the operator gives the mastership to another server.
+type FailoverSpec struct {
+	// Disabled leaves a lost master to a person. A master that comes back by itself still gets its role again.
+	// +optional
+	Disabled bool `json:"disabled,omitempty"`
+
+	// UnreachableAfter is how long the operator must fail to reach the master before it asks the replicas.
+	// +kubebuilder:default="2s"
+	// +optional
+	UnreachableAfter metav1.Duration `json:"unreachableAfter,omitempty"`
+
+	// HeartbeatTimeout is how long a replica must not have heard the master to count as having lost it.
+	// +kubebuilder:default="3s"
+	// +optional
+	HeartbeatTimeout metav1.Duration `json:"heartbeatTimeout,omitempty"`
+}
+
+// MonitoringSpec controls what a Prometheus finds.
+type MonitoringSpec struct {
+	// ScrapeAnnotations adds the prometheus.io annotations to pods.
+	// +kubebuilder:default=true
+	// +optional
+	ScrapeAnnotations *bool `json:"scrapeAnnotations,omitempty"`
+}

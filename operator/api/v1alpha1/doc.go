@@ -1,0 +1,5 @@
+// Package v1alpha1 is the API of commitlab: clusters of commitd servers.
+//
+// +kubebuilder:object:generate=true
+// +groupName=commitlab.dev
+package v1alpha1

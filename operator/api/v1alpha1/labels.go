@@ -1,0 +1,37 @@
+package v1alpha1
+
+// Labels of the objects that belong to a cluster.
+const (
+	// LabelCluster holds the name of the CommitCluster.
+	LabelCluster = "commitlab.dev/cluster"
+	// LabelRole is set on pods by the operator only; Services select by it.
+	LabelRole = "commitlab.dev/role"
+)
+
+// Values of LabelRole.
+const (
+	RoleMaster  = "master"
+	RoleReplica = "replica"
+)
+
+// Condition types of a CommitCluster.
+const (
+	ConditionReady              = "Ready"
+	ConditionInitialized        = "Initialized"
+	ConditionSemisyncSatisfied  = "SemisyncSatisfied"
+	ConditionWritesBlocked      = "WritesBlocked"
+	ConditionDurabilityReduced  = "DurabilityReduced"
+	ConditionProgressing        = "Progressing"
+	ConditionDegraded           = "Degraded"
+	ConditionConfigurationValid = "ConfigurationValid"
+)
+
+// Phases, for display only: nothing decides by them.
+const (
+	PhaseInitializing = "Initializing"
+	PhaseRunning      = "Running"
+	PhaseDegraded     = "Degraded"
+	PhaseFailingOver  = "FailingOver"
+	PhaseBlocked      = "Blocked"
+	PhaseStopped      = "Stopped"
+)

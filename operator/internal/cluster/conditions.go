@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"commitlab.dev/operator/api/v1alpha1"
+)
+
+// Summary is what people and tools are told about a cluster.
+type Summary struct {
+	Conditions    []metav1.Condition
+	Phase         string
+	ReadyReplicas int32
+	Members       []v1alpha1.MemberStatus
+}
+
+// Summarize describes a view and the plan that was made from it.
+func Summarize(v View, p Plan) Summary {
+	s := Summary{Members: v.describeMembers(p)}
+	master := v.server(v.Record.Master)
+	serves := v.servesAsMaster(master)
+	writable := serves && !master.Status.WritesBlocked
+	if serves {
+		s.ReadyReplicas = v.attachedReplicas(master)
+	}
+	s.Conditions = []metav1.Condition{
+		v.ready(serves, writable, p),
+		v.initialized(writable, p),
+		v.semisyncSatisfied(serves, s.ReadyReplicas),
+		condition(v1alpha1.ConditionWritesBlocked, !writable, "NoQuorum", "Writable", blockedMessage(serves, writable, p)),
+		v.durabilityReduced(),
+		v.progressing(p),
+		v.degraded(p),
+	}
+	s.Phase = v.phase(writable, p)
+	return s
+}
+
+func condition(kind string, is bool, yes, no, message string) metav1.Condition {
+	c := metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: no, Message: message}
+	if is {
+		c.Status, c.Reason = metav1.ConditionTrue, yes
+	}
+	return c
+}
+
+func (v *View) ready(serves, writable bool, p Plan) metav1.Condition {
+	message := v.Record.Master + " takes writes"
+	if !writable {
+		message = blockedMessage(serves, writable, p)
+	}
+	return condition(v1alpha1.ConditionReady, writable, "MasterServes", "MasterDoesNotServe", message)
+}
+
+func (v *View) initialized(writable bool, p Plan) metav1.Condition {
+	switch {
+	case v.Initialized || writable:
+		return condition(v1alpha1.ConditionInitialized, true, "Bootstrapped", "", "the cluster has acknowledged its first transaction")
+	case v.Record.Epoch == 0 && len(p.Problems) > 0:
+		return condition(v1alpha1.ConditionInitialized, false, "", "ExistingData", joinProblems(p.Problems))
+	}
+	return condition(v1alpha1.ConditionInitialized, false, "", "Bootstrapping", p.Waiting)
+}
+
+func blockedMessage(serves, writable bool, p Plan) string {
+	switch {
+	case writable:
+		return "writes are acknowledged"
+	case serves:
+		return "the master waits for enough replicas to attach and acknowledge"
+	case p.Waiting != "":
+		return p.Waiting
+	case len(p.Problems) > 0:
+		return joinProblems(p.Problems)
+	}
+	return "no server has been given the mastership yet"
+}
+
+func (v *View) semisyncSatisfied(serves bool, attached int32) metav1.Condition {
+	if v.Record.Quorum == nil {
+		return condition(v1alpha1.ConditionSemisyncSatisfied, false, "", "NoQuorum", "no quorum yet")
+	}
+	full := v.Policy.fullWaitCount()
+	return condition(v1alpha1.ConditionSemisyncSatisfied, serves && attached >= full, "Attached", "ReplicasMissing",
+		fmt.Sprintf("%d replicas acknowledge, %d are asked for", attached, full))
+}
+
+func (v *View) durabilityReduced() metav1.Condition {
+	if v.Record.Quorum == nil {
+		return condition(v1alpha1.ConditionDurabilityReduced, false, "", "NoQuorum", "no quorum yet")
+	}
+	full, now := v.Policy.fullWaitCount(), v.Record.Quorum.WaitCount
+	return condition(v1alpha1.ConditionDurabilityReduced, now < full, "WaitCountLowered", "AsAsked",
+		fmt.Sprintf("%d replicas hold every acknowledged transaction, besides the master; %d are asked for", now, full))
+}
+
+func (v *View) progressing(p Plan) metav1.Condition {
+	switch {
+	case v.Record.Election != nil:
+		return condition(v1alpha1.ConditionProgressing, true, "Electing", "", fmt.Sprintf("epoch %d: %s", v.Record.Epoch, p.Waiting))
+	case len(v.Record.PriorQuorums) > 0:
+		return condition(v1alpha1.ConditionProgressing, true, "EstablishingQuorum", "", "a new quorum is not established yet")
+	case p.Record != nil || len(p.Commands) > 0 || v.Record.Epoch == 0:
+		return condition(v1alpha1.ConditionProgressing, true, "Reconciling", "", "servers are being given their roles")
+	}
+	return condition(v1alpha1.ConditionProgressing, false, "", "AsAsked", "nothing is under way")
+}
+
+func (v *View) degraded(p Plan) metav1.Condition {
+	if len(p.Problems) > 0 {
+		return condition(v1alpha1.ConditionDegraded, true, "NeedsAPerson", "", joinProblems(p.Problems))
+	}
+	var missing []string
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if v.wanted(s) && !v.servesAsMaster(s) && !v.servesAsReplica(s) {
+			missing = append(missing, s.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return condition(v1alpha1.ConditionDegraded, true, "ServersMissing", "", "without a role: "+strings.Join(missing, ", "))
+	}
+	return condition(v1alpha1.ConditionDegraded, false, "", "AllServersServe", "every server has its role")
+}
+
+func (v *View) phase(writable bool, p Plan) string {
+	switch {
+	case v.Record.Epoch == 0 && len(p.Problems) > 0:
+		return v1alpha1.PhaseStopped
+	case !v.Initialized && !writable:
+		return v1alpha1.PhaseInitializing
+	case v.Record.Election != nil:
+		return v1alpha1.PhaseFailingOver
+	case !writable:
+		return v1alpha1.PhaseBlocked
+	case v.degraded(p).Status == metav1.ConditionTrue:
+		return v1alpha1.PhaseDegraded
+	}
+	return v1alpha1.PhaseRunning
+}
+
+func (v *View) attachedReplicas(master *Server) int32 {
+	return setOf(master.Status.SemisyncClients).count(v.Record.Quorum.Members)
+}
+
+// describeMembers adds to each known identity what it is now; a server that does not answer keeps what it was.
+func (v *View) describeMembers(p Plan) []v1alpha1.MemberStatus {
+	var list []v1alpha1.MemberStatus
+	counted := uuidSet{}
+	if q := v.Record.Quorum; q != nil {
+		counted = setOf(append(slices.Clone(q.Members), q.MasterUUID))
+	}
+	for _, m := range v.Record.Members {
+		if s := v.server(m.Name); s != nil && s.Reachable {
+			m.Role = string(s.Status.Role)
+		}
+		m.Synced = counted[m.ServerUUID]
+		m.Problem = p.Problems[m.Name]
+		list = append(list, m)
+	}
+	return list
+}
+
+func joinProblems(problems map[string]string) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(problems)) {
+		text := problems[name]
+		if name != "" {
+			text = name + ": " + text
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "; ")
+}

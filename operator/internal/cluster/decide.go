@@ -1,0 +1,185 @@
+package cluster
+
+import (
+	"fmt"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
+)
+
+// Decide says what to do next.
+func Decide(v View) Plan {
+	p := Plan{Roles: v.roles()}
+	switch {
+	case v.Record.Epoch == 0:
+		v.claimBootstrap(&p)
+	case v.Record.Election != nil:
+		v.elect(&p)
+	default:
+		v.steady(&p)
+	}
+	return p
+}
+
+// steady: an epoch has its master on record. Give it its role, and everybody else theirs.
+func (v *View) steady(p *Plan) {
+	if v.highestEpoch() > v.Record.Epoch {
+		p.Record = v.claim(ReasonHigherEpoch, "a server has promised a higher epoch than the one on record")
+		p.Event = &Event{Reason: ReasonHigherEpoch, Message: p.Record.Election.Message, Warning: true}
+		return
+	}
+	master := v.server(v.Record.Master)
+	switch {
+	case master == nil || !v.isMember(master):
+		v.detectLoss(p, master)
+	case v.servesAsMaster(master):
+		v.runCluster(p, master)
+	case master.Status.Role == engine.RoleFenced && master.Status.Epoch == v.Record.Epoch:
+		p.Commands = append(p.Commands, v.promote(master))
+	default:
+		message := fmt.Sprintf("%s is %s with epoch %d: it was restarted", master.Name, master.Status.Role, master.Status.Epoch)
+		p.Record = v.claim(ReasonMasterRestarted, message)
+		p.Event = &Event{Reason: ReasonMasterRestarted, Message: message, Warning: true}
+	}
+}
+
+func (v *View) promote(master *Server) Command {
+	q := v.Record.Quorum
+	return Command{Kind: CommandPromote, Server: master.Name, Epoch: v.Record.Epoch,
+		Quorum: engine.Quorum{WaitCount: q.WaitCount, Members: q.Members}}
+}
+
+// detectLoss decides whether a master that cannot be reached is lost: only if enough replicas say so too, which are then
+// also enough to elect another one.
+func (v *View) detectLoss(p *Plan, master *Server) {
+	p.Waiting = "the operator does not reach the master " + v.Record.Master
+	replaced := master != nil && master.Reachable
+	if replaced {
+		p.problem(master.Name, describeIdentity(v.identityOf(master)))
+	}
+	switch {
+	case v.Policy.FailoverDisabled:
+		p.problem("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled or semisync.onTimeout: async)")
+	case !replaced && master != nil && master.UnreachableFor < v.Policy.UnreachableAfter:
+	case !coversRecord(v.silentServers(), &v.Record):
+		p.Waiting += "; too few replicas have lost it to elect another one"
+	default:
+		message := fmt.Sprintf("neither the operator nor enough replicas reach %s", v.Record.Master)
+		p.Record = v.claim(ReasonMasterLost, message)
+		p.Event = &Event{Reason: ReasonMasterLost, Message: message, Warning: true}
+	}
+}
+
+// silentServers can be fenced and do not hear the master.
+func (v *View) silentServers() uuidSet {
+	silent := uuidSet{}
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if s.Name != v.Record.Master && v.isMember(s) && !v.hears(s) {
+			silent[s.Status.ServerUUID] = true
+		}
+	}
+	return silent
+}
+
+func (v *View) hears(s *Server) bool {
+	if !v.servesAsReplica(s) || s.Status.ReceiverState != engine.ReceiverReceiving {
+		return false
+	}
+	last := s.Status.SecondsSinceHeartbeat
+	return last != nil && *last < v.Policy.HeartbeatTimeout.Seconds()
+}
+
+// runCluster: the master serves. Bring the others to it and keep the quorum right.
+func (v *View) runCluster(p *Plan, master *Server) {
+	if record, event := v.admitFresh(); record != nil {
+		p.Record, p.Event = record, event
+		return
+	}
+	if record, event := v.quorumRecord(master); record != nil {
+		p.Record, p.Event = record, event
+		return
+	}
+	if q := v.Record.Quorum; !inForce(q, &master.Status) {
+		p.Commands = append(p.Commands, Command{Kind: CommandQuorum, Server: master.Name, Epoch: q.Epoch, Version: q.Version,
+			Quorum: engine.Quorum{WaitCount: q.WaitCount, Members: q.Members}})
+	}
+	for i := range v.Servers {
+		if s := &v.Servers[i]; s.Name != master.Name {
+			v.bringIn(p, s, master)
+		}
+	}
+}
+
+// bringIn gives a server that is not the master its place.
+func (v *View) bringIn(p *Plan, s, master *Server) {
+	switch id := v.identityOf(s); {
+	case id == identityEmpty && v.wanted(s):
+		p.Commands = append(p.Commands, Command{Kind: CommandInitialize, Server: s.Name})
+	case id == identityForeign || id == identityReplacedVolume:
+		p.problem(s.Name, describeIdentity(id))
+	case id != identityMember:
+	case s.Status.ReceiverState == engine.ReceiverDiverged:
+		p.problem(s.Name, "its log has transactions that the master does not have and that were visible already: it is kept as it is. "+
+			"Look at it, then delete its pod and volume to have it built anew")
+	case !v.servesAsReplica(s):
+		p.Commands = append(p.Commands, Command{Kind: CommandFollow, Server: s.Name, Epoch: v.Record.Epoch,
+			Source: engine.Source{Host: master.Address, Port: MySQLPort, UUID: master.Status.ServerUUID}})
+	}
+}
+
+// admitFresh puts servers without any data on record, so that they may follow. They are not counted before they have caught up.
+func (v *View) admitFresh() (*v1alpha1.Record, *Event) {
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if !v.wanted(s) || v.identityOf(s) != identityFresh {
+			continue
+		}
+		r := v.Record.DeepCopy()
+		entry := v1alpha1.MemberStatus{Name: s.Name, ServerUUID: s.Status.ServerUUID, PVCUID: s.PVCUID}
+		for j := range r.Members {
+			if r.Members[j].Name == s.Name {
+				r.Members[j] = entry
+				return r, &Event{Reason: "MemberReplaced", Message: s.Name + " has come up with an empty volume: it joins as a new server", Warning: true}
+			}
+		}
+		r.Members = append(r.Members, entry)
+		return r, &Event{Reason: "MemberAdded", Message: s.Name + " joins"}
+	}
+	return nil, nil
+}
+
+// quorumRecord moves the quorum on record: first the new one is added beside those that may be in force, then the master is
+// told, and only when the new one holds everything are the prior ones dropped.
+func (v *View) quorumRecord(master *Server) (*v1alpha1.Record, *Event) {
+	q := v.Record.Quorum
+	if len(v.Record.PriorQuorums) > 0 && established(q, &master.Status) {
+		r := v.Record.DeepCopy()
+		r.PriorQuorums = nil
+		return r, &Event{Reason: "QuorumEstablished", Message: fmt.Sprintf("epoch %d: %d of %d replicas acknowledge every transaction",
+			q.Epoch, q.WaitCount, len(q.Members))}
+	}
+	desired := desiredQuorum(v, master)
+	if sameQuorum(q, desired.WaitCount, desired.Members) {
+		return nil, nil
+	}
+	r := v.Record.DeepCopy()
+	desired.Version = max(q.Version, master.Status.QuorumVersion) + 1
+	r.PriorQuorums = withPrior(r.PriorQuorums, *q)
+	r.Quorum = &desired
+	return r, &Event{Reason: "QuorumChanging", Message: fmt.Sprintf("epoch %d: from %d of %d replicas to %d of %d",
+		q.Epoch, q.WaitCount, len(q.Members), desired.WaitCount, len(desired.Members))}
+}
+
+func describeIdentity(id identity) string {
+	switch id {
+	case identityEmpty:
+		return "its volume has been emptied: what it held is lost"
+	case identityReplacedVolume:
+		return "it has the server UUID of a member but another volume, perhaps an older copy: it is not used. " +
+			"Delete its pod and volume to have it built anew"
+	case identityForeign:
+		return "its volume holds data that did not come from this cluster: it is not used. Delete its pod and volume to have it built anew"
+	}
+	return "its identity is not the one on record"
+}

@@ -1,0 +1,250 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
+)
+
+// Reasons of elections.
+const (
+	ReasonBootstrap       = "Bootstrap"
+	ReasonMasterLost      = "MasterLost"
+	ReasonMasterRestarted = "MasterRestarted"
+	ReasonHigherEpoch     = "HigherEpochSeen"
+)
+
+// claim starts an election: from here on servers only listen to the new epoch.
+func (v *View) claim(reason, message string) *v1alpha1.Record {
+	r := v.Record.DeepCopy()
+	r.Epoch = v.highestEpoch() + 1
+	r.Election = &v1alpha1.ElectionStatus{Reason: reason, Message: message, StartedAt: metav1.NewTime(v.Now)}
+	return r
+}
+
+// claimBootstrap is the only step in which servers without data are promised to become this cluster.
+func (v *View) claimBootstrap(p *Plan) {
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if s.Reachable && s.Status.Role != engine.RoleUninitialized {
+			p.problem(s.Name, fmt.Sprintf("the volume of %s holds data, but the status of this cluster is empty: nothing is touched. "+
+				"Restore the status, or delete the volumes to start anew", s.Name))
+		}
+	}
+	if len(p.Problems) > 0 {
+		return
+	}
+	if missing := v.unreachableWanted(); len(missing) > 0 {
+		p.Waiting = fmt.Sprintf("waiting for %v to start", missing)
+		return
+	}
+	p.Record = v.claim(ReasonBootstrap, "first start on empty volumes")
+	p.Event = &Event{Reason: "Bootstrap", Message: "all servers are up with empty volumes: initialising them"}
+}
+
+func (v *View) unreachableWanted() []string {
+	var names []string
+	for i := range v.Servers {
+		if s := &v.Servers[i]; v.wanted(s) && !s.Reachable {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// elect drives an election: fence, until what is fenced covers everything acknowledged, then choose.
+func (v *View) elect(p *Plan) {
+	if v.highestEpoch() > v.Record.Epoch {
+		p.Record = v.claim(v.Record.Election.Reason, "a server has promised a higher epoch")
+		return
+	}
+	fenced := v.fencedServers()
+	if !v.enough(fenced) {
+		v.fenceRest(p)
+		p.Waiting = fmt.Sprintf("epoch %d: waiting for enough servers to be fenced; fenced so far: %v", v.Record.Epoch, names(fenced))
+		return
+	}
+	winner, err := best(fenced, v.Record.Master)
+	if err != nil {
+		p.problem("", err.Error())
+		return
+	}
+	p.Record = v.elected(winner, fenced)
+	p.Event = &Event{Reason: "Elected", Message: fmt.Sprintf("%s is the master of epoch %d (%s; log epoch %d, %s)",
+		winner.Name, v.Record.Epoch, v.Record.Election.Reason, winner.Status.LastLogEpoch, winner.Status.GTIDLogged)}
+}
+
+func (v *View) bootstrapping() bool { return v.Record.Quorum == nil }
+
+// mayElect says whether the server's log counts in this election.
+func (v *View) mayElect(s *Server) bool {
+	if v.bootstrapping() {
+		return v.wanted(s) && s.Reachable && s.Status.Role != engine.RoleUninitialized && holdsNothing(&s.Status)
+	}
+	return v.isMember(s)
+}
+
+func (v *View) fencedServers() []*Server {
+	var fenced []*Server
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if v.mayElect(s) && s.Status.Role == engine.RoleFenced && s.Status.Epoch == v.Record.Epoch {
+			fenced = append(fenced, s)
+		}
+	}
+	return fenced
+}
+
+// enough: at bootstrap every server; later whatever covers the quorums on record.
+func (v *View) enough(fenced []*Server) bool {
+	if v.bootstrapping() {
+		return int32(len(fenced)) == v.Policy.Replicas+1
+	}
+	return len(fenced) > 0 && coversRecord(uuids(fenced), &v.Record)
+}
+
+func (v *View) fenceRest(p *Plan) {
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		switch {
+		case v.bootstrapping() && v.wanted(s) && v.identityOf(s) == identityEmpty:
+			p.Commands = append(p.Commands, Command{Kind: CommandInitialize, Server: s.Name})
+		case v.mayElect(s) && (s.Status.Role != engine.RoleFenced || s.Status.Epoch < v.Record.Epoch):
+			p.Commands = append(p.Commands, Command{Kind: CommandFence, Server: s.Name, Epoch: v.Record.Epoch})
+		}
+	}
+}
+
+// best finds the log that holds everything acknowledged: the last epoch decides, then what is in it. On a tie the current master stays, then the lowest ordinal wins.
+func best(fenced []*Server, incumbent string) (*Server, error) {
+	newest := slices.MaxFunc(fenced, func(a, b *Server) int { return cmp.Compare(a.Status.LastLogEpoch, b.Status.LastLogEpoch) })
+	winner := newest
+	for _, s := range fenced {
+		if s.Status.LastLogEpoch < newest.Status.LastLogEpoch {
+			continue
+		}
+		order, err := compareLogs(s, winner)
+		if err != nil {
+			return nil, err
+		}
+		if order > 0 || (order == 0 && s.Name == incumbent) {
+			winner = s
+		}
+	}
+	return winner, nil
+}
+
+// compareLogs orders two logs that end in the same epoch by what they hold. They are prefixes of one log, so two that do
+// not contain one another mean that somebody wrote around the protocol.
+func compareLogs(a, b *Server) (int, error) {
+	ab, err := contains(a.Status.GTIDLogged, b.Status.GTIDLogged)
+	if err != nil {
+		return 0, err
+	}
+	ba, err := contains(b.Status.GTIDLogged, a.Status.GTIDLogged)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case ab && ba:
+		return 0, nil
+	case ab:
+		return 1, nil
+	case ba:
+		return -1, nil
+	}
+	return 0, fmt.Errorf("the logs of %s (%s) and %s (%s) have diverged within epoch %d: neither holds everything. "+
+		"Nothing is promoted; a person must choose", a.Name, a.Status.GTIDLogged, b.Name, b.Status.GTIDLogged, a.Status.LastLogEpoch)
+}
+
+func contains(outer, inner string) (bool, error) {
+	if outer == inner || inner == "" {
+		return true, nil
+	}
+	a, err := mysql.ParseMysqlGTIDSet(outer)
+	if err != nil {
+		return false, fmt.Errorf("GTID set %q: %w", outer, err)
+	}
+	b, err := mysql.ParseMysqlGTIDSet(inner)
+	if err != nil {
+		return false, fmt.Errorf("GTID set %q: %w", inner, err)
+	}
+	return a.Contain(b), nil
+}
+
+// elected is the record that makes the winner the master of the claimed epoch.
+func (v *View) elected(winner *Server, fenced []*Server) *v1alpha1.Record {
+	r := v.Record.DeepCopy()
+	r.Election = nil
+	r.Master = winner.Name
+	counted := v.countedBefore()
+	if v.bootstrapping() {
+		r.Members = nil
+		for _, s := range fenced {
+			r.Members = append(r.Members, v1alpha1.MemberStatus{Name: s.Name, ServerUUID: s.Status.ServerUUID, PVCUID: s.PVCUID})
+			counted[s.Status.ServerUUID] = true
+		}
+	} else {
+		r.PriorQuorums = v.remainingQuorums(winner, uuids(fenced))
+	}
+	delete(counted, winner.Status.ServerUUID)
+	reached := uuids(fenced).count(counted.sorted())
+	r.Quorum = &v1alpha1.QuorumStatus{
+		Epoch:      r.Epoch,
+		Version:    firstQuorumVersion,
+		MasterUUID: winner.Status.ServerUUID,
+		Members:    counted.sorted(),
+		WaitCount:  min(max(reached, v.Policy.floorWaitCount()), v.Policy.fullWaitCount()),
+	}
+	return r
+}
+
+// countedBefore are the servers whose logs counted in the last quorum, its master included, as far as they still exist.
+func (v *View) countedBefore() uuidSet {
+	counted := uuidSet{}
+	if v.Record.Quorum == nil {
+		return counted
+	}
+	before := setOf(append(slices.Clone(v.Record.Quorum.Members), v.Record.Quorum.MasterUUID))
+	for _, m := range v.Record.Members {
+		if s := v.server(m.Name); before[m.ServerUUID] && s != nil && v.identityOf(s) != identityReplacedVolume {
+			counted[m.ServerUUID] = true
+		}
+	}
+	return counted
+}
+
+// remainingQuorums are those that still count until the new one is established. One that is covered and newer than the
+// winner's log has acknowledged nothing and never will.
+func (v *View) remainingQuorums(winner *Server, fenced uuidSet) []v1alpha1.QuorumStatus {
+	var remaining []v1alpha1.QuorumStatus
+	for _, q := range append(slices.Clone(v.Record.PriorQuorums), *v.Record.Quorum) {
+		if covers(fenced, &q) && q.Epoch > winner.Status.LastLogEpoch {
+			continue
+		}
+		remaining = withPrior(remaining, q)
+	}
+	return remaining
+}
+
+func uuids(servers []*Server) uuidSet {
+	u := uuidSet{}
+	for _, s := range servers {
+		u[s.Status.ServerUUID] = true
+	}
+	return u
+}
+
+func names(servers []*Server) []string {
+	list := []string{}
+	for _, s := range servers {
+		list = append(list, s.Name)
+	}
+	return list
+}

@@ -1,0 +1,126 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
+)
+
+// uuidSet is a set of server UUIDs.
+type uuidSet map[string]bool
+
+func (u uuidSet) count(members []string) int32 {
+	var n int32
+	for _, m := range members {
+		if u[m] {
+			n++
+		}
+	}
+	return n
+}
+
+func setOf(uuids []string) uuidSet {
+	u := uuidSet{}
+	for _, id := range uuids {
+		u[id] = true
+	}
+	return u
+}
+
+func (u uuidSet) sorted() []string { return slices.Sorted(maps.Keys(u)) }
+
+// covers says whether everything that was ever acknowledged under the quorum is in the log of one of these servers, and
+// nothing more can be acknowledged under it once they are fenced: the master's own log has all of it, and R members meet
+// every set of W members when R + W > M.
+func covers(fenced uuidSet, q *v1alpha1.QuorumStatus) bool {
+	return fenced[q.MasterUUID] || fenced.count(q.Members)+q.WaitCount > int32(len(q.Members))
+}
+
+// coversRecord says whether an election among these servers is safe. The last master chosen had everything that the prior
+// quorums acknowledged, so it alone is enough; without it every quorum that may have been in force counts.
+func coversRecord(fenced uuidSet, r *v1alpha1.Record) bool {
+	if fenced[r.Quorum.MasterUUID] {
+		return true
+	}
+	for i := range r.PriorQuorums {
+		if !covers(fenced, &r.PriorQuorums[i]) {
+			return false
+		}
+	}
+	return covers(fenced, r.Quorum)
+}
+
+// inForce: the master acknowledges by this quorum. PROMOTE carries no version, so the first version is whatever it starts with.
+func inForce(q *v1alpha1.QuorumStatus, master *engine.Status) bool {
+	sameVersion := master.QuorumVersion == q.Version || (q.Version == firstQuorumVersion && master.QuorumVersion < firstQuorumVersion)
+	return sameVersion && master.Epoch == q.Epoch && sameQuorum(q, master.WaitCount, master.Members)
+}
+
+const firstQuorumVersion int64 = 1
+
+func sameQuorum(q *v1alpha1.QuorumStatus, waitCount int32, members []string) bool {
+	return q.WaitCount == waitCount && slices.Equal(setOf(q.Members).sorted(), setOf(members).sorted())
+}
+
+// established: the quorum is in force, the epoch transaction is acknowledged, and enough of its members hold everything that
+// was ever acknowledged, under whatever quorum. From then on the prior quorums add nothing.
+func established(q *v1alpha1.QuorumStatus, master *engine.Status) bool {
+	return inForce(q, master) && !master.WritesBlocked && setOf(master.AckedMembers).count(q.Members) >= q.WaitCount
+}
+
+// withPrior appends a quorum to the prior ones, unless one of them covers exactly the same; the older epoch is kept then,
+// because a quorum may only be forgotten when nothing of its epoch was logged.
+func withPrior(prior []v1alpha1.QuorumStatus, q v1alpha1.QuorumStatus) []v1alpha1.QuorumStatus {
+	same := func(p v1alpha1.QuorumStatus) bool {
+		return p.MasterUUID == q.MasterUUID && sameQuorum(&p, q.WaitCount, q.Members)
+	}
+	if i := slices.IndexFunc(prior, same); i >= 0 {
+		kept := slices.Clone(prior)
+		kept[i].Epoch = min(prior[i].Epoch, q.Epoch)
+		return kept
+	}
+	return append(slices.Clone(prior), q)
+}
+
+// desiredQuorum is what the quorum of this epoch should be, seen from its master.
+func desiredQuorum(v *View, master *Server) v1alpha1.QuorumStatus {
+	members, attached := uuidSet{}, uuidSet{}
+	current, acked, clients := setOf(v.Record.Quorum.Members), setOf(master.Status.AckedMembers), setOf(master.Status.SemisyncClients)
+	for i := range v.Record.Members {
+		m := &v.Record.Members[i]
+		s := v.server(m.Name)
+		if m.Name == master.Name || s == nil || !v.wanted(s) || v.identityOf(s) == identityReplacedVolume {
+			continue
+		}
+		joins := v.servesAsReplica(s) && s.Status.ReceiverState == engine.ReceiverReceiving && s.CaughtUp
+		if !current[m.ServerUUID] && !joins {
+			continue
+		}
+		members[m.ServerUUID] = true
+		if clients[m.ServerUUID] && (acked[m.ServerUUID] || !current[m.ServerUUID]) {
+			attached[m.ServerUUID] = true
+		}
+	}
+	return v1alpha1.QuorumStatus{
+		Epoch:      v.Record.Epoch,
+		Version:    v.Record.Quorum.Version,
+		MasterUUID: v.Record.Quorum.MasterUUID,
+		Members:    members.sorted(),
+		WaitCount:  desiredWaitCount(v.Policy, v.Record.Quorum.WaitCount, int32(len(attached)), master.Status.AckWaitingSeconds),
+	}
+}
+
+// desiredWaitCount follows the replicas that are attached: upwards at once, downwards only when writes have waited for too long.
+func desiredWaitCount(p Policy, current, attached int32, waitedSeconds float64) int32 {
+	full, floor := p.fullWaitCount(), p.floorWaitCount()
+	wanted := current
+	switch {
+	case attached >= current:
+		wanted = attached
+	case waitedSeconds >= p.AckTimeout.Seconds():
+		wanted = attached
+	}
+	return min(max(wanted, floor), full)
+}

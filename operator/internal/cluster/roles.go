@@ -1,0 +1,37 @@
+package cluster
+
+import "commitlab.dev/operator/api/v1alpha1"
+
+// roles are the labels that Services select by.
+func (v *View) roles() map[string]string {
+	labels := map[string]string{}
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		labels[s.Name] = v.roleOf(s)
+	}
+	return labels
+}
+
+func (v *View) roleOf(s *Server) string {
+	switch {
+	case v.servesAsMaster(s):
+		return v.masterRole(s)
+	case v.servesAsReplica(s):
+		return v1alpha1.RoleReplica
+	case s.Reachable || v.Record.Election != nil:
+		return ""
+	case s.Label == v1alpha1.RoleMaster && s.Name != v.Record.Master:
+		return ""
+	}
+	// Not reaching a server is no reason to take it from clients that may.
+	return s.Label
+}
+
+// masterRole keeps the master Service empty until the cluster has acknowledged something: clients that come too early
+// would wait for an acknowledgement that nobody can give yet.
+func (v *View) masterRole(s *Server) string {
+	if v.Initialized || !s.Status.WritesBlocked {
+		return v1alpha1.RoleMaster
+	}
+	return ""
+}

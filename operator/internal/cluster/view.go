@@ -1,0 +1,172 @@
+// Package cluster holds the rules that decide whether a commit is ever lost: it looks at a cluster's servers and at the
+// durable record, and says what to do next. It knows nothing of Kubernetes objects.
+//
+// Deciding is a pure function of a View. A Plan either changes the record, and then nothing else, or commands servers by
+// an already persisted record: so an operator may stop between any two steps and another one may go on.
+package cluster
+
+import (
+	"time"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
+)
+
+// View is everything that a decision depends on.
+type View struct {
+	Now    time.Time
+	Policy Policy
+	Record v1alpha1.Record
+	// Initialized: the cluster has acknowledged something, ever.
+	Initialized bool
+	// Servers by ordinal: every pod of the StatefulSet, and every pod that should be there.
+	Servers []Server
+}
+
+// Policy is the part of a spec that decisions depend on.
+type Policy struct {
+	Replicas         int32
+	Durability       v1alpha1.Durability
+	MinSyncReplicas  int32
+	WaitCount        *int32
+	AckTimeout       time.Duration
+	FailoverDisabled bool
+	UnreachableAfter time.Duration
+	HeartbeatTimeout time.Duration
+}
+
+// Server is one pod as it was seen just now.
+type Server struct {
+	Name    string
+	Ordinal int32
+	// Address is empty while there is no pod.
+	Address string
+	PVCUID  string
+	// Label is the role label that the pod carries.
+	Label string
+
+	Reachable      bool
+	UnreachableFor time.Duration
+	// Status is only meaningful when Reachable.
+	Status engine.Status
+	// CaughtUp: the log held everything that the master had acknowledged when the master was asked, a moment earlier.
+	CaughtUp bool
+}
+
+// PolicyOf reads the policy out of a cluster's spec.
+func PolicyOf(c *v1alpha1.CommitCluster) Policy {
+	s := c.Spec
+	return Policy{
+		Replicas:        s.Replicas,
+		Durability:      s.Semisync.Durability,
+		MinSyncReplicas: s.Semisync.MinSyncReplicas,
+		WaitCount:       s.Semisync.WaitCount,
+		AckTimeout:      s.Semisync.Timeout.Duration,
+		// An engine that falls back to asynchronous replication acknowledges what nobody else holds.
+		FailoverDisabled: s.Failover.Disabled || s.Semisync.OnTimeout == "async",
+		UnreachableAfter: s.Failover.UnreachableAfter.Duration,
+		HeartbeatTimeout: s.Failover.HeartbeatTimeout.Duration,
+	}
+}
+
+// fullWaitCount is the wait count when all is well: by default, the acknowledging replicas and the master are a majority.
+func (p Policy) fullWaitCount() int32 {
+	if p.WaitCount != nil {
+		return min(*p.WaitCount, p.Replicas)
+	}
+	return max((p.Replicas+1)/2, p.floorWaitCount())
+}
+
+// floorWaitCount is the least that the operator may lower the wait count to.
+func (p Policy) floorWaitCount() int32 {
+	if p.Durability == v1alpha1.DurabilityPreferred {
+		return 0
+	}
+	return min(p.MinSyncReplicas, p.Replicas)
+}
+
+// identity says how a pod relates to the servers that are known.
+type identity int
+
+const (
+	// identityUnseen: the server does not answer, so nobody knows.
+	identityUnseen identity = iota
+	// identityEmpty: there is no datadir.
+	identityEmpty
+	// identityMember: server UUID and volume are those on record.
+	identityMember
+	// identityFresh: initialised, holds nothing, may be put on record.
+	identityFresh
+	// identityReplacedVolume: a known server UUID on another volume: a copy, possibly an older one.
+	identityReplacedVolume
+	// identityForeign: data of unknown origin.
+	identityForeign
+)
+
+func (v *View) identityOf(s *Server) identity {
+	if !s.Reachable {
+		return identityUnseen
+	}
+	if s.Status.Role == engine.RoleUninitialized {
+		return identityEmpty
+	}
+	for _, m := range v.Record.Members {
+		if m.ServerUUID != s.Status.ServerUUID {
+			continue
+		}
+		if m.Name == s.Name && m.PVCUID == s.PVCUID {
+			return identityMember
+		}
+		return identityReplacedVolume
+	}
+	if holdsNothing(&s.Status) {
+		return identityFresh
+	}
+	return identityForeign
+}
+
+func holdsNothing(s *engine.Status) bool { return s.GTIDLogged == "" && s.LastLogEpoch == 0 }
+
+func (v *View) isMember(s *Server) bool { return v.identityOf(s) == identityMember }
+
+// wanted says whether spec.replicas asks for this pod.
+func (v *View) wanted(s *Server) bool { return s.Ordinal <= v.Policy.Replicas }
+
+func (v *View) server(name string) *Server {
+	for i := range v.Servers {
+		if v.Servers[i].Name == name {
+			return &v.Servers[i]
+		}
+	}
+	return nil
+}
+
+// highestEpoch is the highest epoch that the record or any server that answers knows of.
+func (v *View) highestEpoch() int64 {
+	epoch := v.Record.Epoch
+	for _, s := range v.Servers {
+		if s.Reachable {
+			epoch = max(epoch, s.Status.Epoch)
+		}
+	}
+	return epoch
+}
+
+// servesAsMaster: the server is the master of the epoch on record and says so.
+func (v *View) servesAsMaster(s *Server) bool {
+	return s != nil && v.Record.Election == nil && s.Name == v.Record.Master && v.isMember(s) &&
+		s.Status.Role == engine.RoleMaster && s.Status.Epoch == v.Record.Epoch
+}
+
+// servesAsReplica: the server follows the master of the epoch on record.
+func (v *View) servesAsReplica(s *Server) bool {
+	return v.Record.Election == nil && v.Record.Quorum != nil && v.isMember(s) &&
+		s.Status.Role == engine.RoleReplica && s.Status.Epoch == v.Record.Epoch &&
+		s.Status.SourceUUID == v.Record.Quorum.MasterUUID
+}
+
+// Writable says whether the master on record takes writes now.
+func Writable(v View) bool {
+	master := v.server(v.Record.Master)
+	return v.servesAsMaster(master) && !master.Status.WritesBlocked
+}

@@ -1,0 +1,134 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/cluster"
+	"commitlab.dev/operator/internal/engine"
+)
+
+// statusTimeout bounds one question to a server.
+const statusTimeout = time.Second
+
+// Observer looks at clusters' servers and remembers since when each cannot be reached.
+type Observer struct {
+	// Client may be cached, Reader is not.
+	Client  client.Reader
+	Reader  client.Reader
+	Engines engine.Connector
+
+	mu       sync.Mutex
+	lostFrom map[string]time.Time
+}
+
+// View looks at everything that a decision about the cluster depends on.
+func (o *Observer) View(ctx context.Context, c *v1alpha1.CommitCluster, password string) (cluster.View, error) {
+	servers, err := o.servers(ctx, c)
+	if err != nil {
+		return cluster.View{}, err
+	}
+	v := cluster.View{
+		Now:         time.Now(),
+		Policy:      cluster.PolicyOf(c),
+		Record:      *c.Status.Record.DeepCopy(),
+		Initialized: meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionInitialized),
+		Servers:     servers,
+	}
+	cluster.Observe(ctx, &v, o.reach(c, password), statusTimeout)
+	for i := range v.Servers {
+		o.remember(c, &v.Servers[i])
+	}
+	return v, nil
+}
+
+func (o *Observer) reach(c *v1alpha1.CommitCluster, password string) cluster.Reach {
+	return func(s *cluster.Server) engine.Server {
+		if s.Address == "" {
+			return nil
+		}
+		server, err := o.Engines.Connect(engine.Target{Name: serverKey(c, s.Name), Address: s.Address, Port: cluster.AdminPort, Password: password})
+		if err != nil {
+			return nil
+		}
+		return server
+	}
+}
+
+func serverKey(c *v1alpha1.CommitCluster, pod string) string {
+	return fmt.Sprintf("%s/%s", c.Namespace, pod)
+}
+
+// remember counts from the first failed look, also across looks by the prober and by reconciliations.
+func (o *Observer) remember(c *v1alpha1.CommitCluster, s *cluster.Server) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lostFrom == nil {
+		o.lostFrom = map[string]time.Time{}
+	}
+	key := serverKey(c, s.Name)
+	if s.Reachable {
+		delete(o.lostFrom, key)
+		return
+	}
+	if _, known := o.lostFrom[key]; !known {
+		o.lostFrom[key] = time.Now()
+	}
+	s.UnreachableFor = time.Since(o.lostFrom[key])
+}
+
+// servers lists the pods that are there and those that should be.
+func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster) ([]cluster.Server, error) {
+	var pods corev1.PodList
+	if err := o.Client.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels(selectorLabels(c))); err != nil {
+		return nil, fmt.Errorf("list pods: %w", err)
+	}
+	found := map[int32]cluster.Server{}
+	for ordinal := range podCount(c) {
+		found[ordinal] = cluster.Server{Name: podName(c, ordinal), Ordinal: ordinal}
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		ordinal, ok := ordinalOf(pod.Name)
+		if !ok {
+			continue
+		}
+		s := cluster.Server{Name: pod.Name, Ordinal: ordinal, Address: pod.Status.PodIP, Label: pod.Labels[v1alpha1.LabelRole]}
+		found[ordinal] = s
+	}
+	volumes, err := o.volumes(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var list []cluster.Server
+	for _, s := range found {
+		if s.PVCUID = volumes[pvcName(s.Name)]; s.PVCUID == "" {
+			// Half of its identity is unknown: better not to ask than to take it for somebody else.
+			s.Address = ""
+		}
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b cluster.Server) int { return int(a.Ordinal - b.Ordinal) })
+	return list, nil
+}
+
+// volumes are the UIDs of the volume claims, by name, read past the cache: they are half of a server's identity.
+func (o *Observer) volumes(ctx context.Context, c *v1alpha1.CommitCluster) (map[string]string, error) {
+	var claims corev1.PersistentVolumeClaimList
+	if err := o.Reader.List(ctx, &claims, client.InNamespace(c.Namespace), client.MatchingLabels(selectorLabels(c))); err != nil {
+		return nil, fmt.Errorf("list volume claims: %w", err)
+	}
+	uids := map[string]string{}
+	for _, claim := range claims.Items {
+		uids[claim.Name] = string(claim.UID)
+	}
+	return uids, nil
+}

@@ -1,0 +1,203 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/cluster"
+	"commitlab.dev/operator/internal/engine"
+)
+
+// stepsPerReconcile bounds one run; the next one goes on from the record.
+const stepsPerReconcile = 30
+
+// commandTimeout bounds one control statement.
+const commandTimeout = 5 * time.Second
+
+// runProtocol looks, decides and acts until there is nothing left to do at once. Every step starts from the record that
+// was persisted last; a conflict means that somebody else changed it, so everything is read again.
+func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster, creds credentials) (ctrl.Result, error) {
+	for range stepsPerReconcile {
+		v, err := r.Observer.View(ctx, c, creds.operator)
+		if err != nil {
+			return ctrl.Result{}, err
+		}
+		p := cluster.Decide(v)
+		if err := r.applyRoles(ctx, c, v, p); err != nil {
+			return ctrl.Result{}, err
+		}
+		switch {
+		case p.Record != nil:
+			if err := r.persist(ctx, c, p); err != nil {
+				return retryOnConflict(err)
+			}
+			continue
+		case len(p.Commands) > 0:
+			if r.execute(ctx, c, v, p, creds.operator) {
+				continue
+			}
+		}
+		return r.finish(ctx, c, v, p, creds)
+	}
+	return ctrl.Result{RequeueAfter: busyRequeue}, nil
+}
+
+func retryOnConflict(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: busyRequeue}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// persist is the claim of rule 1: the update carries the resourceVersion that was read.
+func (r *Reconciler) persist(ctx context.Context, c *v1alpha1.CommitCluster, p cluster.Plan) error {
+	startedAt := electionStart(c)
+	c.Status.Record = *p.Record
+	if err := r.Client.Status().Update(ctx, c); err != nil {
+		return err
+	}
+	recordElection(c, startedAt)
+	if p.Event != nil {
+		log.FromContext(ctx).Info(p.Event.Message, "reason", p.Event.Reason, "epoch", p.Record.Epoch)
+		kind := corev1.EventTypeNormal
+		if p.Event.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		r.Recorder.Eventf(c, nil, kind, p.Event.Reason, "Protocol", "%s", p.Event.Message)
+	}
+	return nil
+}
+
+// applyRoles writes the role labels that differ. Labels are taken away before any is given.
+func (r *Reconciler) applyRoles(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan) error {
+	for _, giving := range []bool{false, true} {
+		for _, s := range v.Servers {
+			role := p.Roles[s.Name]
+			if role == s.Label || (role != "") != giving {
+				continue
+			}
+			if err := r.label(ctx, c, s.Name, role); client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("label %s: %w", s.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) label(ctx context.Context, c *v1alpha1.CommitCluster, pod, role string) error {
+	value := "null"
+	if role != "" {
+		value = fmt.Sprintf("%q", role)
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, v1alpha1.LabelRole, value)
+	o := &corev1.Pod{}
+	o.Namespace, o.Name = c.Namespace, pod
+	return r.Client.Patch(ctx, o, client.RawPatch("application/merge-patch+json", patch))
+}
+
+// execute runs the commands side by side and says whether any of them succeeded, so that it is worth looking again at once.
+func (r *Reconciler) execute(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, password string) bool {
+	reach := r.Observer.reach(c, password)
+	succeeded := make([]bool, len(p.Commands))
+	var wait sync.WaitGroup
+	for i, command := range p.Commands {
+		wait.Go(func() {
+			succeeded[i] = r.executeOne(ctx, c, command, reach(serverNamed(v, command.Server)), password)
+		})
+	}
+	wait.Wait()
+	for _, ok := range succeeded {
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+func serverNamed(v cluster.View, name string) *cluster.Server {
+	for i := range v.Servers {
+		if v.Servers[i].Name == name {
+			return &v.Servers[i]
+		}
+	}
+	return &cluster.Server{}
+}
+
+func (r *Reconciler) executeOne(ctx context.Context, c *v1alpha1.CommitCluster, command cluster.Command, server engine.Server, password string) bool {
+	if server == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	err := cluster.Execute(ctx, command, server, password)
+	commands.WithLabelValues(string(command.Kind), outcome(err)).Inc()
+	logger := log.FromContext(ctx).WithValues("command", command.String())
+	if err == nil {
+		logger.Info("commanded")
+		return true
+	}
+	logger.Info("command failed", "error", err.Error())
+	if errors.Is(err, engine.ErrDiverged) {
+		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, "Diverged", "Follow", "%s: %s", command.Server, err.Error())
+	}
+	return false
+}
+
+func outcome(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, engine.ErrEpoch):
+		return "epoch_refused"
+	}
+	return "error"
+}
+
+// finish makes the accounts on a writable master and writes what people see.
+func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, creds credentials) (ctrl.Result, error) {
+	before := c.DeepCopy()
+	accountsErr := r.ensureAccounts(ctx, c, v, creds)
+	summary := cluster.Summarize(v, p)
+	setSummary(c, v, summary)
+	setConfigurationValid(c, nil)
+	if err := r.writeStatus(ctx, before, c); err != nil {
+		return retryOnConflict(err)
+	}
+	recordCluster(c)
+	if accountsErr != nil {
+		return ctrl.Result{}, accountsErr
+	}
+	if len(p.Commands) > 0 || p.Waiting != "" {
+		return ctrl.Result{RequeueAfter: busyRequeue}, nil
+	}
+	return ctrl.Result{RequeueAfter: idleRequeue}, nil
+}
+
+// ensureAccounts runs once for each set of accounts, on a master that acknowledges.
+func (r *Reconciler) ensureAccounts(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, creds credentials) error {
+	if c.Status.AccountsRevision == creds.revision() || !cluster.Writable(v) {
+		return nil
+	}
+	server := r.Observer.reach(c, creds.operator)(serverNamed(v, c.Status.Master))
+	if server == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	if err := server.EnsureAccounts(ctx, creds.database, creds.accounts()); err != nil {
+		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, "AccountsFailed", "EnsureAccounts", "%s", err.Error())
+		return fmt.Errorf("create accounts on %s: %w", c.Status.Master, err)
+	}
+	c.Status.AccountsRevision = creds.revision()
+	return nil
+}

@@ -1,0 +1,255 @@
+package controller
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/cluster"
+)
+
+const (
+	containerName = "commitd"
+	dataVolume    = "data"
+	dataPath      = "/var/lib/commitd"
+	secretsPath   = "/etc/commitd/secrets"
+	runPath       = "/run/commitd"
+	httpPort      = int32(8080)
+	commitdUID    = int64(999)
+	serverIDBase  = 100
+)
+
+// BuildStatefulSet has the master and the replicas in one set. Pods are replaced by the operator only (OnDelete), so that
+// neither a changed template nor a new operator ever restarts a server.
+func BuildStatefulSet(c *v1alpha1.CommitCluster, defaultImage string) (*appsv1ac.StatefulSetApplyConfiguration, error) {
+	pod, err := podSpec(c, defaultImage)
+	if err != nil {
+		return nil, err
+	}
+	template := corev1ac.PodTemplateSpec().
+		WithLabels(objectLabels(c)).
+		WithAnnotations(scrapeAnnotations(c)).
+		WithSpec(pod)
+	return appsv1ac.StatefulSet(c.Name, c.Namespace).
+		WithLabels(objectLabels(c)).
+		WithOwnerReferences(ownedBy(c)).
+		WithSpec(appsv1ac.StatefulSetSpec().
+			WithReplicas(podCount(c)).
+			WithServiceName(headlessService(c)).
+			WithPodManagementPolicy(appsv1.ParallelPodManagement).
+			WithUpdateStrategy(appsv1ac.StatefulSetUpdateStrategy().WithType(appsv1.OnDeleteStatefulSetStrategyType)).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selectorLabels(c))).
+			WithTemplate(template).
+			WithVolumeClaimTemplates(volumeClaim(c))), nil
+}
+
+// podCount is the master and the replicas, and anybody beyond who is still counted: a server leaves only after the quorum
+// has been moved off it.
+func podCount(c *v1alpha1.CommitCluster) int32 {
+	count := c.Spec.Replicas + 1
+	counted := map[string]bool{}
+	for _, q := range append(slices.Clone(c.Status.PriorQuorums), ptrs(c.Status.Quorum)...) {
+		counted[q.MasterUUID] = true
+		for _, m := range q.Members {
+			counted[m] = true
+		}
+	}
+	for _, m := range c.Status.Members {
+		if ordinal, ok := ordinalOf(m.Name); ok && counted[m.ServerUUID] {
+			count = max(count, ordinal+1)
+		}
+	}
+	return count
+}
+
+func ptrs[T any](p *T) []T {
+	if p == nil {
+		return nil
+	}
+	return []T{*p}
+}
+
+func scrapeAnnotations(c *v1alpha1.CommitCluster) map[string]string {
+	if on := c.Spec.Monitoring.ScrapeAnnotations; on != nil && !*on {
+		return nil
+	}
+	return map[string]string{
+		"prometheus.io/scrape": "true",
+		"prometheus.io/port":   fmt.Sprint(httpPort),
+		"prometheus.io/path":   "/metrics",
+	}
+}
+
+func volumeClaim(c *v1alpha1.CommitCluster) *corev1ac.PersistentVolumeClaimApplyConfiguration {
+	spec := corev1ac.PersistentVolumeClaimSpec().
+		WithAccessModes(corev1.ReadWriteOnce).
+		WithResources(corev1ac.VolumeResourceRequirements().
+			WithRequests(corev1.ResourceList{corev1.ResourceStorage: c.Spec.Storage.Size}))
+	if class := c.Spec.Storage.StorageClassName; class != nil {
+		spec.WithStorageClassName(*class)
+	}
+	claim := corev1ac.PersistentVolumeClaim(dataVolume, "").WithLabels(selectorLabels(c)).WithSpec(spec)
+	claim.Namespace = nil
+	return claim
+}
+
+func podSpec(c *v1alpha1.CommitCluster, defaultImage string) (*corev1ac.PodSpecApplyConfiguration, error) {
+	container, err := commitdContainer(c, defaultImage)
+	if err != nil {
+		return nil, err
+	}
+	spec := corev1ac.PodSpec().
+		WithServiceAccountName(c.Name).
+		WithAutomountServiceAccountToken(false).
+		WithEnableServiceLinks(false).
+		WithTerminationGracePeriodSeconds(60).
+		WithSecurityContext(corev1ac.PodSecurityContext().
+			WithRunAsNonRoot(true).WithRunAsUser(commitdUID).WithRunAsGroup(commitdUID).WithFSGroup(commitdUID).
+			WithFSGroupChangePolicy(corev1.FSGroupChangeOnRootMismatch).
+			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
+		WithContainers(container).
+		WithVolumes(
+			corev1ac.Volume().WithName("secrets").WithSecret(corev1ac.SecretVolumeSource().
+				WithSecretName(credentialsSecret(c)).WithDefaultMode(0o440).
+				WithItems(keyFile(keyOperatorPassword), keyFile(keyRootPassword))),
+			corev1ac.Volume().WithName("run").WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
+			corev1ac.Volume().WithName("tmp").WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
+	for _, s := range c.Spec.ImagePullSecrets {
+		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(s.Name))
+	}
+	return spec, schedule(spec, c)
+}
+
+// schedule copies what people wrote; by default servers prefer different nodes.
+func schedule(spec *corev1ac.PodSpecApplyConfiguration, c *v1alpha1.CommitCluster) error {
+	s := c.Spec.Scheduling
+	spec.NodeSelector = s.NodeSelector
+	if s.PriorityClassName != "" {
+		spec.WithPriorityClassName(s.PriorityClassName)
+	}
+	affinity := s.Affinity
+	if affinity == nil {
+		affinity = spreadAffinity(c)
+	}
+	return errors.Join(
+		convert(affinity, &spec.Affinity),
+		convert(s.Tolerations, &spec.Tolerations),
+		convert(s.TopologySpreadConstraints, &spec.TopologySpreadConstraints))
+}
+
+func spreadAffinity(c *v1alpha1.CommitCluster) *corev1.Affinity {
+	term := corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: selectorLabels(c)}}
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}},
+	}}
+}
+
+// convert turns API types into their apply configurations, which have the same JSON.
+func convert(from, to any) error {
+	data, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, to)
+}
+
+func keyFile(key string) *corev1ac.KeyToPathApplyConfiguration {
+	return corev1ac.KeyToPath().WithKey(key).WithPath(key)
+}
+
+func commitdContainer(c *v1alpha1.CommitCluster, defaultImage string) (*corev1ac.ContainerApplyConfiguration, error) {
+	image := c.Spec.Image
+	if image == "" {
+		image = defaultImage
+	}
+	args, err := commitdArgs(c)
+	if err != nil {
+		return nil, err
+	}
+	container := corev1ac.Container().
+		WithName(containerName).
+		WithImage(image).
+		WithCommand("/usr/bin/commitd").
+		WithArgs(args...).
+		WithPorts(containerPort("mysql", cluster.MySQLPort), containerPort("admin", cluster.AdminPort), containerPort("http", httpPort)).
+		WithLivenessProbe(httpProbe("/healthz").WithPeriodSeconds(10).WithTimeoutSeconds(5).WithFailureThreshold(6)).
+		WithReadinessProbe(httpProbe("/readyz").WithPeriodSeconds(2).WithTimeoutSeconds(2).WithFailureThreshold(2)).
+		WithSecurityContext(corev1ac.SecurityContext().
+			WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
+			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))).
+		WithVolumeMounts(
+			corev1ac.VolumeMount().WithName(dataVolume).WithMountPath(dataPath),
+			corev1ac.VolumeMount().WithName("secrets").WithMountPath(secretsPath).WithReadOnly(true),
+			corev1ac.VolumeMount().WithName("run").WithMountPath(runPath),
+			corev1ac.VolumeMount().WithName("tmp").WithMountPath("/tmp"))
+	if c.Spec.ImagePullPolicy != "" {
+		container.WithImagePullPolicy(c.Spec.ImagePullPolicy)
+	}
+	if len(c.Spec.Resources.Limits)+len(c.Spec.Resources.Requests) > 0 {
+		container.WithResources(corev1ac.ResourceRequirements().
+			WithLimits(c.Spec.Resources.Limits).WithRequests(c.Spec.Resources.Requests))
+	}
+	return container, nil
+}
+
+func containerPort(name string, number int32) *corev1ac.ContainerPortApplyConfiguration {
+	return corev1ac.ContainerPort().WithName(name).WithContainerPort(number).WithProtocol(corev1.ProtocolTCP)
+}
+
+func httpProbe(path string) *corev1ac.ProbeApplyConfiguration {
+	return corev1ac.Probe().WithHTTPGet(corev1ac.HTTPGetAction().WithPath(path).WithPort(intstr.FromString("http")))
+}
+
+// commitdArgs is the command line of engine/CONTROL.md, then what people ask for, in a fixed order.
+func commitdArgs(c *v1alpha1.CommitCluster) ([]string, error) {
+	args := []string{
+		"--datadir=" + dataPath + "/data",
+		"--socket=" + runPath + "/commitd.sock",
+		fmt.Sprintf("--commitd-server-id-from-hostname=%d", serverIDBase),
+		"--require-bootstrap",
+		"--operator-password-file=" + secretsPath + "/" + keyOperatorPassword,
+		"--root-password-file=" + secretsPath + "/" + keyRootPassword,
+	}
+	args = append(args, semisyncArgs(c.Spec.Semisync)...)
+	for _, name := range slices.Sorted(maps.Keys(c.Spec.Engine.Variables)) {
+		value, err := v1alpha1.VariableFlag(c.Spec.Engine.Variables[name])
+		if err != nil {
+			return nil, fmt.Errorf("spec.engine.variables.%s: %w", name, err)
+		}
+		flag := flagName(name)
+		if instead, owned := ownedVariable(flag); owned {
+			return nil, fmt.Errorf("spec.engine.variables.%s belongs to the operator: %s", name, instead)
+		}
+		args = append(args, "--"+flag+"="+value)
+	}
+	return args, nil
+}
+
+// semisyncArgs only has what differs from commitd's behaviour under an operator: wait for ever, after the sync.
+func semisyncArgs(s v1alpha1.SemisyncSpec) []string {
+	var args []string
+	if s.WaitPoint == "AFTER_COMMIT" {
+		args = append(args, "--rpl-semi-sync-source-wait-point=AFTER_COMMIT")
+	}
+	if s.OnTimeout != "" && s.OnTimeout != "block" {
+		args = append(args, "--commitd-semi-sync-on-timeout="+s.OnTimeout,
+			fmt.Sprintf("--rpl-semi-sync-source-timeout=%d", s.Timeout.Milliseconds()))
+	}
+	return args
+}
+
+func flagName(variable string) string {
+	return strings.ReplaceAll(strings.ToLower(variable), "_", "-")
+}

@@ -1,0 +1,37 @@
+package controller
+
+import "strings"
+
+// ownedVariables are set by the operator; the value says what a person should do instead.
+var ownedVariables = map[string]string{
+	"datadir":                         "data is always on the volume of spec.storage",
+	"port":                            "Services rely on it",
+	"bind-address":                    "Services rely on it",
+	"socket":                          "leave it out",
+	"admin-port":                      "the operator talks to it",
+	"admin-address":                   "the operator talks to it",
+	"http-port":                       "probes rely on it",
+	"http-address":                    "probes rely on it",
+	"server-id":                       "it comes from the pod's number",
+	"commitd-server-id-from-hostname": "it comes from the pod's number",
+	"require-bootstrap":               "leave it out",
+	"require-role":                    "leave it out",
+	"initialize-insecure":             "leave it out",
+	"root-password-file":              "use spec.secrets.credentials",
+	"operator-password-file":          "use spec.secrets.credentials",
+	"init-rpl-role":                   "roles are given by the operator",
+	"read-only":                       "roles are given by the operator",
+	"super-read-only":                 "roles are given by the operator",
+	"skip-log-bin":                    "the binlog is the only log",
+	"commitd-semi-sync-members":       "the operator keeps the quorum; see status.quorum",
+	"commitd-semi-sync-on-timeout":    "use spec.semisync.onTimeout",
+}
+
+// ownedVariable says whether a flag belongs to the operator, and what to use instead.
+func ownedVariable(flag string) (string, bool) {
+	if strings.HasPrefix(flag, "rpl-semi-sync-") {
+		return "use spec.semisync", true
+	}
+	instead, owned := ownedVariables[flag]
+	return instead, owned
+}

@@ -1,0 +1,103 @@
+// Package engine speaks to one commitd server. Its contract is engine/CONTROL.md.
+package engine
+
+import (
+	"context"
+	"errors"
+)
+
+// Role is what a server says it is.
+type Role string
+
+// The roles of a server.
+const (
+	RoleUninitialized Role = "uninitialized"
+	RoleUndecided     Role = "undecided"
+	RoleFenced        Role = "fenced"
+	RoleReplica       Role = "replica"
+	RoleMaster        Role = "master"
+	RoleStandalone    Role = "standalone"
+)
+
+// States of a replica's receiver that decisions depend on.
+const (
+	ReceiverReceiving = "receiving"
+	ReceiverDiverged  = "diverged"
+)
+
+// Status is the one row of performance_schema.commitd_instance.
+type Status struct {
+	ServerUUID string
+	ServerID   int64
+	Version    string
+
+	Role          Role
+	Epoch         int64
+	QuorumVersion int64
+	LastLogEpoch  int64
+	GTIDExecuted  string
+	GTIDLogged    string
+
+	WaitCount         int32
+	Members           []string
+	SemisyncClients   []string
+	AckedMembers      []string
+	WritesBlocked     bool
+	AckWaiting        int64
+	AckWaitingSeconds float64
+
+	SourceUUID    string
+	SourceHost    string
+	SourcePort    int64
+	ReceiverState string
+	ReceiverError string
+	// SecondsSinceHeartbeat is nil when the source has never been heard.
+	SecondsSinceHeartbeat *float64
+
+	UnappliedTransactions int64
+}
+
+// Quorum is who must acknowledge a transaction besides the master.
+type Quorum struct {
+	WaitCount int32
+	Members   []string
+}
+
+// Source is where a replica reads from.
+type Source struct {
+	Host     string
+	Port     int32
+	UUID     string
+	User     string
+	Password string
+}
+
+// Account is a user, its password and what it may do.
+type Account struct {
+	User     string
+	Password string
+	Grants   []string
+}
+
+// Errors that commitd answers with and that mean something to a caller.
+var (
+	// ErrEpoch: the server has promised a higher epoch, or another role in this one.
+	ErrEpoch = errors.New("epoch refused")
+	// ErrInitialized: there is a datadir already.
+	ErrInitialized = errors.New("already initialized")
+	// ErrDiverged: the server has applied transactions that its new source does not have.
+	ErrDiverged = errors.New("diverged from its source")
+)
+
+// Server is one commitd server.
+type Server interface {
+	Status(ctx context.Context) (Status, error)
+	Initialize(ctx context.Context) error
+	Fence(ctx context.Context, epoch int64) error
+	Promote(ctx context.Context, epoch int64, quorum Quorum) error
+	Follow(ctx context.Context, epoch int64, source Source) error
+	SetQuorum(ctx context.Context, epoch, version int64, quorum Quorum) error
+	// EnsureAccounts creates the database and the accounts; it waits for acknowledgements like any other write.
+	EnsureAccounts(ctx context.Context, database string, accounts []Account) error
+	Close() error
+}

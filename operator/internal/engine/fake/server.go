@@ -1,0 +1,236 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"commitlab.dev/operator/internal/engine"
+)
+
+// Server is the operator's connection to one server.
+type Server struct {
+	world *World
+	name  string
+}
+
+var _ engine.Server = Server{}
+
+// Server connects to a server by its pod's name.
+func (w *World) Server(name string) Server { return Server{world: w, name: name} }
+
+var errUnreachable = errors.New("connection refused")
+
+// with runs one statement, if the server can be reached.
+func (h Server) with(do func(s *state) error) error {
+	h.world.mu.Lock()
+	defer h.world.mu.Unlock()
+	s := h.world.named(h.name)
+	if s == nil || !s.alive || s.cut {
+		return errUnreachable
+	}
+	return do(s)
+}
+
+// Close does nothing.
+func (h Server) Close() error { return nil }
+
+// Initialize makes a datadir.
+func (h Server) Initialize(context.Context) error {
+	return h.with(func(s *state) error {
+		if s.role != engine.RoleUninitialized {
+			return engine.ErrInitialized
+		}
+		s.initializations++
+		s.uuid = newUUID(h.world, s)
+		s.role = engine.RoleUndecided
+		return nil
+	})
+}
+
+// newUUID is valid in GTID sets and tells servers apart at a glance.
+func newUUID(w *World, s *state) string {
+	return fmt.Sprintf("00000000-0000-0000-%04d-%012d", s.initializations, slices.Index(w.servers, s)+1)
+}
+
+// Fence promises an epoch.
+func (h Server) Fence(_ context.Context, epoch int64) error {
+	return h.with(func(s *state) error {
+		if err := s.promise(epoch, grant{role: engine.RoleFenced}); err != nil {
+			return err
+		}
+		h.world.leaveRole(s)
+		s.role = engine.RoleFenced
+		return nil
+	})
+}
+
+// promise makes an epoch durable together with the role it comes with.
+func (s *state) promise(epoch int64, g grant) error {
+	switch {
+	case s.role == engine.RoleUninitialized:
+		return errors.New("not initialized")
+	case epoch < s.epoch:
+		return fmt.Errorf("%w: epoch %d is older than the epoch %d this server has promised", engine.ErrEpoch, epoch, s.epoch)
+	case epoch == s.epoch && s.granted != g && s.granted.role != engine.RoleFenced:
+		return fmt.Errorf("%w: epoch %d was given with another role", engine.ErrEpoch, epoch)
+	}
+	s.epoch, s.granted = epoch, g
+	return nil
+}
+
+// leaveRole drops what belongs to a role, and with it the replicas' connections; the log stays as it is.
+func (w *World) leaveRole(s *state) {
+	w.disconnect(s)
+	s.connected, s.diverged = false, false
+	s.source, s.quorum, s.version, s.acked, s.openedAt = engine.Source{}, engine.Quorum{}, 0, nil, 0
+}
+
+// Promote makes a master and logs the transaction that opens the epoch. A server that was promoted in this epoch and has
+// restarted since refuses: the quorum may have changed in between.
+func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
+	return h.with(func(s *state) error {
+		again := s.epoch == epoch && s.granted.role == engine.RoleMaster
+		if again && s.role != engine.RoleMaster {
+			return fmt.Errorf("%w: was master of epoch %d before it restarted", engine.ErrEpoch, epoch)
+		}
+		if err := s.promise(epoch, grant{role: engine.RoleMaster}); err != nil {
+			return err
+		}
+		if again {
+			return nil
+		}
+		h.world.leaveRole(s)
+		s.role = engine.RoleMaster
+		s.quorum = engine.Quorum{WaitCount: q.WaitCount, Members: slices.Clone(q.Members)}
+		s.acked = map[string]int{}
+		s.openedAt = len(s.log)
+		s.appendOwn(epoch, 0)
+		h.world.settle(s)
+		return nil
+	})
+}
+
+// Follow makes a replica; it connects in a later step.
+func (h Server) Follow(_ context.Context, epoch int64, source engine.Source) error {
+	return h.with(func(s *state) error {
+		if s.epoch == epoch && s.role == engine.RoleReplica && s.source.UUID == source.UUID {
+			return nil
+		}
+		if err := s.promise(epoch, grant{role: engine.RoleReplica, source: source.UUID}); err != nil {
+			return err
+		}
+		h.world.leaveRole(s)
+		s.role, s.source = engine.RoleReplica, source
+		return nil
+	})
+}
+
+// SetQuorum changes who must acknowledge.
+func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quorum) error {
+	return h.with(func(s *state) error {
+		if s.role != engine.RoleMaster || s.epoch != epoch || version <= s.version {
+			return fmt.Errorf("%w: QUORUM EPOCH %d VERSION %d in epoch %d, version %d", engine.ErrEpoch, epoch, version, s.epoch, s.version)
+		}
+		s.quorum, s.version = engine.Quorum{WaitCount: q.WaitCount, Members: slices.Clone(q.Members)}, version
+		h.world.settle(s)
+		return nil
+	})
+}
+
+// EnsureAccounts remembers the accounts' names.
+func (h Server) EnsureAccounts(_ context.Context, _ string, accounts []engine.Account) error {
+	return h.with(func(s *state) error {
+		if h.world.writesBlocked(s) {
+			return errors.New("read-only")
+		}
+		s.accounts = nil
+		for _, a := range accounts {
+			s.accounts = append(s.accounts, a.User)
+		}
+		return nil
+	})
+}
+
+// Status is the status row.
+func (h Server) Status(context.Context) (engine.Status, error) {
+	var status engine.Status
+	err := h.with(func(s *state) error {
+		status = h.world.status(s)
+		return nil
+	})
+	return status, err
+}
+
+func (w *World) status(s *state) engine.Status {
+	st := engine.Status{
+		ServerUUID: s.uuid, Version: "8.4.0-fake", Role: s.role, Epoch: s.epoch, LastLogEpoch: s.lastLogEpoch(),
+		GTIDExecuted: gtids(s.log[:s.visible]), GTIDLogged: gtids(s.log),
+		WritesBlocked: w.writesBlocked(s), AckWaiting: int64(len(s.log) - s.visible), ReceiverState: "off",
+	}
+	switch s.role {
+	case engine.RoleMaster:
+		st.QuorumVersion, st.WaitCount, st.Members = s.version, s.quorum.WaitCount, slices.Clone(s.quorum.Members)
+		st.SemisyncClients = w.attached(s)
+		for _, m := range s.quorum.Members {
+			if s.acked[m] >= s.visible {
+				st.AckedMembers = append(st.AckedMembers, m)
+			}
+		}
+		if len(s.log) > s.visible {
+			st.AckWaitingSeconds = s.ackWaiting
+		}
+	case engine.RoleReplica:
+		st.SourceUUID, st.SourceHost, st.ReceiverState = s.source.UUID, s.source.Host, "connecting"
+		if s.connected {
+			heard := 0.1
+			st.ReceiverState, st.SecondsSinceHeartbeat = engine.ReceiverReceiving, &heard
+		}
+	}
+	if s.diverged {
+		st.ReceiverState = engine.ReceiverDiverged
+	}
+	return st
+}
+
+func (w *World) attached(master *state) []string {
+	var list []string
+	for _, f := range w.servers {
+		if f.connected && f.source.UUID == master.uuid && slices.Contains(master.quorum.Members, f.uuid) {
+			list = append(list, f.uuid)
+		}
+	}
+	return list
+}
+
+func (w *World) writesBlocked(s *state) bool {
+	return s.role != engine.RoleMaster || s.visible <= s.openedAt || int32(len(w.attached(s))) < s.quorum.WaitCount
+}
+
+// gtids writes a log's contents as a GTID set.
+func gtids(log []Entry) string {
+	var parts []string
+	for _, uuid := range uuidsIn(log) {
+		text := uuid
+		for _, e := range log {
+			if e.UUID == uuid {
+				text += fmt.Sprintf(":%d", e.GNO)
+			}
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ",")
+}
+
+func uuidsIn(log []Entry) []string {
+	var list []string
+	for _, e := range log {
+		if !slices.Contains(list, e.UUID) {
+			list = append(list, e.UUID)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

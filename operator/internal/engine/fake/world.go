@@ -1,0 +1,207 @@
+// Package fake is a small world of commitd servers in memory: epochs, logs, GTIDs, acknowledgements, crashes and cut links.
+// Nothing happens by itself: every delivery, acknowledgement and connection is a step that a test takes.
+package fake
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"commitlab.dev/operator/internal/engine"
+)
+
+// Entry is one transaction in a log.
+type Entry struct {
+	UUID  string
+	GNO   int64
+	Epoch int64
+	// Tx is the client's transaction; 0 for the transaction that opens an epoch.
+	Tx int
+}
+
+// World is a set of servers and of what is under way between them.
+type World struct {
+	mu      sync.Mutex
+	servers []*state
+	acks    []ack
+
+	// Acknowledged are the client transactions that were acknowledged, in order, with the epoch that did it.
+	Acknowledged []Acknowledgement
+	// Broken says which promise a server or the protocol has broken, if any.
+	Broken string
+}
+
+// Acknowledgement is what a client was told.
+type Acknowledgement struct {
+	Tx    int
+	Epoch int64
+}
+
+// ack is an acknowledgement on its way to a master.
+type ack struct {
+	from, to string
+	epoch    int64
+	position int
+}
+
+// state is one server. What a crash does not take away: uuid, epoch, granted, log, visible, floor, initializations.
+type state struct {
+	name            string
+	uuid            string
+	initializations int
+	epoch           int64
+	granted         grant
+	log             []Entry
+	visible         int
+	floor           int64
+
+	alive      bool
+	cut        bool
+	unheard    bool
+	role       engine.Role
+	connected  bool
+	diverged   bool
+	source     engine.Source
+	quorum     engine.Quorum
+	version    int64
+	acked      map[string]int
+	accounts   []string
+	openedAt   int
+	ackWaiting float64
+}
+
+// grant is the role that the durable epoch was given with.
+type grant struct {
+	role   engine.Role
+	source string
+}
+
+// New makes servers without data. Name them as their pods.
+func New(names ...string) *World {
+	w := &World{}
+	for _, n := range names {
+		w.servers = append(w.servers, &state{name: n, alive: true, role: engine.RoleUninitialized})
+	}
+	return w
+}
+
+// Clone copies a world, for tests that try every step.
+func (w *World) Clone() *World {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := &World{acks: slices.Clone(w.acks), Acknowledged: slices.Clone(w.Acknowledged), Broken: w.Broken}
+	for _, s := range w.servers {
+		n := *s
+		n.log = slices.Clone(s.log)
+		n.acked = map[string]int{}
+		for k, v := range s.acked {
+			n.acked[k] = v
+		}
+		c.servers = append(c.servers, &n)
+	}
+	return c
+}
+
+// Key is equal for worlds that behave alike from here on.
+func (w *World) Key() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := fmt.Sprint(w.Acknowledged, w.acks)
+	for _, s := range w.servers {
+		key += fmt.Sprint("|", s.uuid, s.epoch, s.granted, s.log, s.visible, s.floor, s.alive, s.cut, s.unheard, s.role, s.connected,
+			s.source.UUID, s.quorum, s.version, s.acked, s.openedAt, s.ackWaiting)
+	}
+	return key
+}
+
+// Names lists the servers.
+func (w *World) Names() []string {
+	list := make([]string, 0, len(w.servers))
+	for _, s := range w.servers {
+		list = append(list, s.name)
+	}
+	return list
+}
+
+func (w *World) named(name string) *state {
+	for _, s := range w.servers {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+func (w *World) byUUID(uuid string) *state {
+	for _, s := range w.servers {
+		if uuid != "" && s.uuid == uuid {
+			return s
+		}
+	}
+	return nil
+}
+
+func (w *World) broken(format string, args ...any) {
+	if w.Broken == "" {
+		w.Broken = fmt.Sprintf(format, args...)
+	}
+}
+
+func (s *state) appendOwn(epoch int64, tx int) {
+	s.floor++
+	s.log = append(s.log, Entry{UUID: s.uuid, GNO: s.floor, Epoch: epoch, Tx: tx})
+}
+
+func (s *state) lastLogEpoch() int64 {
+	if len(s.log) == 0 {
+		return 0
+	}
+	return s.log[len(s.log)-1].Epoch
+}
+
+// ackedBy counts members that have acknowledged the log up to a position.
+func (s *state) ackedBy(position int) int32 {
+	var n int32
+	for _, m := range s.quorum.Members {
+		if s.acked[m] >= position {
+			n++
+		}
+	}
+	return n
+}
+
+// settle moves the acknowledged watermark of a master. Transactions of earlier epochs only become visible together with
+// the one that opened this epoch: before that, another election might still prefer a log without them.
+func (w *World) settle(s *state) {
+	if s.role != engine.RoleMaster {
+		return
+	}
+	for position := len(s.log); position > max(s.visible, s.openedAt); position-- {
+		if s.ackedBy(position) < s.quorum.WaitCount {
+			continue
+		}
+		for _, e := range s.log[s.visible:position] {
+			w.acknowledge(s, e)
+		}
+		s.visible = position
+		return
+	}
+}
+
+// acknowledge notes what clients were told, and checks the two promises.
+func (w *World) acknowledge(s *state, e Entry) {
+	for _, a := range w.Acknowledged {
+		if a.Epoch > s.epoch {
+			w.broken("%s acknowledges in epoch %d after epoch %d has acknowledged", s.name, s.epoch, a.Epoch)
+		}
+		held := slices.ContainsFunc(s.log, func(held Entry) bool { return held.Tx == a.Tx })
+		if !held {
+			w.broken("transaction %d was acknowledged in epoch %d and is not in the log of %s, master of epoch %d", a.Tx, a.Epoch, s.name, s.epoch)
+		}
+	}
+	known := slices.ContainsFunc(w.Acknowledged, func(a Acknowledgement) bool { return a.Tx == e.Tx })
+	if e.Tx != 0 && known {
+		return
+	}
+	w.Acknowledged = append(w.Acknowledged, Acknowledgement{Tx: e.Tx, Epoch: s.epoch})
+}

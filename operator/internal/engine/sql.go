@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// OperatorUser is commitd's built-in account; it works in every state and is never replicated.
+const OperatorUser = "commitlab_operator"
+
+// Error numbers of engine/CONTROL.md.
+const (
+	errnoEpoch       = 3000
+	errnoInitialized = 3001
+	errnoDiverged    = 3002
+)
+
+// Client is a Server over the MySQL protocol.
+type Client struct {
+	db *sql.DB
+}
+
+var _ Server = (*Client)(nil)
+
+// Dial prepares a client; connections are made when they are needed.
+func Dial(host string, port int32, password string) (*Client, error) {
+	cfg := mysql.NewConfig()
+	cfg.User = OperatorUser
+	cfg.Passwd = password
+	cfg.Net = "tcp"
+	cfg.Addr = net.JoinHostPort(host, strconv.Itoa(int(port)))
+	cfg.Timeout = time.Second
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("options for %s: %w", cfg.Addr, err)
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(1)
+	db.SetConnMaxIdleTime(time.Minute)
+	return &Client{db: db}, nil
+}
+
+// Close drops the connections.
+func (c *Client) Close() error { return c.db.Close() }
+
+// Initialize makes a datadir in an empty directory.
+func (c *Client) Initialize(ctx context.Context) error {
+	return c.control(ctx, "ALTER INSTANCE INITIALIZE")
+}
+
+// Fence stops the server from receiving, acknowledging and writing.
+func (c *Client) Fence(ctx context.Context, epoch int64) error {
+	return c.control(ctx, fmt.Sprintf("ALTER INSTANCE FENCE EPOCH %d", epoch))
+}
+
+// Promote makes the server the master of an epoch.
+func (c *Client) Promote(ctx context.Context, epoch int64, q Quorum) error {
+	return c.control(ctx, fmt.Sprintf("ALTER INSTANCE PROMOTE EPOCH %d %s", epoch, quorumClause(q)))
+}
+
+// Follow makes the server a replica of an epoch's master.
+func (c *Client) Follow(ctx context.Context, epoch int64, s Source) error {
+	return c.control(ctx, fmt.Sprintf(
+		"ALTER INSTANCE FOLLOW EPOCH %d SOURCE_HOST %s SOURCE_PORT %d SOURCE_UUID %s SOURCE_USER %s SOURCE_PASSWORD %s",
+		epoch, quote(s.Host), s.Port, quote(s.UUID), quote(s.User), quote(s.Password)))
+}
+
+// SetQuorum changes who must acknowledge to this master.
+func (c *Client) SetQuorum(ctx context.Context, epoch, version int64, q Quorum) error {
+	return c.control(ctx, fmt.Sprintf("ALTER INSTANCE QUORUM EPOCH %d VERSION %d %s", epoch, version, quorumClause(q)))
+}
+
+// EnsureAccounts runs every statement even when one fails, so that one unsupported statement does not keep the rest away.
+func (c *Client) EnsureAccounts(ctx context.Context, database string, accounts []Account) error {
+	statements := []string{"CREATE DATABASE IF NOT EXISTS " + quoteName(database)}
+	for _, a := range accounts {
+		name := quote(a.User) + "@'%'"
+		statements = append(statements, fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY %s", name, quote(a.Password)))
+		for _, grant := range a.Grants {
+			statements = append(statements, fmt.Sprintf("GRANT %s TO %s", grant, name))
+		}
+	}
+	var errs []error
+	for _, s := range statements {
+		if err := c.control(ctx, s); err != nil {
+			// The statement itself may hold a password.
+			errs = append(errs, fmt.Errorf("%s …: %w", strings.Join(strings.Fields(s)[:2], " "), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// GrantAll is the grant of everything in one database.
+func GrantAll(database string) string { return "ALL ON " + quoteName(database) + ".*" }
+
+// GrantReplication lets an account read the binlog.
+const GrantReplication = "REPLICATION SLAVE ON *.*"
+
+func (c *Client) control(ctx context.Context, statement string) error {
+	_, err := c.db.ExecContext(ctx, statement)
+	return translate(err)
+}
+
+func translate(err error) error {
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Number {
+	case errnoEpoch:
+		return fmt.Errorf("%w: %s", ErrEpoch, e.Message)
+	case errnoInitialized:
+		return fmt.Errorf("%w: %s", ErrInitialized, e.Message)
+	case errnoDiverged:
+		return fmt.Errorf("%w: %s", ErrDiverged, e.Message)
+	}
+	return err
+}
+
+func quorumClause(q Quorum) string {
+	return fmt.Sprintf("WAIT_COUNT %d MEMBERS %s", q.WaitCount, quote(strings.Join(q.Members, ",")))
+}
+
+var stringEscapes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`, "\n", `\n`, "\r", `\r`)
+
+func quote(s string) string { return "'" + stringEscapes.Replace(s) + "'" }
+
+func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }

@@ -1,0 +1,55 @@
+package test
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func skipNameValidation() ctrlconfig.Controller {
+	skip := true
+	return ctrlconfig.Controller{SkipNameValidation: &skip}
+}
+
+// runPods does what the StatefulSet controller and the kubelet would: a claim and a pod for every ordinal, with an address.
+func (s *site) runPods(ctx context.Context) {
+	var sets appsv1.StatefulSetList
+	if kube.List(ctx, &sets, client.InNamespace(s.namespace)) != nil {
+		return
+	}
+	for _, set := range sets.Items {
+		for ordinal := range *set.Spec.Replicas {
+			s.runPod(ctx, &set, ordinal)
+		}
+	}
+}
+
+func (s *site) runPod(ctx context.Context, set *appsv1.StatefulSet, ordinal int32) {
+	name := fmt.Sprintf("%s-%d", set.Name, ordinal)
+	template := set.Spec.VolumeClaimTemplates[0]
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: template.Name + "-" + name, Labels: template.Labels},
+		Spec:       template.Spec,
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: set.Spec.Template.Labels},
+		Spec:       *set.Spec.Template.Spec.DeepCopy(),
+	}
+	pod.Spec.ServiceAccountName = "default"
+	if err := kube.Create(ctx, claim); err != nil && !apierrors.IsAlreadyExists(err) {
+		return
+	}
+	if err := kube.Create(ctx, pod); err != nil {
+		return
+	}
+	pod.Status.PodIP = fmt.Sprintf("10.0.0.%d", ordinal+1)
+	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
+	_ = kube.Status().Update(ctx, pod)
+}

@@ -1,0 +1,173 @@
+// Package test runs the operator against a real API server and commitd servers in memory.
+package test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/controller"
+	"commitlab.dev/operator/internal/engine"
+	"commitlab.dev/operator/internal/engine/fake"
+)
+
+// patience bounds every wait; nothing is asserted about how long things take.
+const patience = 30 * time.Second
+
+var (
+	kube   client.Client
+	config *rest.Config
+	scheme = runtime.NewScheme()
+	labs   = &worlds{byNamespace: map[string]*fake.World{}}
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(withAPIServer(m.Run))
+}
+
+func withAPIServer(run func() int) int {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		fmt.Fprintln(os.Stderr, "these tests need an API server: run 'make -C operator test', which builds one")
+		return 1
+	}
+	if testing.Verbose() {
+		ctrl.SetLogger(zap.New(zap.UseDevMode(true)))
+	} else {
+		ctrl.SetLogger(zap.New(zap.WriteTo(nowhere{})))
+	}
+	must(clientgoscheme.AddToScheme(scheme))
+	must(v1alpha1.AddToScheme(scheme))
+	env := &envtest.Environment{CRDDirectoryPaths: []string{"../config/crd"}, ErrorIfCRDPathMissing: true,
+		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience}
+	var err error
+	config, err = env.Start()
+	must(err)
+	defer func() { must(env.Stop()) }()
+	kube, err = client.New(config, client.Options{Scheme: scheme})
+	must(err)
+	stop := startOperator()
+	defer stop()
+	return run()
+}
+
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// startOperator runs an operator until the returned function is called.
+func startOperator() func() {
+	mgr, err := ctrl.NewManager(config, manager.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: skipNameValidation()})
+	must(err)
+	observer := &controller.Observer{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Engines: labs}
+	prober := controller.NewProber(mgr.GetClient(), observer, 100*time.Millisecond)
+	reconciler := &controller.Reconciler{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Observer: observer,
+		Recorder: mgr.GetEventRecorder("commitlab-operator"), DefaultImage: "commitd:test"}
+	must(reconciler.SetupWithManager(mgr, prober))
+	must(mgr.Add(prober))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := mgr.Start(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "operator:", err)
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// worlds connects the operator to the servers of a namespace.
+type worlds struct {
+	mu          sync.Mutex
+	byNamespace map[string]*fake.World
+}
+
+func (w *worlds) Connect(t engine.Target) (engine.Server, error) {
+	namespace, pod, _ := strings.Cut(t.Name, "/")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.byNamespace[namespace].Server(pod), nil
+}
+
+func (w *worlds) add(namespace string, world *fake.World) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.byNamespace[namespace] = world
+}
+
+// site is a namespace with a cluster in it, and stand-ins for the StatefulSet controller, the kubelet and the servers.
+type site struct {
+	t         *testing.T
+	namespace string
+	world     *fake.World
+}
+
+func newSite(t *testing.T, pods ...string) *site {
+	t.Helper()
+	ns := &corev1.Namespace{}
+	ns.GenerateName = "site-"
+	must(kube.Create(t.Context(), ns))
+	s := &site{t: t, namespace: ns.Name, world: fake.New(pods...)}
+	labs.add(ns.Name, s.world)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	wait.Go(func() { every(ctx, 5*time.Millisecond, s.world.Run) })
+	wait.Go(func() { every(ctx, 50*time.Millisecond, func() { s.runPods(ctx) }) })
+	t.Cleanup(func() {
+		_ = kube.DeleteAllOf(context.Background(), &v1alpha1.CommitCluster{}, client.InNamespace(s.namespace))
+		cancel()
+		wait.Wait()
+	})
+	return s
+}
+
+func every(ctx context.Context, interval time.Duration, do func()) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			do()
+		}
+	}
+}
+
+// eventually waits for a condition and says at the end what it last saw.
+func (s *site) eventually(what string, check func() error) {
+	s.t.Helper()
+	deadline := time.Now().Add(patience)
+	var last error
+	for time.Now().Before(deadline) {
+		if last = check(); last == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.t.Fatalf("%s: still %v", what, last)
+}
