@@ -1,0 +1,93 @@
+#include "replication/ack_tracker.h"
+
+#include <algorithm>
+
+namespace commitd::replication {
+
+AckTracker::AckTracker(std::function<void(LogPosition)> acknowledge) : acknowledge_(std::move(acknowledge)) {}
+
+void AckTracker::configure(Voters voters, Quorum quorum) {
+  std::lock_guard lock(mutex_);
+  active_ = true;
+  voters_ = voters;
+  quorum_ = std::move(quorum);
+  advance();
+}
+
+void AckTracker::stop() {
+  std::lock_guard lock(mutex_);
+  active_ = false;
+  servers_.clear();
+  announced_ = {};
+}
+
+void AckTracker::pause() {
+  std::lock_guard lock(mutex_);
+  active_ = false;
+}
+
+AckTracker::Token AckTracker::attach(const Uuid& server, LogPosition held) {
+  std::lock_guard lock(mutex_);
+  const Token token = ++last_token_;
+  servers_[server] = Server{held, token};
+  advance();
+  return token;
+}
+
+void AckTracker::acknowledged(Token token, LogPosition held) {
+  std::lock_guard lock(mutex_);
+  for (auto& [uuid, server] : servers_) {
+    if (server.token != token) continue;
+    if (held <= server.held) return;
+    server.held = held;
+    if (counts(uuid)) advance();
+    return;
+  }
+}
+
+void AckTracker::detach(Token token) {
+  std::lock_guard lock(mutex_);
+  for (auto& [uuid, server] : servers_) {
+    if (server.token == token) server.token = 0;
+  }
+}
+
+bool AckTracker::is_voter(const Uuid& server) const {
+  std::lock_guard lock(mutex_);
+  return active_ && counts(server);
+}
+
+AckTracker::Snapshot AckTracker::snapshot(LogPosition acknowledged) const {
+  std::lock_guard lock(mutex_);
+  Snapshot result;
+  result.quorum = quorum_;
+  result.active = active_;
+  for (const auto& [uuid, server] : servers_) {
+    if (server.token != 0) ++result.attached;
+    if (!active_ || !counts(uuid)) continue;
+    if (server.token != 0) result.attached_voters.push_back(uuid);
+    if (server.held >= acknowledged) result.holders.push_back(uuid);
+  }
+  return result;
+}
+
+bool AckTracker::counts(const Uuid& server) const {
+  return voters_ == Voters::Anybody || std::binary_search(quorum_.members.begin(), quorum_.members.end(), server);
+}
+
+// The wait_count-th greatest position that voters hold is held by wait_count of them.
+void AckTracker::advance() {
+  if (!active_ || quorum_.wait_count == 0) return;
+  std::vector<LogPosition> held;
+  for (const auto& [uuid, server] : servers_) {
+    if (counts(uuid)) held.push_back(server.held);
+  }
+  if (held.size() < quorum_.wait_count) return;
+  const auto nth = held.begin() + (quorum_.wait_count - 1);
+  std::nth_element(held.begin(), nth, held.end(), std::greater<>());
+  if (*nth <= announced_) return;
+  announced_ = *nth;
+  acknowledge_(announced_);
+}
+
+}  // namespace commitd::replication

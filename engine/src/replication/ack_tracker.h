@@ -1,0 +1,71 @@
+// Who has acknowledged how much of the log: the source's side of semisync. Feeds the commit pipeline with the position up to which enough
+// members hold the log durably. Knows nothing of connections; a dump session is only a token here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/log_position.h"
+#include "base/uuid.h"
+#include "replication/role_state.h"
+
+namespace commitd::replication {
+
+class AckTracker {
+ public:
+  // `acknowledge` is called with ascending positions, under the tracker's lock.
+  explicit AckTracker(std::function<void(LogPosition)> acknowledge);
+
+  enum class Voters { Members /* those of the quorum */, Anybody /* outside clusters */ };
+  // From now on acknowledgements count, for this quorum. What was acknowledged before stays so.
+  void configure(Voters voters, Quorum quorum);
+  // Nothing counts any more: when this has returned, `acknowledge` is not called until the next configure().
+  // Forgets all positions: they were places in a log that may now be cut.
+  void stop();
+  // The same, but the positions are still good: semisync outside a cluster is switched off for a while.
+  void pause();
+
+  // A reader that acknowledges has attached and holds the log durably up to `held`. A second session of the same server takes the first
+  // one's place; what comes with the first token is ignored from then on.
+  // Invariant: a server that comes back with less than it once acknowledged counts for no more than it holds now.
+  using Token = uint64_t;
+  Token attach(const Uuid& server, LogPosition held);
+  void acknowledged(Token token, LogPosition held);
+  void detach(Token token);
+
+  bool is_voter(const Uuid& server) const;
+
+  struct Snapshot {
+    Quorum quorum;
+    bool active = false;
+    std::vector<Uuid> attached_voters;
+    std::vector<Uuid> holders;  // voters that hold everything that is acknowledged
+    uint64_t attached = 0;      // all readers that acknowledge
+  };
+  // `acknowledged`: up to where the pipeline counts the log as acknowledged.
+  Snapshot snapshot(LogPosition acknowledged) const;
+
+ private:
+  struct Server {
+    LogPosition held;
+    Token token = 0;  // 0 = not attached now
+  };
+
+  bool counts(const Uuid& server) const;
+  void advance();
+
+  std::function<void(LogPosition)> acknowledge_;
+  mutable std::mutex mutex_;
+  bool active_ = false;
+  Voters voters_ = Voters::Members;
+  Quorum quorum_;
+  std::map<Uuid, Server> servers_;
+  LogPosition announced_;
+  Token last_token_ = 0;
+};
+
+}  // namespace commitd::replication

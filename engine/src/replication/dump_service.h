@@ -1,0 +1,48 @@
+// Readers of the log as a whole: who may read, one stream per reader, and ending them all when the role changes.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "replication/dump_stream.h"
+#include "replication/signal.h"
+#include "wire/replication_commands.h"
+
+namespace commitd::replication {
+
+class DumpService final : public wire::DumpHandler {
+ public:
+  struct Environment {
+    std::function<binlog::CommitPipeline*()> pipeline;  // nullptr while there is none
+    AckTracker* acknowledgements = nullptr;
+    uint32_t server_id = 0;
+    Uuid server_uuid;
+  };
+  explicit DumpService(Environment environment);
+
+  // Readers are refused with `why` from now on, and those that are attached are cut off; returns when the last has gone.
+  Task<void> close(Error why);
+  // `epoch`: members of a cluster must name the same one.
+  void open(uint64_t epoch);
+  size_t stream_count() const;
+
+  void register_replica(sql::Session& session, const wire::RegisterReplica& replica) override;
+  Task<Status> dump(sql::Session& session, wire::Channel& channel, wire::DumpRequest request) override;
+
+ private:
+  Task<Status> run_stream(sql::Session& session, wire::Channel& channel, wire::DumpRequest request);
+  Status admit(const std::shared_ptr<DumpStream>& stream);
+  void dismiss(const std::shared_ptr<DumpStream>& stream);
+
+  Environment environment_;
+  DrainGate gate_;
+  mutable std::mutex mutex_;
+  std::list<std::shared_ptr<DumpStream>> streams_;
+  uint64_t epoch_ = 0;
+  std::optional<Error> refusal_;
+};
+
+}  // namespace commitd::replication

@@ -1,0 +1,400 @@
+#include "replication/dump_stream.h"
+
+#include <strings.h>
+
+#include <charconv>
+
+#include "base/bytes.h"
+#include "base/error_codes.h"
+#include "observe/metrics.h"
+#include "replication/semisync_protocol.h"
+
+namespace commitd::replication {
+namespace {
+
+using binlog::CommitPipeline;
+using binlog::EventType;
+
+constexpr size_t kChunkBytes = 128 << 10;
+constexpr size_t kFlushBytes = 256 << 10;
+constexpr int kSkippedChunksAtOnce = 16;
+constexpr uint64_t kFirstEventAt = 4;  // behind the magic number of a file
+// How long a watcher may go on after its stream has ended.
+constexpr auto kWatchPeriod = std::chrono::seconds(1);
+constexpr uint16_t kFlagNonBlocking = 1;
+constexpr uint16_t kFlagSecondHeartbeat = 2;
+
+uint64_t as_number(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::Int: return value.as_int() > 0 ? static_cast<uint64_t>(value.as_int()) : 0;
+    case Value::Kind::UInt: return value.as_uint();
+    default: break;
+  }
+  const std::string text = value.to_text();
+  uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// Variables of replication exist under their present and their former name.
+std::optional<Value> either_variable(const sql::Session& session, std::string_view name, std::string_view former) {
+  if (auto value = session.user_variable(name); value && !value->is_null()) return value;
+  if (auto value = session.user_variable(former); value && !value->is_null()) return value;
+  return std::nullopt;
+}
+
+Uuid uuid_of_server_id(uint32_t server_id) {
+  Uuid uuid;
+  store_be32(uuid.bytes.data() + 12, server_id);
+  return uuid;
+}
+
+bool same_text(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+ReaderTraits ReaderTraits::of(const sql::Session& session, const wire::DumpRequest& request) {
+  ReaderTraits traits;
+  if (auto uuid = either_variable(session, "replica_uuid", "slave_uuid")) {
+    traits.uuid = Uuid::parse(uuid->to_text()).value_or(Uuid{});
+  }
+  if (traits.uuid.is_nil()) traits.uuid = uuid_of_server_id(request.server_id);
+  if (auto checksum = either_variable(session, "source_binlog_checksum", "master_binlog_checksum")) {
+    traits.checksummed = same_text(checksum->to_text(), "CRC32");
+  }
+  if (auto period = either_variable(session, "source_heartbeat_period", "master_heartbeat_period")) {
+    traits.heartbeat_period = std::chrono::nanoseconds(as_number(*period));
+  }
+  if (auto semisync = either_variable(session, "rpl_semi_sync_replica", "rpl_semi_sync_slave")) {
+    traits.semisync = as_number(*semisync) != 0;
+  }
+  if (auto epoch = session.user_variable("commitd_epoch"); epoch && !epoch->is_null()) traits.epoch = as_number(*epoch);
+  traits.commitd = session.user_variable("commitd_reader").has_value();
+  traits.non_blocking = (request.flags & kFlagNonBlocking) != 0;
+  // MariaDB gives the same bit another meaning, and tells that it is MariaDB.
+  const bool mariadb = session.user_variable("mariadb_slave_capability").has_value();
+  traits.second_heartbeat = traits.commitd || ((request.flags & kFlagSecondHeartbeat) != 0 && !mariadb);
+  return traits;
+}
+
+DumpStream::DumpStream(Source source, sql::Session& session, wire::Channel& channel, wire::DumpRequest request, ReaderTraits traits)
+    : source_(source),
+      session_(session),
+      channel_(channel),
+      request_(std::move(request)),
+      traits_(std::move(traits)),
+      home_(Reactor::current()) {}
+
+void DumpStream::request_stop() {
+  home_->post(std::function<void()>([self = shared_from_this()] {
+    if (self->ended_) return;
+    self->stopping_ = true;
+    self->channel_.shutdown();
+    self->changed_.set();
+  }));
+}
+
+Task<Status> DumpStream::run() {
+  auto start = starting_point();
+  if (!start) co_return std::move(start).error();
+  start_ = position_ = owed_ = *start;
+  // A reader that asked by GTID has, durably, everything before the place where its stream starts.
+  if (request_.by_gtid) held_ = start_;
+  attach();
+  Status status = co_await stream();
+  ended_ = true;
+  if (token_ != 0) source_.acknowledgements.detach(token_);
+  co_return status;
+}
+
+Task<Status> DumpStream::stream() {
+  channel_.set_duplex();
+  home_->spawn(watch_log(shared_from_this()));
+  if (traits_.commitd) home_->spawn(watch_acknowledged(shared_from_this()));
+  if (traits_.non_blocking) co_return co_await stream_until_stopped();
+
+  home_->spawn(read_peer(shared_from_this()));
+  Status status = co_await stream_until_stopped();
+  co_await hang_up(status);
+  co_return Status{};
+}
+
+// Ends the coroutine that reads from the peer, which only the end of the connection can do; so the error has to be sent here.
+Task<void> DumpStream::hang_up(const Status& status) {
+  if (!status.ok() && !peer_gone_ && !stopping_) {
+    const Error& error = status.error();
+    std::string packet;
+    ByteWriter writer(packet);
+    writer.u8(0xff);
+    writer.le16(error.code);
+    writer.u8('#');
+    writer.bytes(error.sqlstate());
+    writer.bytes(error.message);
+    channel_.write_packet(packet);
+    (void)co_await channel_.flush();
+  }
+  channel_.shutdown();
+  while (!peer_gone_) co_await reader_ended_.wait();
+}
+
+Result<LogPosition> DumpStream::starting_point() {
+  binlog::Log& log = source_.pipeline.log();
+  LogPosition start;
+  if (request_.by_gtid) {
+    COMMITD_RETURN_IF_ERROR(refuse_foreign_transactions());
+    auto found = log.start_for(request_.have);
+    if (!found) return found;
+    start = *found;
+  } else if (request_.file.empty()) {
+    auto files = log.files();
+    if (!files) return std::move(files).error();
+    start = {files->front().number, kFirstEventAt};
+  } else {
+    auto number = log.file_number(request_.file);
+    if (!number) return std::move(number).error();
+    start = {*number, request_.position};
+  }
+  start.offset = std::max(start.offset, kFirstEventAt);
+  if (start > source_.pipeline.durable_end()) {
+    return make_error(er::kSourceFatalReadingBinlog, "Client requested source to start replication from position {} > file size",
+                      start.offset);
+  }
+  return start;
+}
+
+// A reader with transactions that this server should have made, but has not, has seen another history. A member of the cluster must not have
+// any that its master lacks: it would acknowledge on top of them.
+Status DumpStream::refuse_foreign_transactions() {
+  GtidSet extra = request_.have;
+  extra.subtract(source_.pipeline.gtid_logged());
+  const bool member = traits_.semisync && source_.acknowledgements.is_voter(traits_.uuid) && traits_.epoch.has_value();
+  if (extra.last(source_.server_uuid) == 0 && !(member && !extra.empty())) return {};
+  return make_error(er::kSourceFatalReadingBinlog,
+                    "Replica has more GTIDs than the source has, using the source's SERVER_UUID ({}): the source lacks {}. One of them has "
+                    "lost transactions or was rolled back",
+                    source_.server_uuid.to_string(), extra.to_string());
+}
+
+// Only members that acknowledge see what is not acknowledged yet: what others see can no longer be taken back.
+CommitPipeline::Bound DumpStream::bound() const {
+  const bool voter = traits_.semisync && source_.acknowledgements.is_voter(traits_.uuid);
+  return voter ? CommitPipeline::Bound::Durable : CommitPipeline::Bound::Acknowledged;
+}
+
+LogPosition DumpStream::limit() const {
+  return bound() == CommitPipeline::Bound::Durable ? source_.pipeline.durable_end() : source_.pipeline.acknowledged_end();
+}
+
+Task<Status> DumpStream::stream_until_stopped() {
+  COMMITD_CO_RETURN_IF_ERROR(begin_file(position_));
+  Deadline next_heartbeat = Clock::now() + traits_.heartbeat_period;
+  const bool heartbeats = traits_.heartbeat_period.count() > 0;
+  while (!stopping_ && !peer_gone_ && !session_.killed()) {
+    const LogPosition end = limit();
+    COMMITD_CO_RETURN_IF_ERROR(ship_available(end));
+    if (traits_.commitd) write_watermark_if_advanced();
+    report_held();
+    if (channel_.buffered() == 0 && heartbeats && Clock::now() >= next_heartbeat) write_heartbeat(std::nullopt);
+    if (channel_.buffered() > 0) {
+      Status flushed = co_await channel_.flush();
+      if (!flushed.ok()) co_return Status{};  // the peer is gone: nobody to tell
+      next_heartbeat = Clock::now() + traits_.heartbeat_period;
+      continue;
+    }
+    if (position_ < end) {
+      co_await sleep_until(Clock::now());  // a long way to skip: let the other sessions of this reactor go on
+      continue;
+    }
+    if (traits_.non_blocking) {
+      write_end_of_file();
+      co_return co_await channel_.flush();
+    }
+    co_await changed_.wait(heartbeats ? next_heartbeat : kNoDeadline);
+  }
+  co_return Status{};
+}
+
+Status DumpStream::ship_available(LogPosition end) {
+  int chunks = 0;
+  while (position_ < end && channel_.buffered() < kFlushBytes && chunks++ < kSkippedChunksAtOnce) {
+    auto chunk = source_.pipeline.log().read(position_, end, kChunkBytes);
+    if (!chunk) return std::move(chunk).error();
+    if (chunk->bytes.empty()) return {};
+    COMMITD_RETURN_IF_ERROR(ship(*chunk));
+  }
+  return {};
+}
+
+Status DumpStream::ship(const binlog::LogChunk& chunk) {
+  if (chunk.start.file != file_) COMMITD_RETURN_IF_ERROR(begin_file(chunk.start));
+  COMMITD_RETURN_IF_ERROR(select(chunk));
+  write_items();
+  position_ = {chunk.start.file, chunk.start.offset + chunk.bytes.size()};
+  return {};
+}
+
+Status DumpStream::begin_file(LogPosition start) {
+  binlog::Log& log = source_.pipeline.log();
+  write_event(fake_rotate(source_.server_id, log.file_name(start.file), start.offset, traits_.checksummed), false);
+  file_ = start.file;
+  if (start.offset <= kFirstEventAt) return {};  // the format description comes with the file
+  auto head = log.read({start.file, kFirstEventAt}, start, 1);
+  if (!head) return std::move(head).error();
+  auto event = binlog::parse_event(head->bytes);
+  if (!event) return std::move(event).error();
+  if (event->header.type != EventType::FormatDescription) {
+    return make_error(er::kSourceFatalReadingBinlog, "{} does not begin with a format description", log.file_name(start.file));
+  }
+  write_event(shipped_format_description(event->bytes, true, traits_.checksummed), false);
+  return {};
+}
+
+Status DumpStream::select(const binlog::LogChunk& chunk) {
+  using Place = TransactionBoundary::Place;
+  items_.clear();
+  LogPosition end = chunk.start;
+  std::string_view rest = chunk.bytes;
+  while (!rest.empty()) {
+    auto event = binlog::parse_event(rest);
+    if (!event) {
+      return make_error(er::kSourceFatalReadingBinlog, "No event starts at {} of {}: {}", end.offset,
+                        source_.pipeline.log().file_name(end.file), event.error().message);
+    }
+    rest.remove_prefix(event->header.length);
+    end.offset += event->header.length;
+    auto place = boundary_.feed(*event, true);
+    if (!place) return std::move(place).error();
+    if (*place == Place::First) skipping_ = request_.by_gtid && request_.have.contains(boundary_.gtid());
+    if (*place == Place::Outside) {
+      skipping_ = false;
+      if (binlog::parse_own_event(*event, true)) continue;  // group marks and what was never meant to leave this server
+    }
+    if (!skipping_) {
+      items_.push_back({event->bytes, event->header.type == EventType::FormatDescription, *place == Place::Last});
+    }
+    if (*place == Place::Last) pass_transaction(end);
+  }
+  return {};
+}
+
+void DumpStream::pass_transaction(LogPosition end) {
+  if (traits_.commitd) passed_.emplace_back(end, boundary_.gtid());
+  if (!skipping_) {
+    owed_ = end;
+  } else if (held_ >= owed_) {
+    held_ = owed_ = end;  // the reader holds this one too: as good as acknowledged
+  }
+}
+
+// One acknowledgement for the last transaction of a batch stands for all before it.
+void DumpStream::write_items() {
+  size_t last_end = items_.size();
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (items_[i].transaction_end) last_end = i;
+  }
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    if (item.format_description) {
+      write_event(shipped_format_description(item.bytes, false, traits_.checksummed), false);
+    } else if (traits_.checksummed) {
+      write_event(item.bytes, i == last_end);
+    } else {
+      std::string bare(item.bytes.substr(0, item.bytes.size() - binlog::kChecksumLength));
+      store_le32(bare.data() + 9, static_cast<uint32_t>(bare.size()));
+      write_event(bare, i == last_end);
+    }
+  }
+}
+
+void DumpStream::write_event(std::string_view event, bool wants_acknowledgement) {
+  static auto& events = observe::counter("commitd_dump_events_sent_total", "Events sent to readers of the log.");
+  static auto& bytes = observe::counter("commitd_dump_bytes_sent_total", "Bytes of events sent to readers of the log.");
+  channel_.write_packet(packet_head(traits_.semisync, wants_acknowledgement), event);
+  // The reader answers with a packet of its own, numbered 0; ours go on behind that.
+  if (traits_.semisync && wants_acknowledgement) channel_.set_sequence(1);
+  events.add();
+  bytes.add(event.size());
+}
+
+void DumpStream::write_heartbeat(std::optional<Watermark> watermark) {
+  Heartbeat heartbeat{source_.pipeline.log().file_name(position_.file), position_.offset, watermark};
+  write_event(heartbeat_event(source_.server_id, heartbeat, traits_.second_heartbeat, traits_.checksummed), false);
+}
+
+void DumpStream::write_watermark_if_advanced() {
+  const LogPosition acknowledged = source_.pipeline.acknowledged_end();
+  std::optional<Watermark> watermark;
+  if (!watermark_sent_ && acknowledged >= start_) watermark = Watermark{};
+  while (!passed_.empty() && passed_.front().first <= acknowledged) {
+    watermark = Watermark{passed_.front().second};
+    passed_.pop_front();
+  }
+  if (!watermark) return;
+  watermark_sent_ = true;
+  write_heartbeat(watermark);
+}
+
+void DumpStream::write_end_of_file() {
+  using namespace std::string_view_literals;
+  channel_.write_packet("\xfe\0\0\x02\0"sv);
+}
+
+void DumpStream::attach() {
+  if (traits_.semisync) token_ = source_.acknowledgements.attach(traits_.uuid, held_);
+}
+
+void DumpStream::take_acknowledgement(std::string_view packet) {
+  auto parsed = parse_acknowledgement(packet);
+  if (!parsed) return;
+  auto file = source_.pipeline.log().file_number(parsed->file);
+  if (!file) return;
+  const LogPosition acknowledged{*file, parsed->position};
+  if (acknowledged > position_) return;  // nobody can hold what was not sent
+  static auto& acknowledgements = observe::counter("commitd_semisync_acks_total", "Acknowledgements received from replicas.");
+  acknowledgements.add();
+  held_ = std::max(held_, acknowledged);
+  report_held();
+}
+
+void DumpStream::report_held() {
+  if (token_ == 0) return;
+  const bool holds_all_sent = held_ >= owed_ && !boundary_.in_transaction();
+  source_.acknowledgements.acknowledged(token_, holds_all_sent ? position_ : held_);
+}
+
+Task<void> DumpStream::watch_log(std::shared_ptr<DumpStream> self) {
+  LogPosition seen = self->position_;
+  while (!self->ended_ && !self->stopping_) {
+    const Deadline deadline = Clock::now() + kWatchPeriod;
+    const bool moved = co_await self->source_.pipeline.wait_beyond(seen, self->bound(), deadline);
+    if (self->ended_ || (!moved && Clock::now() < deadline)) co_return;
+    seen = std::max(seen, self->limit());
+    self->changed_.set();
+  }
+}
+
+Task<void> DumpStream::watch_acknowledged(std::shared_ptr<DumpStream> self) {
+  LogPosition seen = self->source_.pipeline.acknowledged_end();
+  while (!self->ended_ && !self->stopping_) {
+    const Deadline deadline = Clock::now() + kWatchPeriod;
+    const bool moved = co_await self->source_.pipeline.wait_beyond(seen, CommitPipeline::Bound::Acknowledged, deadline);
+    if (self->ended_ || (!moved && Clock::now() < deadline)) co_return;
+    seen = std::max(seen, self->source_.pipeline.acknowledged_end());
+    self->changed_.set();
+  }
+}
+
+Task<void> DumpStream::read_peer(std::shared_ptr<DumpStream> self) {
+  while (true) {
+    Result<std::string> packet = co_await self->channel_.read_packet();
+    if (!packet.ok()) break;
+    if (!packet->empty() && packet->front() == kSemisyncMagic) self->take_acknowledgement(*packet);
+  }
+  self->peer_gone_ = true;
+  self->changed_.set();
+  self->reader_ended_.set();
+}
+
+}  // namespace commitd::replication

@@ -1,0 +1,124 @@
+// One reader's stream of the log: what to send next, in which frame, how far, and what the reader's acknowledgements mean.
+//
+// Everything here runs on the reactor of the reader's session: the stream itself, a coroutine that reads what the peer says, and one or two
+// that watch the log grow.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "binlog/commit_pipeline.h"
+#include "replication/ack_tracker.h"
+#include "replication/dump_framing.h"
+#include "replication/signal.h"
+#include "replication/transaction_boundary.h"
+#include "sql/session.h"
+#include "wire/channel.h"
+#include "wire/replication_commands.h"
+
+namespace commitd::replication {
+
+// What the reader said about itself with user variables and flags.
+struct ReaderTraits {
+  Uuid uuid;  // made from the server id when the reader gave none
+  bool checksummed = false;
+  bool semisync = false;
+  bool commitd = false;           // understands watermarks
+  bool second_heartbeat = false;  // heartbeat v2
+  bool non_blocking = false;
+  std::chrono::nanoseconds heartbeat_period{0};  // 0 = none wanted
+  std::optional<uint64_t> epoch;                 // a member's: it follows the master of this epoch and no other
+
+  static ReaderTraits of(const sql::Session& session, const wire::DumpRequest& request);
+};
+
+class DumpStream : public std::enable_shared_from_this<DumpStream> {
+ public:
+  struct Source {
+    binlog::CommitPipeline& pipeline;
+    AckTracker& acknowledgements;
+    uint32_t server_id = 0;
+    Uuid server_uuid;
+  };
+
+  DumpStream(Source source, sql::Session& session, wire::Channel& channel, wire::DumpRequest request, ReaderTraits traits);
+
+  const ReaderTraits& traits() const { return traits_; }
+  uint32_t reader_server_id() const { return request_.server_id; }
+
+  // Returns when the reader or the server ends it. An error is still to be sent to the reader.
+  Task<Status> run();
+  // From any thread.
+  void request_stop();
+
+ private:
+  // An event of the chunk at hand.
+  struct Item {
+    std::string_view bytes;
+    bool format_description = false;
+    bool transaction_end = false;
+  };
+
+  Result<LogPosition> starting_point();
+  Status refuse_foreign_transactions();
+  binlog::CommitPipeline::Bound bound() const;
+  LogPosition limit() const;
+
+  Task<Status> stream();
+  Task<Status> stream_until_stopped();
+  Status ship_available(LogPosition limit);
+  Status ship(const binlog::LogChunk& chunk);
+  Status begin_file(LogPosition start);
+  // Fills items_ with what the reader gets of a chunk.
+  Status select(const binlog::LogChunk& chunk);
+  void pass_transaction(LogPosition end);
+  void write_items();
+  void write_event(std::string_view event, bool wants_acknowledgement);
+  void write_heartbeat(std::optional<Watermark> watermark);
+  void write_watermark_if_advanced();
+  void write_end_of_file();
+
+  void attach();
+  void take_acknowledgement(std::string_view packet);
+  void report_held();
+
+  static Task<void> watch_log(std::shared_ptr<DumpStream> self);
+  static Task<void> watch_acknowledged(std::shared_ptr<DumpStream> self);
+  static Task<void> read_peer(std::shared_ptr<DumpStream> self);
+  Task<void> hang_up(const Status& status);
+
+  Source source_;
+  sql::Session& session_;
+  wire::Channel& channel_;
+  const wire::DumpRequest request_;
+  const ReaderTraits traits_;
+  Reactor* const home_;
+
+  LogPosition position_;  // everything before it is sent or skipped
+  uint32_t file_ = 0;     // the file whose head has been sent
+  TransactionBoundary boundary_;
+  bool skipping_ = false;  // the reader has the transaction we are in
+  std::vector<Item> items_;
+
+  // Invariant: the reader holds the log durably up to held_, and nothing but bytes outside transactions follows held_ when it is not below
+  // owed_, the end of the last transaction that was sent.
+  LogPosition held_, owed_;
+  AckTracker::Token token_ = 0;
+
+  // Transactions that have passed on this stream and are not covered by a watermark yet.
+  std::deque<std::pair<LogPosition, Gtid>> passed_;
+  LogPosition start_;
+  bool watermark_sent_ = false;
+
+  Signal changed_;
+  Signal reader_ended_;
+  bool peer_gone_ = false;
+  bool stopping_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace commitd::replication

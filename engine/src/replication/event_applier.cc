@@ -1,0 +1,211 @@
+#include "replication/event_applier.h"
+
+#include <strings.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/error_codes.h"
+#include "storage/record/row_image.h"
+#include "txn/transaction.h"
+
+namespace commitd::replication {
+namespace {
+
+using binlog::EventType;
+using binlog::EventView;
+
+bool is_word(std::string_view sql, std::string_view word) {
+  return sql.size() == word.size() && strncasecmp(sql.data(), word.data(), word.size()) == 0;
+}
+
+bool all_bits_set(std::string_view bitmap, uint64_t bits) {
+  for (uint64_t bit = 0; bit < bits; ++bit) {
+    if ((static_cast<uint8_t>(bitmap[bit / 8]) >> (bit % 8) & 1) == 0) return false;
+  }
+  return true;
+}
+
+// One transaction on its way into a write set.
+class TransactionReplay {
+ public:
+  TransactionReplay(const EventApplier::TableFinder& find_table, const EventApplier::StatementApplier& apply_statement, bool alone,
+                    WriteSet& writes)
+      : find_table_(find_table), apply_statement_(apply_statement), alone_(alone), writes_(writes) {}
+
+  Status apply_all(std::string_view events) {
+    while (!events.empty() && !outcome.exclusive) {
+      auto event = binlog::parse_event(events);
+      if (!event) return std::move(event).error();
+      events.remove_prefix(event->header.length);
+      COMMITD_RETURN_IF_ERROR(apply(*event));
+    }
+    return {};
+  }
+
+  binlog::EventApplier::Outcome outcome;
+
+ private:
+  Status apply(const EventView& event) {
+    switch (event.header.type) {
+      case EventType::Query: return apply_query(event);
+      case EventType::TableMap: return map_table(event);
+      case EventType::WriteRows:
+      case EventType::UpdateRows:
+      case EventType::DeleteRows: return apply_rows(event);
+      case EventType::Ignorable: return apply_own(event);
+      case EventType::Gtid:
+      case EventType::Xid:
+      case EventType::RowsQuery: return {};
+      default: break;
+    }
+    if ((event.header.flags & binlog::kFlagIgnorable) != 0) return {};
+    return make_error(er::kSourceFatalReadingBinlog,
+                      "Cannot apply an event of type {} (end position {}): only row events and DDL are supported, set binlog_format=ROW "
+                      "on the source",
+                      static_cast<int>(event.header.type), event.header.end_position);
+  }
+
+  Status apply_query(const EventView& event) {
+    auto query = parse_query_event(event, true);
+    if (!query) return std::move(query).error();
+    if (is_word(query->sql, "BEGIN") || is_word(query->sql, "COMMIT")) return {};
+    outcome.exclusive = true;
+    if (!alone_) return {};
+    auto publish = apply_statement_(*query, writes_);
+    if (!publish) return std::move(publish).error();
+    outcome.publish = std::move(*publish);
+    return {};
+  }
+
+  Status map_table(const EventView& event) {
+    auto map = parse_table_map_event(event, true);
+    if (!map) return std::move(map).error();
+    TablePtr table = find_table_(map->db, map->table);
+    if (table == nullptr) {
+      return make_error(er::kNoSuchTable, "Row event before position {} changes table '{}.{}', which does not exist here",
+                        event.header.end_position, map->db, map->table);
+    }
+    if (table->columns.size() != map->types.size()) {
+      return make_error(er::kErrorOnRead, "Row event before position {} has {} columns for table '{}.{}', which has {} here",
+                        event.header.end_position, map->types.size(), map->db, map->table, table->columns.size());
+    }
+    tables_[map->table_id] = std::move(table);
+    return {};
+  }
+
+  Status apply_own(const EventView& event) {
+    auto own = parse_own_event(event, true);
+    if (!own) return {};
+    switch (own->kind) {
+      case binlog::OwnKind::RowIds: return read_row_ids(own->payload);
+      case binlog::OwnKind::GroupOpen:
+      case binlog::OwnKind::Epoch: return {};
+      case binlog::OwnKind::LocalOnly: break;  // the pipeline unwraps it
+    }
+    return make_error(er::kSourceFatalReadingBinlog,
+                      "The log has an event of our own kind {}, which this release does not know; a newer release wrote it",
+                      static_cast<int>(own->kind));
+  }
+
+  Status read_row_ids(std::string_view payload) {
+    ByteReader reader(payload);
+    reader.le64();  // table id: that of the rows event that follows
+    const uint32_t count = reader.le32();
+    row_ids_.clear();
+    next_row_id_ = 0;
+    for (uint32_t i = 0; i < count && reader.ok(); ++i) row_ids_.push_back(reader.le64());
+    if (!reader.ok()) return make_error(er::kErrorOnRead, "An event with row ids is cut off");
+    return {};
+  }
+
+  Status apply_rows(const EventView& event) {
+    auto rows = parse_rows_event(event, true);
+    if (!rows) return std::move(rows).error();
+    auto found = tables_.find(rows->table_id);
+    if (found == tables_.end()) {
+      return make_error(er::kErrorOnRead, "Row event before position {} has no table map in front", event.header.end_position);
+    }
+    const TableDef& table = *found->second;
+    if (rows->columns != table.columns.size() || !all_bits_set(rows->before_bitmap, rows->columns) ||
+        !all_bits_set(rows->after_bitmap, rows->after_bitmap.empty() ? 0 : rows->columns)) {
+      return make_error(er::kErrorOnRead,
+                        "Row event before position {} for table '{}.{}' does not carry all columns: set binlog_row_image=FULL on the source",
+                        event.header.end_position, table.db, table.name);
+    }
+    std::string_view rest = rows->rows;
+    while (!rest.empty()) COMMITD_RETURN_IF_ERROR(apply_row(*rows, table, rest));
+    return {};
+  }
+
+  Status apply_row(const binlog::RowsEvent& rows, const TableDef& table, std::string_view& rest) {
+    Row row;
+    std::string_view image;
+    COMMITD_RETURN_IF_ERROR(take_row(table, rest, row, image));
+    if (rows.type == EventType::WriteRows) {
+      const uint64_t row_id = table.has_primary_key() ? 0 : writes_.new_provisional_row_id(table.id);
+      txn::put_row(writes_, table, row, image, row_id);
+      return {};
+    }
+    uint64_t row_id = 0;
+    COMMITD_RETURN_IF_ERROR(take_row_id(table, row_id));
+    if (rows.type == EventType::DeleteRows) {
+      txn::erase_row(writes_, table, row, row_id);
+      return {};
+    }
+    Row changed;
+    COMMITD_RETURN_IF_ERROR(take_row(table, rest, changed, image));
+    txn::replace_row(writes_, table, row, changed, image, row_id);
+    return {};
+  }
+
+  Status take_row(const TableDef& table, std::string_view& rest, Row& row, std::string_view& image) {
+    auto length = row_image_length(table, rest);
+    if (!length) return std::move(length).error();
+    image = rest.substr(0, *length);
+    rest.remove_prefix(*length);
+    auto decoded = decode_row_image(table, image);
+    if (!decoded) return std::move(decoded).error();
+    row = std::move(*decoded);
+    return {};
+  }
+
+  Status take_row_id(const TableDef& table, uint64_t& row_id) {
+    if (table.has_primary_key()) return {};
+    if (next_row_id_ == row_ids_.size()) {
+      return make_error(er::kErrorOnRead,
+                        "A change of table '{}.{}', which has no primary key, does not say which row it is for: the source is not commitd; "
+                        "give the table a primary key there",
+                        table.db, table.name);
+    }
+    row_id = row_ids_[next_row_id_++];
+    return {};
+  }
+
+  const EventApplier::TableFinder& find_table_;
+  const EventApplier::StatementApplier& apply_statement_;
+  const bool alone_;
+  WriteSet& writes_;
+  std::map<uint64_t, TablePtr> tables_;  // by the id that the transaction's table maps give
+  std::vector<uint64_t> row_ids_;
+  size_t next_row_id_ = 0;
+};
+
+}  // namespace
+
+EventApplier::EventApplier(TableFinder find_table, StatementApplier apply_statement)
+    : find_table_(std::move(find_table)), apply_statement_(std::move(apply_statement)) {}
+
+EventApplier::EventApplier(sql::Catalog& catalog, sql::ServerContext& server)
+    : EventApplier([&catalog](std::string_view db, std::string_view table) { return catalog.find_table(db, table); },
+                   [&server](const binlog::QueryEvent& event, WriteSet& writes) {
+                     return sql::apply_logged_statement(server, event, writes);
+                   }) {}
+
+Result<EventApplier::Outcome> EventApplier::build(std::string_view events, bool alone, WriteSet& writes) {
+  TransactionReplay replay(find_table_, apply_statement_, alone, writes);
+  COMMITD_RETURN_IF_ERROR(replay.apply_all(events));
+  return std::move(replay.outcome);
+}
+
+}  // namespace commitd::replication

@@ -1,0 +1,32 @@
+// Turns a logged transaction back into writes: what a replica does with what it received, and recovery with what it finds in the log.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "binlog/commit_pipeline.h"
+#include "binlog/events.h"
+#include "sql/catalog.h"
+#include "storage/record/table_def.h"
+
+namespace commitd::replication {
+
+class EventApplier final : public binlog::EventApplier {
+ public:
+  // Applies a statement that was logged as text; sql::apply_logged_statement with the server's context.
+  using StatementApplier = std::function<Result<std::function<void()>>(const binlog::QueryEvent&, WriteSet&)>;
+  using TableFinder = std::function<TablePtr(std::string_view db, std::string_view table)>;
+
+  EventApplier(TableFinder find_table, StatementApplier apply_statement);
+  EventApplier(sql::Catalog& catalog, sql::ServerContext& server);
+
+  Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) override;
+
+ private:
+  TableFinder find_table_;
+  StatementApplier apply_statement_;
+};
+
+}  // namespace commitd::replication

@@ -1,0 +1,47 @@
+#include "replication/receiver.h"
+
+#include "replication/reception.h"
+
+namespace commitd::replication {
+
+std::string_view receiver_state_name(ReceiverState state) {
+  switch (state) {
+    case ReceiverState::Off: return "off";
+    case ReceiverState::Connecting: return "connecting";
+    case ReceiverState::Receiving: return "receiving";
+    case ReceiverState::Error: return "error";
+    case ReceiverState::Diverged: return "diverged";
+  }
+  return "off";
+}
+
+Receiver::~Receiver() = default;
+
+void Receiver::start(Environment environment, Target target) {
+  Reactor* reactor = environment.reactor;
+  auto reception = std::make_shared<Reception>(std::move(environment), std::move(target));
+  {
+    std::lock_guard lock(mutex_);
+    current_ = reception;
+  }
+  reactor->spawn(Reception::run(reception));
+}
+
+Task<void> Receiver::stop() {
+  std::shared_ptr<Reception> reception;
+  {
+    std::lock_guard lock(mutex_);
+    reception = current_;
+  }
+  if (!reception) co_return;
+  co_await reception->stop();
+  std::lock_guard lock(mutex_);
+  if (current_ == reception) current_.reset();
+}
+
+ReceiverReport Receiver::report() const {
+  std::lock_guard lock(mutex_);
+  return current_ ? current_->report() : ReceiverReport{};
+}
+
+}  // namespace commitd::replication

@@ -1,0 +1,63 @@
+// The replica's side of a dump stream: connects to the source, agrees with it on a common history, receives transactions into the own log,
+// and acknowledges each one when it is durable there.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "binlog/commit_pipeline.h"
+#include "runtime/reactor.h"
+#include "sql/instance_control.h"
+
+namespace commitd::replication {
+
+enum class ReceiverState : uint8_t { Off, Connecting, Receiving, Error, Diverged };
+std::string_view receiver_state_name(ReceiverState state);
+
+// What the receiver shows to the outside; written on its reactor, read from anywhere.
+struct ReceiverReport {
+  ReceiverState state = ReceiverState::Off;
+  std::optional<Error> error;
+  std::string source_file;
+  uint64_t source_position = 0;
+  std::optional<Clock::time_point> last_heard;
+};
+
+class Reception;
+
+class Receiver {
+ public:
+  struct Environment {
+    binlog::CommitPipeline* pipeline = nullptr;
+    Reactor* reactor = nullptr;
+    uint32_t server_id = 0;
+    uint16_t port = 0;
+    Uuid server_uuid;
+    // Makes a GNO floor durable before anything is cut off the log.
+    std::function<Status(uint64_t floor)> save_gno_floor;
+  };
+  struct Target {
+    sql::FollowTarget source;
+    std::optional<uint64_t> epoch;  // under an operator: only the master of this epoch will do
+  };
+
+  ~Receiver();
+
+  // Starts to receive in the background; stop() must have returned before. Goes on trying until it is stopped or has diverged.
+  void start(Environment environment, Target target);
+  // When this returns, nothing that was received is still on its way into the log, nothing more will come and nothing will be acknowledged.
+  Task<void> stop();
+
+  ReceiverReport report() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<Reception> current_;
+};
+
+}  // namespace commitd::replication

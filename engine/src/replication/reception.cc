@@ -1,0 +1,245 @@
+#include "replication/reception.h"
+
+#include <spdlog/spdlog.h>
+
+#include "base/error_codes.h"
+#include "observe/metrics.h"
+
+namespace commitd::replication {
+namespace {
+
+constexpr auto kConnectTimeout = std::chrono::seconds(3);
+constexpr auto kFirstRetry = std::chrono::milliseconds(100);
+constexpr auto kLongestRetry = std::chrono::milliseconds(1000);
+constexpr uint64_t kMaxBytesOnTheWay = 64ull << 20;
+
+}  // namespace
+
+uint64_t Reception::Connection::bytes_on_the_way() {
+  std::lock_guard lock(mutex);
+  return handed_bytes - durable_bytes;
+}
+
+std::optional<Acknowledgement> Reception::Connection::take_newest() {
+  std::lock_guard lock(mutex);
+  return std::exchange(newest, std::nullopt);
+}
+
+Reception::Reception(Receiver::Environment environment, Receiver::Target target)
+    : environment_(std::move(environment)), target_(std::move(target)) {
+  report_.state = ReceiverState::Connecting;
+}
+
+Task<void> Reception::run(std::shared_ptr<Reception> self) {
+  auto pause = std::chrono::milliseconds(kFirstRetry);
+  while (!self->stopping_) {
+    Status status = co_await self->connect_and_receive();
+    if (self->stopping_) break;
+    const bool was_receiving = self->report().state == ReceiverState::Receiving;
+    if (!status.ok() && status.error().code == er::kDiverged) {
+      spdlog::error("replication has stopped: {}", status.error().message);
+      self->show(ReceiverState::Diverged, status.error());
+      co_return;
+    }
+    if (!status.ok()) {
+      if (was_receiving) spdlog::warn("replication from {}: {}", self->target_.source.host, status.error().message);
+      self->show(ReceiverState::Error, status.error());
+    }
+    pause = was_receiving ? kFirstRetry : std::min(pause * 2, kLongestRetry);
+    co_await self->retry_.wait(Clock::now() + pause);
+  }
+  self->show(ReceiverState::Off);
+}
+
+Task<void> Reception::stop() {
+  stopping_ = true;
+  gate_.close(make_error(er::kReplicaNotRunning, "The receiver is being stopped"));
+  environment_.reactor->post(std::function<void()>([self = shared_from_this()] {
+    if (self->connection_) self->connection_->client->channel().shutdown();
+    self->retry_.set();
+  }));
+  // A connection attempt may go on for a while, but can no longer come through the gate.
+  co_await gate_.drained();
+  show(ReceiverState::Off);
+}
+
+Task<Status> Reception::connect_and_receive() {
+  wire::ClientOptions options;
+  options.host = target_.source.host;
+  options.port = target_.source.port;
+  options.user = target_.source.user;
+  options.password = target_.source.password;
+  options.deadline = Clock::now() + kConnectTimeout;
+  Result<std::unique_ptr<wire::Client>> client = co_await wire::Client::connect(std::move(options));
+  if (!client.ok()) co_return std::move(client).error();
+  COMMITD_CO_RETURN_IF_ERROR(gate_.enter());
+
+  auto connection = std::make_shared<Connection>();
+  connection->client = std::move(*client);
+  connection_ = connection;
+  Status status;
+  if (!stopping_) status = co_await receive_from(connection);
+  connection->closed = true;
+  connection->client->channel().shutdown();
+  connection->acknowledge.set();
+  connection_.reset();
+  co_await wait_until_durable(connection);
+  gate_.leave();
+  co_return status;
+}
+
+Task<Status> Reception::receive_from(ConnectionPtr connection) {
+  Result<SourceTraits> traits = co_await greet_source(*connection->client, environment_, target_);
+  if (!traits.ok()) co_return std::move(traits).error();
+  connection->source = std::move(*traits);
+  if (stopping_) co_return Status{};
+  COMMITD_CO_RETURN_IF_ERROR(agree_on_history(*connection));
+  COMMITD_CO_RETURN_IF_ERROR(co_await request_stream(*connection));
+  co_return co_await receive(connection);
+}
+
+// Cuts off what the source does not have. Nothing of ours is on the way into the log here: the former connection has waited for that.
+Status Reception::agree_on_history(Connection& connection) {
+  binlog::CommitPipeline& pipeline = *environment_.pipeline;
+  if (!target_.epoch || connection.source.logged.contains(pipeline.gtid_logged())) return {};
+  // Invariant: a number that was ever written into this log is never given to another transaction, so the floor is durable before the cut.
+  const uint64_t floor = pipeline.next_gno() - 1;
+  COMMITD_RETURN_IF_ERROR(environment_.save_gno_floor(floor));
+  pipeline.raise_gno_floor(floor);
+  auto cut = pipeline.cut_unacknowledged(connection.source.logged);
+  if (!cut) return std::move(cut).error();
+  spdlog::warn("cut {} unacknowledged transactions that the source {} does not have", *cut, connection.source.uuid.to_string());
+  return {};
+}
+
+Task<Status> Reception::request_stream(Connection& connection) {
+  binlog::CommitPipeline& pipeline = *environment_.pipeline;
+  // A commitd tells what is acknowledged; with another source what is durable here is all there is to wait for.
+  pipeline.set_gate(connection.source.commitd ? binlog::CommitPipeline::Gate::Gated : binlog::CommitPipeline::Gate::Immediate);
+  wire::Client& client = *connection.client;
+  const std::string introduction = register_replica_payload(environment_.server_id, environment_.port);
+  COMMITD_CO_RETURN_IF_ERROR(co_await client.send_command(kComRegisterReplica, introduction));
+  const Deadline deadline = Clock::now() + kSilenceLimit;
+  Result<std::string> answer = co_await client.channel().read_packet(deadline);
+  if (!answer.ok()) co_return std::move(answer).error();
+  if (answer->empty() || answer->front() != 0) {
+    co_return make_error(er::kSourceFatalReadingBinlog, "The source refused to register this replica: does its account have the REPLICATION "
+                                                        "SLAVE privilege?");
+  }
+  connection.have = pipeline.gtid_logged();
+  connection.end_at_request = pipeline.durable_end();
+  const std::string request = dump_gtid_payload(environment_.server_id, connection.have);
+  COMMITD_CO_RETURN_IF_ERROR(co_await client.send_command(kComBinlogDumpGtid, request));
+  client.channel().set_duplex();
+  co_return Status{};
+}
+
+Task<Status> Reception::receive(ConnectionPtr connection) {
+  if (connection->source.semisync) environment_.reactor->spawn(send_acknowledgements(connection));
+  SourceStream stream({connection->source.semisync, connection->source.checksummed});
+  while (!stopping_) {
+    const Deadline deadline = Clock::now() + kSilenceLimit;
+    Result<std::string> packet = co_await connection->client->channel().read_packet(deadline);
+    if (!packet.ok()) co_return std::move(packet).error();
+    Result<SourceStream::Step> step = stream.feed(*packet);
+    if (!step.ok()) co_return std::move(step).error();
+    show_heard(stream);
+    if (stopping_) break;
+    if (step->transaction) take_transaction(connection, std::move(*step->transaction));
+    if (step->watermark) take_watermark(*connection, *step->watermark);
+    while (connection->bytes_on_the_way() > kMaxBytesOnTheWay && !stopping_) co_await connection->progress.wait();
+  }
+  co_return Status{};
+}
+
+void Reception::take_transaction(const ConnectionPtr& connection, ReceivedTransaction transaction) {
+  static auto& received = observe::counter("commitd_replica_received_transactions_total", "Transactions received from the source.");
+  // Told by GTID and never by server id: a server that comes back must take its own former transactions.
+  if (connection->have.contains(transaction.gtid)) return;
+  connection->have.add(transaction.gtid);
+  received.add();
+  const uint64_t bytes = transaction.events.size();
+  {
+    std::lock_guard lock(connection->mutex);
+    connection->handed_bytes += bytes;
+  }
+  std::optional<Acknowledgement> acknowledgement;
+  if (transaction.wants_acknowledgement) acknowledgement = Acknowledgement{transaction.source_file, transaction.source_position};
+  environment_.pipeline->append_received(
+      std::move(transaction.events), transaction.gtid,
+      [self = shared_from_this(), connection, bytes, acknowledgement = std::move(acknowledgement)](LogPosition) {
+        note_durable(self, connection, bytes, acknowledgement);
+      });
+}
+
+// On the log thread. One notice on its way to the reactor stands for all that become durable until it arrives.
+void Reception::note_durable(const std::shared_ptr<Reception>& self, const ConnectionPtr& connection, uint64_t bytes,
+                             const std::optional<Acknowledgement>& acknowledgement) {
+  {
+    std::lock_guard lock(connection->mutex);
+    connection->durable_bytes += bytes;
+    if (acknowledgement) connection->newest = acknowledgement;
+    if (std::exchange(connection->notice_posted, true)) return;
+  }
+  self->environment_.reactor->post(std::function<void()>([connection] {
+    {
+      std::lock_guard lock(connection->mutex);
+      connection->notice_posted = false;
+    }
+    connection->acknowledge.set();
+    connection->progress.set();
+  }));
+}
+
+void Reception::take_watermark(Connection& connection, const Watermark& watermark) {
+  if (watermark.gtid.empty()) {
+    environment_.pipeline->acknowledge(connection.end_at_request);
+  } else {
+    environment_.pipeline->acknowledge_through(watermark.gtid);
+  }
+}
+
+Task<void> Reception::wait_until_durable(ConnectionPtr connection) {
+  constexpr auto kLook = std::chrono::seconds(1);
+  while (connection->bytes_on_the_way() > 0 && !environment_.pipeline->failure()) {
+    co_await connection->progress.wait(Clock::now() + kLook);
+  }
+}
+
+// Invariant: an acknowledgement leaves only after the transaction, and all before it, are durable in the own log.
+Task<void> Reception::send_acknowledgements(ConnectionPtr connection) {
+  wire::Channel& channel = connection->client->channel();
+  while (!connection->closed) {
+    std::optional<Acknowledgement> newest = connection->take_newest();
+    if (!newest) {
+      co_await connection->acknowledge.wait();
+      continue;
+    }
+    channel.set_sequence(0);
+    channel.write_packet(encode_acknowledgement(*newest));
+    Status sent = co_await channel.flush();
+    if (!sent.ok()) co_return;
+  }
+}
+
+void Reception::show(ReceiverState state, std::optional<Error> error) {
+  std::lock_guard lock(mutex_);
+  report_.state = state;
+  report_.error = std::move(error);
+}
+
+void Reception::show_heard(const SourceStream& stream) {
+  std::lock_guard lock(mutex_);
+  report_.state = stopping_ ? ReceiverState::Off : ReceiverState::Receiving;
+  report_.error.reset();
+  report_.last_heard = Clock::now();
+  report_.source_file = stream.file();
+  report_.source_position = stream.position();
+}
+
+ReceiverReport Reception::report() const {
+  std::lock_guard lock(mutex_);
+  return report_;
+}
+
+}  // namespace commitd::replication

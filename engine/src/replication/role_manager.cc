@@ -1,0 +1,409 @@
+#include "replication/role_manager.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "base/error_codes.h"
+#include "replication/epoch_rules.h"
+
+namespace commitd::replication {
+namespace {
+
+using binlog::CommitPipeline;
+using Gate = CommitPipeline::Gate;
+
+Error read_only() {
+  return make_error(er::kOptionPreventsStatement,
+                    "The MySQL server is running with the --super-read-only option so it cannot execute this statement");
+}
+
+Error outcome_unknown() {
+  return make_error(er::kServerShutdown,
+                    "The server was demoted while the transaction waited for acknowledgements: whether it is committed is decided by the "
+                    "new master");
+}
+
+}  // namespace
+
+RoleManager::RoleManager(ReplicationContext context)
+    : context_(std::move(context)),
+      acknowledgements_([this](LogPosition up_to) { pipeline_.load()->acknowledge(up_to); }),
+      dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, context_.server_id, context_.server_uuid}) {
+  register_metrics();
+}
+
+RoleManager::~RoleManager() = default;
+
+Status RoleManager::load() {
+  auto loaded = load_role_state(*context_.fs, context_.state_path);
+  if (!loaded) return std::move(loaded).error();
+  std::lock_guard lock(mutex_);
+  state_ = std::move(*loaded);
+  return {};
+}
+
+uint64_t RoleManager::gno_floor() const { return state().gno_floor; }
+
+// A server that has once served under epochs never decides for itself again.
+bool RoleManager::starts_undecided() const { return context_.require_role || state().epoch > 0; }
+
+void RoleManager::attach(CommitPipeline& pipeline) {
+  pipeline_ = &pipeline;
+  if (starts_undecided()) {
+    pipeline.close_to_local_commits(read_only());
+    pipeline.set_gate(Gate::Gated);
+    begin_role(Role::Undecided);
+    return;
+  }
+  if (state().start_replica) {
+    pipeline.close_to_local_commits(read_only());
+    serve_as_replica({state().source, std::nullopt});
+  } else {
+    serve_standalone();
+  }
+}
+
+Task<void> RoleManager::shut_down() {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  co_await dumps_.close(make_error(er::kSourceFatalReadingBinlog, "Server shutdown in progress"));
+  co_await receiver_.stop();
+}
+
+Role RoleManager::role() const {
+  std::lock_guard lock(mutex_);
+  return role_;
+}
+
+RoleState RoleManager::state() const {
+  std::lock_guard lock(mutex_);
+  return state_;
+}
+
+Status RoleManager::require_pipeline() const {
+  if (pipeline_.load() != nullptr) return {};
+  return make_error(er::kOptionPreventsStatement, "This server has no data yet: ALTER INSTANCE INITIALIZE comes first");
+}
+
+Status RoleManager::require_no_epoch() const {
+  COMMITD_RETURN_IF_ERROR(require_pipeline());
+  if (!starts_undecided()) return {};
+  return make_error(er::kOptionPreventsStatement,
+                    "This server gets its role by ALTER INSTANCE … EPOCH; use ALTER INSTANCE FOLLOW to replicate from another server");
+}
+
+Status RoleManager::save(RoleState next) {
+  std::lock_guard saving(save_mutex_);
+  next.gno_floor = std::max(next.gno_floor, state().gno_floor);  // the receiver may have raised it meanwhile
+  return persist(std::move(next));
+}
+
+// Called by the receiver, beside the role statements.
+Status RoleManager::save_gno_floor(uint64_t floor) {
+  std::lock_guard saving(save_mutex_);
+  RoleState next = state();
+  next.gno_floor = std::max(next.gno_floor, floor);
+  return persist(std::move(next));
+}
+
+Status RoleManager::persist(RoleState next) {
+  COMMITD_RETURN_IF_ERROR(save_role_state(*context_.fs, context_.state_path, next));
+  std::lock_guard lock(mutex_);
+  state_ = std::move(next);
+  return {};
+}
+
+Status RoleManager::check_writable() {
+  if (writable_.load(std::memory_order_acquire)) return {};
+  return read_only();
+}
+
+void RoleManager::begin_role(Role role) {
+  std::lock_guard lock(mutex_);
+  role_ = role;
+  ++generation_;
+  spdlog::info("role: {}, epoch {}", role_name(role), state_.epoch);
+}
+
+Task<void> RoleManager::step_down(Role next) {
+  CommitPipeline& pipeline = *pipeline_.load();
+  const Role before = role();
+  writable_ = false;
+  begin_role(next);
+  acknowledgements_.stop();
+  pipeline.close_to_local_commits(read_only());
+  pipeline.set_gate(Gate::Gated);
+  co_await dumps_.close(make_error(er::kSourceFatalReadingBinlog, "This server is {} and serves no log", role_name(next)));
+  co_await receiver_.stop();
+  pipeline.fail_waiters(outcome_unknown());
+  if (before == Role::Master || before == Role::Standalone) co_await context_.close_client_sessions();
+}
+
+Task<Status> RoleManager::initialize() {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  if (pipeline_.load() != nullptr) {
+    co_return make_error(er::kAlreadyInitialized, "This server has data already; it is initialized only once");
+  }
+  co_return co_await context_.initialize();
+}
+
+Task<Status> RoleManager::fence(uint64_t epoch) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
+  RoleState next = state();
+  Result<Verdict> verdict = judge_fence(next, epoch);
+  if (!verdict.ok()) co_return std::move(verdict).error();
+  if (*verdict == Verdict::Grant) {
+    next.epoch = epoch;
+    next.grant = Grant::Fenced;
+    COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  }
+  co_await step_down(Role::Fenced);
+  co_return Status{};
+}
+
+Task<Status> RoleManager::promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
+  Quorum quorum{0, wait_count, sorted_uuids(std::move(members))};
+  if (std::binary_search(quorum.members.begin(), quorum.members.end(), context_.server_uuid)) {
+    co_return make_error(er::kWrongArguments, "MEMBERS names this server itself; only the others acknowledge");
+  }
+  RoleState next = state();
+  Result<Verdict> verdict = judge_promote(next, epoch, quorum);
+  if (!verdict.ok()) co_return std::move(verdict).error();
+  if (*verdict == Verdict::SameAgain) {
+    if (role() == Role::Master) co_return Status{};
+    quorum = next.quorum;  // the version, too, is still that of this epoch
+  } else {
+    next.epoch = epoch;
+    next.grant = Grant::Master;
+    next.quorum = quorum;
+    next.source = {};
+    COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  }
+  co_await step_down(Role::Fenced);
+  co_return co_await serve_as_master(epoch, std::move(quorum));
+}
+
+Task<Status> RoleManager::serve_as_master(uint64_t epoch, Quorum quorum) {
+  begin_role(Role::Master);
+  apply_quorum(quorum);
+  Status logged = co_await log_epoch_transaction(epoch);
+  if (!logged.ok()) {
+    co_await step_down(Role::Fenced);
+    co_return logged;
+  }
+  dumps_.open(epoch);
+  uint64_t generation = 0;
+  {
+    std::lock_guard lock(mutex_);
+    generation = generation_;
+  }
+  context_.reactor->spawn(open_when_acknowledged(this, generation));
+  co_return Status{};
+}
+
+// Stricter first: between the two steps nothing counts as acknowledged that either quorum would not count.
+void RoleManager::apply_quorum(const Quorum& quorum) {
+  CommitPipeline& pipeline = *pipeline_.load();
+  if (quorum.wait_count > 0) pipeline.set_gate(Gate::Gated);
+  acknowledgements_.configure(AckTracker::Voters::Members, quorum);
+  if (quorum.wait_count == 0) pipeline.set_gate(Gate::Immediate);
+}
+
+namespace {
+
+// An epoch transaction on its way; waits for acknowledgements long after PROMOTE has answered.
+struct EpochTransaction {
+  binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
+  WriteSet writes;
+  binlog::CommitRequest request;
+  std::optional<Status> outcome;
+};
+
+Task<void> commit_epoch_transaction(CommitPipeline& pipeline, std::shared_ptr<EpochTransaction> transaction) {
+  transaction->outcome = co_await pipeline.commit(transaction->request);
+}
+
+}  // namespace
+
+// Returns when the epoch transaction is durable in the own log.
+Task<Status> RoleManager::log_epoch_transaction(uint64_t epoch) {
+  constexpr auto kLook = std::chrono::milliseconds(100);
+  CommitPipeline& pipeline = *pipeline_.load();
+  if (pipeline.last_log_epoch() >= epoch) co_return Status{};  // a master that resumes has logged it before
+  auto transaction = std::make_shared<EpochTransaction>();
+  binlog::TransactionBuffer::Context origin;
+  origin.server_id = context_.server_id;
+  transaction->events.set_context(origin);
+  transaction->events.set_epoch(epoch);
+  transaction->events.finish(epoch);
+  transaction->request.events = &transaction->events;
+  transaction->request.writes = &transaction->writes;
+  transaction->request.epoch = epoch;
+  const LogPosition before = pipeline.durable_end();
+  Reactor::current()->spawn(commit_epoch_transaction(pipeline, transaction));
+  while (pipeline.last_log_epoch() < epoch || pipeline.durable_end() <= before) {
+    if (transaction->outcome && !transaction->outcome->ok()) co_return *transaction->outcome;
+    if (auto failure = pipeline.failure()) co_return *failure;
+    const Deadline deadline = Clock::now() + kLook;
+    co_await pipeline.wait_beyond(before, CommitPipeline::Bound::Durable, deadline);
+  }
+  co_return Status{};
+}
+
+// A master's log is the truth once enough members hold all of it; and what it holds must be visible before anybody writes on top of it,
+// because no row lock protects what is still on its way into the engine.
+Task<void> RoleManager::open_when_acknowledged(RoleManager* self, uint64_t generation) {
+  constexpr auto kLook = std::chrono::seconds(1);
+  CommitPipeline& pipeline = *self->pipeline_.load();
+  const GtidSet inherited = pipeline.gtid_logged();
+  while (true) {
+    const Deadline deadline = Clock::now() + kLook;
+    const bool visible = co_await pipeline.wait_executed(inherited, deadline);
+    std::lock_guard lock(self->mutex_);
+    if (self->generation_ != generation || pipeline.failure()) co_return;
+    if (!visible) continue;
+    pipeline.open_to_local_commits();
+    self->writable_ = true;
+    spdlog::info("master of epoch {}: accepts writes", self->state_.epoch);
+    co_return;
+  }
+}
+
+Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
+  if (target.source_uuid == context_.server_uuid || target.source_uuid.is_nil()) {
+    co_return make_error(er::kWrongArguments, "SOURCE_UUID must be the UUID of another server");
+  }
+  RoleState next = state();
+  Result<Verdict> verdict = judge_follow(next, epoch, target);
+  if (!verdict.ok()) co_return std::move(verdict).error();
+  const ReceiverReport receiver = receiver_.report();
+  if (*verdict == Verdict::SameAgain && receiver.state == ReceiverState::Diverged) co_return *receiver.error;
+  next.epoch = epoch;
+  next.grant = Grant::Replica;
+  next.source = target;
+  next.source.password.clear();
+  next.start_replica = false;
+  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  co_await step_down(Role::Replica);
+  serve_as_replica({std::move(target), epoch});
+  co_return Status{};
+}
+
+void RoleManager::serve_as_replica(Receiver::Target target) {
+  begin_role(Role::Replica);
+  {
+    std::lock_guard lock(mutex_);
+    source_ = target.source;
+    source_.password.clear();
+  }
+  Receiver::Environment environment;
+  environment.pipeline = pipeline_.load();
+  environment.reactor = context_.reactor;
+  environment.server_id = context_.server_id;
+  environment.port = context_.port;
+  environment.server_uuid = context_.server_uuid;
+  environment.save_gno_floor = [this](uint64_t floor) { return save_gno_floor(floor); };
+  receiver_.start(std::move(environment), std::move(target));
+}
+
+Task<Status> RoleManager::set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count, std::vector<Uuid> members) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
+  Quorum quorum{version, wait_count, sorted_uuids(std::move(members))};
+  RoleState next = state();
+  Result<Verdict> verdict = judge_quorum(next, epoch, quorum);
+  if (!verdict.ok()) co_return std::move(verdict).error();
+  if (role() != Role::Master) {
+    co_return make_error(er::kOptionPreventsStatement, "This server is {}: only a serving master's quorum can be changed", role_name(role()));
+  }
+  if (*verdict == Verdict::SameAgain) co_return Status{};
+  next.quorum = quorum;
+  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  apply_quorum(quorum);
+  co_return Status{};
+}
+
+void RoleManager::serve_standalone() {
+  CommitPipeline& pipeline = *pipeline_.load();
+  begin_role(Role::Standalone);
+  bool semisync = false;
+  Quorum quorum;
+  {
+    std::lock_guard lock(mutex_);
+    semisync = standalone_semisync_;
+    quorum.wait_count = standalone_wait_count_;
+  }
+  if (semisync) {
+    pipeline.set_gate(Gate::Gated);
+    acknowledgements_.configure(AckTracker::Voters::Anybody, quorum);
+  } else {
+    acknowledgements_.pause();
+    pipeline.set_gate(Gate::Immediate);
+  }
+  dumps_.open(0);
+  pipeline.open_to_local_commits();
+  writable_ = true;
+}
+
+void RoleManager::set_standalone_semisync(bool enabled, uint32_t wait_count) {
+  {
+    std::lock_guard lock(mutex_);
+    standalone_semisync_ = enabled;
+    standalone_wait_count_ = std::max<uint32_t>(wait_count, 1);
+  }
+  if (role() == Role::Standalone) serve_standalone();
+}
+
+Task<Status> RoleManager::change_source(sql::FollowTarget target, bool auto_position) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  if (role() == Role::Replica) {
+    co_return make_error(3021, "This operation cannot be performed with a running replica io thread; run STOP REPLICA IO_THREAD first");
+  }
+  if (!auto_position) {
+    co_return make_error(er::kNotSupportedYet, "Replication by file and position is not supported: add SOURCE_AUTO_POSITION = 1");
+  }
+  RoleState next = state();
+  next.source = std::move(target);
+  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  std::lock_guard lock(mutex_);
+  source_ = state_.source;
+  co_return Status{};
+}
+
+Task<Status> RoleManager::start_replica() {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  if (role() == Role::Replica) co_return Status{};
+  RoleState next = state();
+  if (next.source.host.empty()) {
+    co_return make_error(1200, "The server is not configured as replica; fix with CHANGE REPLICATION SOURCE TO");
+  }
+  next.start_replica = true;
+  const sql::FollowTarget source = next.source;
+  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  writable_ = false;
+  begin_role(Role::Replica);
+  pipeline_.load()->close_to_local_commits(read_only());
+  serve_as_replica({source, std::nullopt});
+  co_return Status{};
+}
+
+Task<Status> RoleManager::stop_replica() {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  if (role() != Role::Replica) co_return Status{};
+  RoleState next = state();
+  next.start_replica = false;
+  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  co_await receiver_.stop();
+  serve_standalone();
+  co_return Status{};
+}
+
+}  // namespace commitd::replication

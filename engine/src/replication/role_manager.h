@@ -1,0 +1,124 @@
+// The server's role: obeys the control statements of engine/CONTROL.md, and switches the commit pipeline, the dump streams and the receiver
+// accordingly. Exists before there is a data directory's worth of log; attach() gives it the pipeline.
+//
+// Invariants:
+//  * A promise (epoch, role, quorum) is durable before anything is done under it and before the statement answers.
+//  * At most one of the receiver and the dump service is active, and local commits are open only on a master whose log, its epoch
+//    transaction included, is acknowledged and applied, or on a standalone server.
+//  * When FENCE has answered, the log does not grow and no acknowledgement leaves or counts.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "binlog/commit_pipeline.h"
+#include "replication/ack_tracker.h"
+#include "replication/dump_service.h"
+#include "replication/receiver.h"
+#include "replication/role.h"
+#include "replication/role_state.h"
+#include "replication/role_view.h"
+#include "replication/signal.h"
+#include "runtime/reactor.h"
+#include "sql/instance_control.h"
+
+namespace commitd::replication {
+
+struct ReplicationContext {
+  FileSystem* fs = nullptr;
+  std::string state_path;  // DATADIR/role.state
+  uint32_t server_id = 0;
+  Uuid server_uuid;
+  std::string version;
+  uint16_t port = 0;          // told to the source
+  bool require_role = false;  // --require-role
+  Reactor* reactor = nullptr;  // where the receiver and what goes on in the background live
+  // Makes the data directory, opens log and engine, and calls attach().
+  std::function<Task<Status>()> initialize;
+  // Ends the sessions of clients (not the operator's, not readers of the log) after a demotion.
+  std::function<Task<void>()> close_client_sessions;
+};
+
+class RoleManager final : public sql::InstanceControl {
+ public:
+  explicit RoleManager(ReplicationContext context);
+  ~RoleManager() override;
+
+  // --- start-up ---
+  // Reads the durable state; before the log is opened.
+  Status load();
+  uint64_t gno_floor() const;
+  // True when the log's unacknowledged tail must wait for a role: replay only up to what is known to be acknowledged.
+  bool starts_undecided() const;
+  // The pipeline is there and replayed; before its start(). Takes up the role of a start: undecided or standalone.
+  void attach(binlog::CommitPipeline& pipeline);
+  // Ends receiver and dump streams; before the pipeline's stop().
+  Task<void> shut_down();
+
+  DumpService& dumps() { return dumps_; }
+
+  // rpl_semi_sync_source_enabled and …_wait_for_replica_count outside a cluster, where everybody may acknowledge.
+  void set_standalone_semisync(bool enabled, uint32_t wait_count);
+
+  Role role() const;
+  // Why this server does not serve its role now; nullopt when it does (/readyz).
+  std::optional<std::string> not_ready() const;
+
+  // --- sql::InstanceControl ---
+  Task<Status> initialize() override;
+  Task<Status> fence(uint64_t epoch) override;
+  Task<Status> promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) override;
+  Task<Status> follow(uint64_t epoch, sql::FollowTarget target) override;
+  Task<Status> set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count, std::vector<Uuid> members) override;
+  Task<Status> change_source(sql::FollowTarget target, bool auto_position) override;
+  Task<Status> start_replica() override;
+  Task<Status> stop_replica() override;
+  sql::NamedValues instance_row() override;
+  sql::NamedValues replica_status() override;
+  Status check_writable() override;
+
+ private:
+  RoleView view() const;
+
+  Status require_pipeline() const;
+  Status require_no_epoch() const;
+  Status save(RoleState next);
+  Status save_gno_floor(uint64_t floor);
+  Status persist(RoleState next);
+  RoleState state() const;
+
+  // Ends what the present role does. The role is then `next`, which serves nobody.
+  Task<void> step_down(Role next);
+  void begin_role(Role role);
+  void serve_standalone();
+  Task<Status> serve_as_master(uint64_t epoch, Quorum quorum);
+  void serve_as_replica(Receiver::Target target);
+  void apply_quorum(const Quorum& quorum);
+  Task<Status> log_epoch_transaction(uint64_t epoch);
+  static Task<void> open_when_acknowledged(RoleManager* self, uint64_t generation);
+  void register_metrics();
+
+  const ReplicationContext context_;
+  AsyncMutex control_;  // one role statement at a time
+  AckTracker acknowledgements_;
+  DumpService dumps_;
+  Receiver receiver_;
+  std::atomic<binlog::CommitPipeline*> pipeline_{nullptr};
+  std::atomic<bool> writable_{false};
+
+  std::mutex save_mutex_;     // around writing the role file: the receiver may do it, too
+  mutable std::mutex mutex_;  // below
+  RoleState state_;
+  Role role_ = Role::Uninitialized;
+  uint64_t generation_ = 0;  // of roles: what was started under an older one must not act any more
+  sql::FollowTarget source_;
+  bool standalone_semisync_ = false;
+  uint32_t standalone_wait_count_ = 1;
+};
+
+}  // namespace commitd::replication

@@ -1,0 +1,197 @@
+#include "replication/role_state.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "base/crc32.h"
+#include "base/error_codes.h"
+
+namespace commitd::replication {
+namespace {
+
+constexpr std::string_view kFormatLine = "commitd-role 1\n";
+constexpr std::string_view kChecksumKey = "crc32=";
+
+Error unreadable(std::string_view why) {
+  return make_error(er::kErrorOnRead,
+                    "The role file is not usable ({}). It says which epoch this server has promised, so the server does not start "
+                    "without it: restore the file, or build the server anew from another member",
+                    why);
+}
+
+// Values are free text (host names, passwords): line ends and the escape character itself are written as %XX.
+std::string escape(std::string_view text) {
+  std::string out;
+  for (unsigned char c : text) {
+    if (c < 0x20 || c == '%') {
+      out += fmt::format("%{:02x}", c);
+    } else {
+      out += static_cast<char>(c);
+    }
+  }
+  return out;
+}
+
+std::string unescape(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ptr == text.data() + i + 3) {
+      out += static_cast<char>(value);
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+using Fields = std::map<std::string, std::string, std::less<>>;
+
+template <class Number>
+bool read_number(const Fields& fields, std::string_view key, Number& into) {
+  auto found = fields.find(key);
+  if (found == fields.end()) return false;
+  const std::string& text = found->second;
+  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), into);
+  return problem == std::errc() && end == text.data() + text.size();
+}
+
+bool read_uuid(const Fields& fields, std::string_view key, Uuid& into) {
+  auto found = fields.find(key);
+  if (found == fields.end()) return false;
+  auto parsed = Uuid::parse(found->second);
+  if (!parsed) return false;
+  into = *parsed;
+  return true;
+}
+
+bool read_members(const Fields& fields, std::vector<Uuid>& into) {
+  auto found = fields.find("members");
+  if (found == fields.end()) return false;
+  std::string_view rest = found->second;
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    auto parsed = Uuid::parse(rest.substr(0, comma));
+    if (!parsed) return false;
+    into.push_back(*parsed);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return true;
+}
+
+bool read_grant(const Fields& fields, Grant& into) {
+  auto found = fields.find("grant");
+  if (found == fields.end()) return false;
+  for (Grant grant : {Grant::None, Grant::Fenced, Grant::Replica, Grant::Master}) {
+    if (found->second == grant_name(grant)) {
+      into = grant;
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string read_text(const Fields& fields, std::string_view key) {
+  auto found = fields.find(key);
+  return found == fields.end() ? std::string() : unescape(found->second);
+}
+
+Fields split_lines(std::string_view text) {
+  Fields fields;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (const size_t equals = line.find('='); equals != std::string_view::npos) {
+      fields.emplace(line.substr(0, equals), line.substr(equals + 1));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return fields;
+}
+
+}  // namespace
+
+std::string_view grant_name(Grant grant) {
+  switch (grant) {
+    case Grant::None: return "none";
+    case Grant::Fenced: return "fenced";
+    case Grant::Replica: return "replica";
+    case Grant::Master: return "master";
+  }
+  return "none";
+}
+
+std::string RoleState::encode() const {
+  std::string text(kFormatLine);
+  const auto line = [&](std::string_view key, const auto& value) { text += fmt::format("{}={}\n", key, value); };
+  line("epoch", epoch);
+  line("grant", grant_name(grant));
+  line("quorum_version", quorum.version);
+  line("wait_count", quorum.wait_count);
+  line("members", join_uuids(quorum.members));
+  line("source_host", escape(source.host));
+  line("source_port", source.port);
+  line("source_uuid", source.source_uuid.to_string());
+  line("source_user", escape(source.user));
+  line("source_password", escape(source.password));
+  line("start_replica", start_replica ? 1 : 0);
+  line("gno_floor", gno_floor);
+  text += fmt::format("{}{:08x}\n", kChecksumKey, crc32_of(text));
+  return text;
+}
+
+Result<RoleState> RoleState::decode(std::string_view text) {
+  if (!text.starts_with("commitd-role ")) return unreadable("it is not a role file");
+  if (!text.starts_with(kFormatLine)) return unreadable("it was written by another release in a format this one does not know");
+  const size_t checksum_line = text.rfind(kChecksumKey);
+  if (checksum_line == std::string_view::npos) return unreadable("it is cut off");
+  const std::string expected = fmt::format("{}{:08x}\n", kChecksumKey, crc32_of(text.substr(0, checksum_line)));
+  if (text.substr(checksum_line) != expected) return unreadable("its checksum does not match");
+
+  const Fields fields = split_lines(text.substr(kFormatLine.size(), checksum_line - kFormatLine.size()));
+  RoleState state;
+  int start_replica = 0;
+  const bool complete = read_number(fields, "epoch", state.epoch) && read_grant(fields, state.grant) &&
+                        read_number(fields, "quorum_version", state.quorum.version) &&
+                        read_number(fields, "wait_count", state.quorum.wait_count) && read_members(fields, state.quorum.members) &&
+                        read_number(fields, "source_port", state.source.port) &&
+                        read_uuid(fields, "source_uuid", state.source.source_uuid) &&
+                        read_number(fields, "start_replica", start_replica) && read_number(fields, "gno_floor", state.gno_floor);
+  if (!complete) return unreadable("a field is missing or is not what it should be");
+  state.start_replica = start_replica != 0;
+  state.source.host = read_text(fields, "source_host");
+  state.source.user = read_text(fields, "source_user");
+  state.source.password = read_text(fields, "source_password");
+  return state;
+}
+
+Result<RoleState> load_role_state(FileSystem& fs, const std::string& path) {
+  if (!fs.exists(path)) return RoleState{};
+  auto text = read_whole_file(fs, path);
+  if (!text) return std::move(text).error();
+  return RoleState::decode(*text);
+}
+
+Status save_role_state(FileSystem& fs, const std::string& path, const RoleState& state) {
+  return write_file_atomically(fs, path, state.encode());
+}
+
+std::string join_uuids(const std::vector<Uuid>& uuids) {
+  std::string out;
+  for (const Uuid& uuid : uuids) {
+    if (!out.empty()) out += ',';
+    out += uuid.to_string();
+  }
+  return out;
+}
+
+std::vector<Uuid> sorted_uuids(std::vector<Uuid> uuids) {
+  std::sort(uuids.begin(), uuids.end());
+  uuids.erase(std::unique(uuids.begin(), uuids.end()), uuids.end());
+  return uuids;
+}
+
+}  // namespace commitd::replication

@@ -1,0 +1,54 @@
+// What a server remembers about its role across restarts: the epoch it has promised, what it was granted in that epoch, and the number above
+// which its GTIDs must start. Kept in one small text file that is replaced atomically.
+//
+// Invariant: nothing that depends on a state is done or answered before save_role_state() has returned success for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "base/uuid.h"
+#include "sql/instance_control.h"
+
+namespace commitd::replication {
+
+// What was granted in the promised epoch. None: no epoch has been promised yet.
+enum class Grant : uint8_t { None, Fenced, Replica, Master };
+std::string_view grant_name(Grant grant);
+
+// Whose acknowledgements a commit waits for.
+struct Quorum {
+  uint64_t version = 0;
+  uint32_t wait_count = 0;
+  std::vector<Uuid> members;  // sorted, without duplicates
+
+  bool operator==(const Quorum&) const = default;
+  bool same_voters(const Quorum& other) const { return wait_count == other.wait_count && members == other.members; }
+};
+
+struct RoleState {
+  uint64_t epoch = 0;
+  Grant grant = Grant::None;
+  Quorum quorum;  // of a master
+  // Of a replica. The password is only kept for a source set by CHANGE REPLICATION SOURCE: an operator gives it with every role.
+  sql::FollowTarget source;
+  bool start_replica = false;  // START REPLICA was the last word, so a restart resumes it
+  uint64_t gno_floor = 0;
+
+  std::string encode() const;
+  static Result<RoleState> decode(std::string_view text);
+};
+
+// A file that is not there is the state of a new server.
+Result<RoleState> load_role_state(FileSystem& fs, const std::string& path);
+Status save_role_state(FileSystem& fs, const std::string& path, const RoleState& state);
+
+// "uuid,uuid,…"
+std::string join_uuids(const std::vector<Uuid>& uuids);
+std::vector<Uuid> sorted_uuids(std::vector<Uuid> uuids);
+
+}  // namespace commitd::replication

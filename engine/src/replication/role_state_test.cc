@@ -1,0 +1,54 @@
+#include "replication/role_state.h"
+
+#include <gtest/gtest.h>
+
+namespace commitd::replication {
+namespace {
+
+RoleState some_state() {
+  RoleState state;
+  state.epoch = 7;
+  state.grant = Grant::Master;
+  state.quorum = {3, 2, sorted_uuids({Uuid::random(), Uuid::random(), Uuid::random()})};
+  state.source = {"db-0.db", 3307, Uuid::random(), "us=er", "p%w\nx=1"};
+  state.start_replica = true;
+  state.gno_floor = 1234567890123;
+  return state;
+}
+
+TEST(RoleState, ComesBackAsItWasWritten) {
+  const RoleState state = some_state();
+  auto again = RoleState::decode(state.encode());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->epoch, state.epoch);
+  EXPECT_EQ(again->grant, state.grant);
+  EXPECT_EQ(again->quorum, state.quorum);
+  EXPECT_EQ(again->source.host, state.source.host);
+  EXPECT_EQ(again->source.port, state.source.port);
+  EXPECT_EQ(again->source.source_uuid, state.source.source_uuid);
+  EXPECT_EQ(again->source.user, state.source.user);
+  EXPECT_EQ(again->source.password, state.source.password);
+  EXPECT_EQ(again->start_replica, state.start_replica);
+  EXPECT_EQ(again->gno_floor, state.gno_floor);
+}
+
+TEST(RoleState, EveryDamagedByteIsNoticed) {
+  const std::string text = some_state().encode();
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string damaged = text;
+    damaged[i] ^= 1;
+    EXPECT_FALSE(RoleState::decode(damaged).ok()) << "byte " << i;
+  }
+  for (size_t length = 0; length < text.size(); ++length) {
+    EXPECT_FALSE(RoleState::decode(text.substr(0, length)).ok()) << "cut to " << length;
+  }
+}
+
+TEST(RoleState, ANewerFormatIsRefusedAsSuch) {
+  auto decoded = RoleState::decode("commitd-role 2\nepoch=1\n");
+  ASSERT_FALSE(decoded.ok());
+  EXPECT_NE(decoded.error().message.find("another release"), std::string::npos) << decoded.error().message;
+}
+
+}  // namespace
+}  // namespace commitd::replication

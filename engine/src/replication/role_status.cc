@@ -1,0 +1,62 @@
+// What RoleManager shows: rows, readiness and metrics.
+#include "observe/metrics.h"
+#include "replication/role_manager.h"
+
+namespace commitd::replication {
+
+RoleView RoleManager::view() const {
+  RoleView view;
+  view.server_uuid = context_.server_uuid;
+  view.server_id = context_.server_id;
+  view.version = context_.version;
+  view.writable = writable_;
+  view.receiver = receiver_.report();
+  {
+    std::lock_guard lock(mutex_);
+    view.role = role_;
+    view.epoch = state_.epoch;
+    view.source = source_.host.empty() ? state_.source : source_;
+  }
+  // A replica that can neither follow nor be cut back serves nobody until a person has looked at it.
+  if (view.role == Role::Replica && view.receiver.state == ReceiverState::Diverged) view.role = Role::Fenced;
+  LogPosition acknowledged;
+  if (binlog::CommitPipeline* pipeline = pipeline_.load()) {
+    acknowledged = pipeline->acknowledged_end();
+    view.last_log_epoch = pipeline->last_log_epoch();
+    view.executed = pipeline->gtid_executed();
+    view.logged = pipeline->gtid_logged();
+    view.unapplied = pipeline->unapplied_transactions();
+    view.oldest_unacknowledged = pipeline->oldest_unacknowledged_age();
+    view.failure = pipeline->failure();
+  }
+  view.acknowledgements = acknowledgements_.snapshot(acknowledged);
+  return view;
+}
+
+sql::NamedValues RoleManager::instance_row() { return view().instance_row(); }
+sql::NamedValues RoleManager::replica_status() { return view().replica_status(); }
+std::optional<std::string> RoleManager::not_ready() const { return view().not_ready(); }
+
+void RoleManager::register_metrics() {
+  const auto gauge = [](const char* name, const char* help, std::function<double()> read, const observe::Labels& labels = {}) {
+    observe::callback("gauge", name, help, labels, std::move(read));
+  };
+  for (Role one : kAllRoles) {
+    gauge("commitd_role", "1 for the role this server has.", [this, one] { return view().role == one ? 1.0 : 0.0; },
+          {{"role", std::string(role_name(one))}});
+  }
+  gauge("commitd_epoch", "The epoch this server has promised.", [this] { return static_cast<double>(state().epoch); });
+  gauge("commitd_writes_blocked", "1 when a write would wait or be refused now.", [this] { return view().writes_blocked() ? 1.0 : 0.0; });
+  gauge("commitd_semisync_waiters", "Transactions waiting for acknowledgements.",
+        [this] { return static_cast<double>(view().ack_waiting()); });
+  gauge("commitd_semisync_clients", "Members attached and acknowledging.",
+        [this] { return static_cast<double>(view().acknowledgements.attached_voters.size()); });
+  gauge("commitd_semisync_wait_count", "Acknowledgements a commit waits for.",
+        [this] { return static_cast<double>(view().acknowledgements.quorum.wait_count); });
+  gauge("commitd_replica_unapplied_transactions", "Transactions in the log that the engine does not show yet.",
+        [this] { return static_cast<double>(view().unapplied); });
+  gauge("commitd_replica_seconds_since_heartbeat", "Seconds since the source was last heard; -1 = never, or no source.",
+        [this] { return view().seconds_since_heartbeat().value_or(-1); });
+}
+
+}  // namespace commitd::replication

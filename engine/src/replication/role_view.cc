@@ -1,0 +1,152 @@
+#include "replication/role_view.h"
+
+namespace commitd::replication {
+namespace {
+
+using Text = std::optional<std::string>;
+
+Text number(uint64_t value) { return std::to_string(value); }
+Text seconds(double value) { return fmt::format("{:.3f}", value); }
+
+}  // namespace
+
+bool RoleView::writes_blocked() const {
+  if (!writable || failure) return true;
+  return acknowledgements.active && acknowledgements.attached_voters.size() < acknowledgements.quorum.wait_count;
+}
+
+uint64_t RoleView::ack_waiting() const {
+  return acknowledgements.active && acknowledgements.quorum.wait_count > 0 ? unapplied : 0;
+}
+
+std::optional<double> RoleView::seconds_since_heartbeat() const {
+  if (!receiver.last_heard) return std::nullopt;
+  return std::chrono::duration<double>(Clock::now() - *receiver.last_heard).count();
+}
+
+std::optional<std::string> RoleView::not_ready() const {
+  if (failure) return failure->message;
+  switch (role) {
+    case Role::Uninitialized: return "there is no data yet";
+    case Role::Undecided: return "no role has been given yet";
+    case Role::Fenced: return "fenced";
+    case Role::Replica:
+      if (receiver.state == ReceiverState::Receiving) return std::nullopt;
+      return fmt::format("the receiver is {}{}", receiver_state_name(receiver.state),
+                         receiver.error ? ": " + receiver.error->message : std::string());
+    case Role::Master:
+    case Role::Standalone:
+      if (!writes_blocked()) return std::nullopt;
+      return writable ? "too few members acknowledge" : "the epoch transaction is not acknowledged yet";
+  }
+  return std::nullopt;
+}
+
+sql::NamedValues RoleView::instance_row() const {
+  const bool has_source = role == Role::Replica || receiver.state != ReceiverState::Off;
+  const auto of_source = [&](std::string text) { return has_source ? Text(std::move(text)) : std::nullopt; };
+  const double waiting = ack_waiting() > 0 ? std::chrono::duration<double>(oldest_unacknowledged).count() : 0;
+  const auto heard = seconds_since_heartbeat();
+  return {
+      {"server_uuid", server_uuid.to_string()},
+      {"server_id", number(server_id)},
+      {"version", version},
+      {"role", std::string(role_name(role))},
+      {"epoch", number(epoch)},
+      {"quorum_version", number(acknowledgements.quorum.version)},
+      {"last_log_epoch", number(last_log_epoch)},
+      {"gtid_executed", executed.to_string()},
+      {"gtid_logged", logged.to_string()},
+      {"wait_count", number(acknowledgements.quorum.wait_count)},
+      {"members", join_uuids(acknowledgements.quorum.members)},
+      {"semisync_clients", join_uuids(acknowledgements.attached_voters)},
+      {"acked_members", join_uuids(acknowledgements.holders)},
+      {"writes_blocked", number(writes_blocked() ? 1 : 0)},
+      {"ack_waiting", number(ack_waiting())},
+      {"ack_waiting_seconds", seconds(waiting)},
+      {"source_uuid", of_source(source.source_uuid.to_string())},
+      {"source_host", of_source(source.host)},
+      {"source_port", of_source(std::to_string(source.port))},
+      {"receiver_state", std::string(receiver_state_name(receiver.state))},
+      {"receiver_error", receiver.error ? receiver.error->message : std::string()},
+      {"seconds_since_heartbeat", heard ? seconds(*heard) : std::nullopt},
+      {"unapplied_transactions", number(unapplied)},
+  };
+}
+
+sql::NamedValues RoleView::replica_status() const {
+  if (source.host.empty()) return {};
+  const bool receiving = receiver.state == ReceiverState::Receiving;
+  const bool running = receiver.state == ReceiverState::Connecting || receiver.state == ReceiverState::Error;
+  const Text receiver_errno = number(receiver.error ? receiver.error->code : 0);
+  const Text receiver_error = receiver.error ? receiver.error->message : std::string();
+  const Text applier_errno = number(failure ? failure->code : 0);
+  const Text applier_error = failure ? failure->message : std::string();
+  const auto heard = seconds_since_heartbeat();
+  const Text behind = unapplied == 0 && receiving ? Text("0") : heard ? Text(fmt::format("{:.0f}", *heard)) : std::nullopt;
+  const Text empty = std::string();
+  return {
+      {"Replica_IO_State", receiving ? "Waiting for source to send event" : running ? "Connecting to source" : ""},
+      {"Source_Host", source.host},
+      {"Source_User", source.user},
+      {"Source_Port", number(source.port)},
+      {"Connect_Retry", "1"},
+      {"Source_Log_File", receiver.source_file},
+      {"Read_Source_Log_Pos", number(receiver.source_position)},
+      {"Relay_Log_File", empty},
+      {"Relay_Log_Pos", "0"},
+      {"Relay_Source_Log_File", receiver.source_file},
+      {"Replica_IO_Running", receiving ? "Yes" : running ? "Connecting" : "No"},
+      {"Replica_SQL_Running", failure ? "No" : "Yes"},
+      {"Replicate_Do_DB", empty},
+      {"Replicate_Ignore_DB", empty},
+      {"Replicate_Do_Table", empty},
+      {"Replicate_Ignore_Table", empty},
+      {"Replicate_Wild_Do_Table", empty},
+      {"Replicate_Wild_Ignore_Table", empty},
+      {"Last_Errno", applier_errno},
+      {"Last_Error", applier_error},
+      {"Skip_Counter", "0"},
+      {"Exec_Source_Log_Pos", number(receiver.source_position)},
+      {"Relay_Log_Space", "0"},
+      {"Until_Condition", "None"},
+      {"Until_Log_File", empty},
+      {"Until_Log_Pos", "0"},
+      {"Source_SSL_Allowed", "No"},
+      {"Source_SSL_CA_File", empty},
+      {"Source_SSL_CA_Path", empty},
+      {"Source_SSL_Cert", empty},
+      {"Source_SSL_Cipher", empty},
+      {"Source_SSL_Key", empty},
+      {"Seconds_Behind_Source", behind},
+      {"Source_SSL_Verify_Server_Cert", "No"},
+      {"Last_IO_Errno", receiver_errno},
+      {"Last_IO_Error", receiver_error},
+      {"Last_SQL_Errno", applier_errno},
+      {"Last_SQL_Error", applier_error},
+      {"Replicate_Ignore_Server_Ids", empty},
+      {"Source_Server_Id", "0"},
+      {"Source_UUID", source.source_uuid.is_nil() ? empty : Text(source.source_uuid.to_string())},
+      {"Source_Info_File", empty},
+      {"SQL_Delay", "0"},
+      {"SQL_Remaining_Delay", std::nullopt},
+      {"Replica_SQL_Running_State", unapplied == 0 ? "Replica has read all relay log; waiting for more updates" : "Applying batch of row changes"},
+      {"Source_Retry_Count", "0"},
+      {"Source_Bind", empty},
+      {"Last_IO_Error_Timestamp", empty},
+      {"Last_SQL_Error_Timestamp", empty},
+      {"Source_SSL_Crl", empty},
+      {"Source_SSL_Crlpath", empty},
+      {"Retrieved_Gtid_Set", logged.to_string()},
+      {"Executed_Gtid_Set", executed.to_string()},
+      {"Auto_Position", "1"},
+      {"Replicate_Rewrite_DB", empty},
+      {"Channel_Name", empty},
+      {"Source_TLS_Version", empty},
+      {"Source_public_key_path", empty},
+      {"Get_Source_public_key", "1"},
+      {"Network_Namespace", empty},
+  };
+}
+
+}  // namespace commitd::replication

@@ -1,0 +1,45 @@
+// What a server shows of its role, taken at one moment, and the rows made of it.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "gtid/gtid_set.h"
+#include "replication/ack_tracker.h"
+#include "replication/receiver.h"
+#include "replication/role.h"
+#include "replication/role_state.h"
+#include "sql/instance_control.h"
+
+namespace commitd::replication {
+
+struct RoleView {
+  Uuid server_uuid;
+  uint32_t server_id = 0;
+  std::string version;
+  Role role = Role::Uninitialized;
+  uint64_t epoch = 0;
+  bool writable = false;
+  sql::FollowTarget source;
+  ReceiverReport receiver;
+  AckTracker::Snapshot acknowledgements;
+
+  // Of the pipeline; nothing while there is none.
+  uint64_t last_log_epoch = 0;
+  GtidSet executed, logged;
+  uint64_t unapplied = 0;
+  std::chrono::nanoseconds oldest_unacknowledged{0};
+  std::optional<Error> failure;
+
+  bool writes_blocked() const;
+  // Transactions that wait for acknowledgements; only a server that waits for some has any.
+  uint64_t ack_waiting() const;
+  std::optional<double> seconds_since_heartbeat() const;
+  std::optional<std::string> not_ready() const;
+
+  sql::NamedValues instance_row() const;    // performance_schema.commitd_instance
+  sql::NamedValues replica_status() const;  // SHOW REPLICA STATUS; empty without a source
+};
+
+}  // namespace commitd::replication

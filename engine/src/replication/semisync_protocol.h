@@ -1,0 +1,25 @@
+// The few bytes that MySQL's semisync adds to a dump stream, in both directions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace commitd::replication {
+
+inline constexpr char kSemisyncMagic = '\xef';
+
+// What stands in front of an event in its packet: an OK byte and, for readers that acknowledge, magic and whether an answer is wanted.
+std::string_view packet_head(bool semisync, bool wants_acknowledgement);
+
+// The answer: the place in the *source's* log behind the last event that is durable at the reader.
+struct Acknowledgement {
+  std::string file;
+  uint64_t position = 0;
+};
+std::string encode_acknowledgement(const Acknowledgement& acknowledgement);
+Result<Acknowledgement> parse_acknowledgement(std::string_view packet);
+
+}  // namespace commitd::replication

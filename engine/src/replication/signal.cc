@@ -1,0 +1,85 @@
+#include "replication/signal.h"
+
+namespace commitd::replication {
+
+void Signal::set() {
+  set_ = true;
+  if (waiter_ != nullptr) waiter_->wake();
+}
+
+Task<void> Signal::wait(Deadline deadline) {
+  if (!set_) {
+    Parker parker;
+    waiter_ = &parker;
+    co_await parker.park(deadline);
+    waiter_ = nullptr;
+  }
+  set_ = false;
+}
+
+Task<AsyncMutex::Guard> AsyncMutex::lock() {
+  Parker parker;
+  bool must_wait = false;
+  {
+    std::lock_guard lock(mutex_);
+    must_wait = taken_;
+    taken_ = true;
+    if (must_wait) waiters_.push_back(&parker);
+  }
+  if (must_wait) co_await parker.park();
+  co_return Guard(*this);
+}
+
+// The mutex is handed to the next waiter without becoming free in between.
+void AsyncMutex::unlock() {
+  Parker* next = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (waiters_.empty()) {
+      taken_ = false;
+      return;
+    }
+    next = waiters_.front();
+    waiters_.pop_front();
+  }
+  next->wake();
+}
+
+void DrainGate::close(Error why) {
+  std::lock_guard lock(mutex_);
+  closed_ = std::move(why);
+}
+
+void DrainGate::open() {
+  std::lock_guard lock(mutex_);
+  closed_.reset();
+}
+
+Status DrainGate::enter() {
+  std::lock_guard lock(mutex_);
+  if (closed_) return *closed_;
+  ++inside_;
+  return {};
+}
+
+void DrainGate::leave() {
+  std::vector<Parker*> ready;
+  {
+    std::lock_guard lock(mutex_);
+    if (--inside_ == 0) ready.swap(waiters_);
+  }
+  for (Parker* parker : ready) parker->wake();
+}
+
+Task<void> DrainGate::drained() {
+  Parker parker;
+  bool must_wait = false;
+  {
+    std::lock_guard lock(mutex_);
+    must_wait = inside_ != 0;
+    if (must_wait) waiters_.push_back(&parker);
+  }
+  if (must_wait) co_await parker.park();
+}
+
+}  // namespace commitd::replication

@@ -1,0 +1,69 @@
+// Waiting between coroutines: Signal for those of one reactor, AsyncMutex and DrainGate across reactors.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/parker.h"
+#include "runtime/task.h"
+
+namespace commitd::replication {
+
+// "Something has changed, look again": one waiter, any number of setters, all on the same reactor. A set() that nobody waited for is kept.
+class Signal {
+ public:
+  void set();
+  // Returns at the next set() or at the deadline.
+  Task<void> wait(Deadline deadline = kNoDeadline);
+
+ private:
+  bool set_ = false;
+  Parker* waiter_ = nullptr;
+};
+
+// One coroutine at a time, in the order of arrival.
+class AsyncMutex {
+ public:
+  class [[nodiscard]] Guard {
+   public:
+    explicit Guard(AsyncMutex& mutex) : mutex_(&mutex) {}
+    Guard(Guard&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {}
+    ~Guard() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+
+   private:
+    AsyncMutex* mutex_;
+  };
+  Task<Guard> lock();
+
+ private:
+  void unlock();
+
+  std::mutex mutex_;
+  bool taken_ = false;
+  std::deque<Parker*> waiters_;
+};
+
+// Counts activities that may be forbidden: after close() none begins, and drained() returns when the last has ended.
+class DrainGate {
+ public:
+  // While closed, enter() fails with `why`.
+  void close(Error why);
+  void open();
+  Status enter();
+  void leave();
+  Task<void> drained();
+
+ private:
+  std::mutex mutex_;
+  std::optional<Error> closed_;
+  uint64_t inside_ = 0;
+  std::vector<Parker*> waiters_;
+};
+
+}  // namespace commitd::replication

@@ -1,0 +1,96 @@
+#include "replication/source_stream.h"
+
+#include "base/bytes.h"
+#include "base/error_codes.h"
+#include "replication/semisync_protocol.h"
+
+namespace commitd::replication {
+namespace {
+
+using binlog::EventType;
+
+constexpr uint8_t kOkPacket = 0x00;
+constexpr uint8_t kEndPacket = 0xfe;
+constexpr uint8_t kErrorPacket = 0xff;
+
+Error error_of_source(ByteReader& reader) {
+  const uint16_t code = reader.le16();
+  std::string_view text = reader.take_rest();
+  if (text.size() >= 6 && text.front() == '#') text.remove_prefix(6);
+  return make_error(er::kSourceFatalReadingBinlog, "Got fatal error {} from source when reading data from binary log: '{}'", code, text);
+}
+
+}  // namespace
+
+Result<SourceStream::Step> SourceStream::feed(std::string_view packet) {
+  ByteReader reader(packet);
+  switch (reader.u8()) {
+    case kOkPacket: break;
+    case kErrorPacket: return error_of_source(reader);
+    case kEndPacket: return make_error(er::kSourceFatalReadingBinlog, "The source has ended the stream");
+    default: return make_error(er::kSourceFatalReadingBinlog, "Unexpected packet in the stream from the source");
+  }
+  bool wants_acknowledgement = false;
+  if (options_.semisync) {
+    if (reader.u8() != static_cast<uint8_t>(kSemisyncMagic)) {
+      return make_error(er::kSourceFatalReadingBinlog, "Missing magic number for semi-sync packet");
+    }
+    wants_acknowledgement = reader.u8() != 0;
+  }
+  if (!reader.ok()) return make_error(er::kSourceFatalReadingBinlog, "The source sent an empty packet");
+  auto event = binlog::parse_event(reader.take_rest());
+  if (!event) return std::move(event).error();
+  if (checksummed_ && event->header.type != EventType::FormatDescription && !checksum_matches(*event)) {
+    return make_error(er::kErrorOnRead,
+                      "Replication event checksum verification failed: an event of type {} behind {}:{} was damaged on its way",
+                      static_cast<int>(event->header.type), file_, position_);
+  }
+  return feed_event(*event, wants_acknowledgement);
+}
+
+Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& event, bool wants_acknowledgement) {
+  Step step;
+  switch (event.header.type) {
+    case EventType::Heartbeat:
+    case EventType::HeartbeatV2: {
+      auto heartbeat = parse_heartbeat(event, checksummed_);
+      if (!heartbeat) return std::move(heartbeat).error();
+      step.watermark = heartbeat->watermark;
+      return step;
+    }
+    case EventType::FormatDescription:
+      checksummed_ = event.bytes[event.bytes.size() - binlog::kChecksumLength - 1] != 0;
+      events_.clear();
+      break;
+    case EventType::Rotate: COMMITD_RETURN_IF_ERROR(take_rotate(event)); break;
+    default: break;
+  }
+  auto place = boundary_.feed(event, checksummed_);
+  if (!place) return std::move(place).error();
+  if (event.header.type != EventType::Rotate && event.header.end_position != 0) position_ = event.header.end_position;
+  if (*place == TransactionBoundary::Place::Outside) return step;
+  if (*place == TransactionBoundary::Place::First) events_.clear();
+  append(event);
+  if (*place != TransactionBoundary::Place::Last) return step;
+  step.transaction = ReceivedTransaction{std::move(events_), boundary_.gtid(), file_, position_, wants_acknowledgement};
+  events_ = {};
+  return step;
+}
+
+Status SourceStream::take_rotate(const binlog::EventView& event) {
+  ByteReader reader(event.body(checksummed_));
+  position_ = reader.le64();
+  file_ = std::string(reader.take_rest());
+  if (!reader.ok() || file_.empty()) return make_error(er::kErrorOnRead, "The source sent a damaged rotate event");
+  return {};
+}
+
+void SourceStream::append(const binlog::EventView& event) {
+  if (checksummed_) {
+    events_ += event.bytes;
+  } else {
+    events_ += with_checksum(event.bytes);
+  }
+}
+
+}  // namespace commitd::replication
