@@ -27,6 +27,9 @@ struct Context {
   std::function<Result<Value>(const Value&, const ColumnDef&)> convert;
 };
 
+// Fills in column_default and convert: the same for a session and for replay.
+void set_value_rules(Context& context, uint64_t sql_mode, int32_t time_zone_offset);
+
 struct Effect {
   WriteSet writes;
   std::function<void()> publish;

@@ -1,0 +1,26 @@
+// Values in DDL: literals of DEFAULT clauses, and stored values that a changed column takes over.
+#include "base/error_codes.h"
+#include "sql/ddl/ddl.h"
+#include "sql/expression/column_store.h"
+#include "sql/expression/literal.h"
+
+namespace commitd::sql::ddl {
+
+void set_value_rules(Context& context, uint64_t sql_mode, int32_t time_zone_offset) {
+  context.column_default = [sql_mode, time_zone_offset](const ast::Expr& expression, const ColumnDef& column) -> Result<Value> {
+    Error invalid = make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
+    auto literal = literal_value(expression);
+    if (!literal) return invalid;
+    Diagnostics ignored;
+    StoreContext store{ignored, true, sql_mode, time_zone_offset};
+    auto value = convert_for_column(column, *literal, store);
+    if (!value.ok()) return invalid;
+    return value;
+  };
+  context.convert = [&diagnostics = context.diagnostics, sql_mode, time_zone_offset](const Value& value, const ColumnDef& column) -> Result<Value> {
+    StoreContext store{diagnostics, true, sql_mode, time_zone_offset};
+    return convert_for_column(column, value, store);
+  };
+}
+
+}  // namespace commitd::sql::ddl

@@ -1,0 +1,50 @@
+// Statements that were logged as text, executed again: on replicas and at recovery.
+#include "base/error_codes.h"
+#include "sql/accounts/account_statements.h"
+#include "sql/catalog.h"
+#include "sql/ddl/ddl.h"
+#include "sql/parser/parser.h"
+#include "sql/server_context.h"
+#include "sql/session_state.h"
+
+namespace commitd::sql {
+namespace {
+
+LexerOptions lexer_options(uint64_t sql_mode) {
+  LexerOptions options;
+  options.ansi_quotes = (sql_mode & sql_mode::kAnsiQuotes) != 0;
+  options.no_backslash_escapes = (sql_mode & sql_mode::kNoBackslashEscapes) != 0;
+  return options;
+}
+
+Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::QueryEvent& event, const ast::Statement& statement, WriteSet& writes) {
+  Diagnostics diagnostics;
+  ddl::Context context{*server.catalog, *server.engine, event.db, diagnostics, {}, {}};
+  ddl::set_value_rules(context, event.sql_mode, parse_time_zone(event.time_zone).value_or(0));
+  auto effect = ddl::plan(statement, context);
+  if (!effect.ok()) return std::move(effect).error();
+  writes = std::move(effect->writes);
+  return std::move(effect->publish);
+}
+
+Result<std::function<void()>> apply_account_statement(ServerContext& server, const ast::Statement& statement, WriteSet& writes) {
+  Diagnostics diagnostics;
+  auto effect = plan_account_statement(statement, *server.accounts, nullptr, diagnostics);
+  if (!effect.ok()) return std::move(effect).error();
+  writes = std::move(effect->writes);
+  return std::move(effect->publish);
+}
+
+}  // namespace
+
+Result<std::function<void()>> apply_logged_statement(ServerContext& server, const binlog::QueryEvent& event, WriteSet& writes) {
+  Arena arena;
+  auto parsed = parse_statement(event.sql, arena, lexer_options(event.sql_mode));
+  if (!parsed.ok()) return std::move(parsed).error();
+  const ast::Statement& statement = *parsed->statement;
+  if (ddl::is_ddl(statement.kind)) return apply_ddl(server, event, statement, writes);
+  if (is_account_statement(statement.kind)) return apply_account_statement(server, statement, writes);
+  return make_error(er::kNotSupportedYet, "The log has a statement that commitd cannot replay: {}", event.sql);
+}
+
+}  // namespace commitd::sql
