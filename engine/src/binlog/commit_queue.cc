@@ -1,0 +1,135 @@
+#include "binlog/commit_queue.h"
+
+#include <algorithm>
+
+#include "base/error_codes.h"
+
+namespace commitd::binlog {
+namespace {
+
+// A group beyond this gains nothing from growing, and costs memory.
+constexpr size_t kLargestGroup = 16 << 20;
+
+Error shutting_down() { return make_error(er::kServerShutdown, "Server shutdown in progress"); }
+
+bool is_epoch(const LocalCommit* commit) { return commit->request->epoch != 0; }
+
+}  // namespace
+
+Status CommitQueue::push(LocalCommit& commit) {
+  std::lock_guard lock(mutex_);
+  if (stopped_) return shutting_down();
+  if (closed_ && !is_epoch(&commit)) return *closed_;  // a new master logs its epoch before it is open to anybody
+  local_.push_back(&commit);
+  work_.notify_one();
+  return {};
+}
+
+void CommitQueue::push(ReceivedTransaction received) {
+  std::lock_guard lock(mutex_);
+  if (stopped_) return;
+  received_.push_back(std::move(received));
+  work_.notify_one();
+}
+
+Status CommitQueue::push(Errand& errand) {
+  std::lock_guard lock(mutex_);
+  if (stopped_) return shutting_down();
+  errands_.push_back(&errand);
+  work_.notify_one();
+  return {};
+}
+
+bool CommitQueue::can_take() const {
+  if (paused_) return false;
+  if (!received_.empty() || !errands_.empty()) return true;
+  return held_ ? std::any_of(local_.begin(), local_.end(), is_epoch) : !local_.empty();
+}
+
+std::optional<CommitQueue::Batch> CommitQueue::take() {
+  std::unique_lock lock(mutex_);
+  busy_ = false;
+  idle_.notify_all();
+  work_.wait(lock, [this] { return can_take() || (stopped_ && !paused_); });
+  if (!can_take()) return std::nullopt;
+  busy_ = true;
+  return take_batch();
+}
+
+CommitQueue::Batch CommitQueue::take_batch() {
+  Batch batch;
+  size_t bytes = 0;
+  while (!received_.empty() && bytes < kLargestGroup) {
+    bytes += received_.front().events.size();
+    batch.received.push_back(std::move(received_.front()));
+    received_.pop_front();
+  }
+  for (auto next = local_.begin(); next != local_.end() && bytes < kLargestGroup;) {
+    if (held_ && !is_epoch(*next)) {
+      ++next;
+      continue;
+    }
+    bytes += (*next)->request->events->size();
+    batch.local.push_back(*next);
+    next = local_.erase(next);
+  }
+  batch.errands.swap(errands_);
+  return batch;
+}
+
+void CommitQueue::put_back(std::vector<ReceivedTransaction> received, std::chrono::milliseconds rest) {
+  std::unique_lock lock(mutex_);
+  for (auto it = received.rbegin(); it != received.rend(); ++it) received_.push_front(std::move(*it));
+  if (stopped_) received_.clear();  // they are still at their source
+  work_.wait_for(lock, rest, [this] { return stopped_; });
+  if (stopped_) received_.clear();
+}
+
+void CommitQueue::hold_local(bool on) {
+  std::lock_guard lock(mutex_);
+  if (held_ == on) return;
+  held_ = on;
+  work_.notify_one();
+}
+
+std::vector<LocalCommit*> CommitQueue::close(Error why) {
+  std::lock_guard lock(mutex_);
+  closed_ = std::move(why);
+  std::vector<LocalCommit*> queued(local_.begin(), local_.end());
+  local_.clear();
+  return queued;
+}
+
+void CommitQueue::open() {
+  std::lock_guard lock(mutex_);
+  closed_.reset();
+}
+
+std::vector<LocalCommit*> CommitQueue::remove_queued() {
+  std::lock_guard lock(mutex_);
+  std::vector<LocalCommit*> queued(local_.begin(), local_.end());
+  local_.clear();
+  return queued;
+}
+
+void CommitQueue::pause() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return !paused_; });
+  paused_ = true;
+  idle_.wait(lock, [this] { return !busy_; });
+}
+
+void CommitQueue::resume() {
+  std::lock_guard lock(mutex_);
+  paused_ = false;
+  work_.notify_one();
+  idle_.notify_all();
+}
+
+void CommitQueue::stop() {
+  std::lock_guard lock(mutex_);
+  stopped_ = true;
+  work_.notify_all();
+}
+
+}  // namespace commitd::binlog

@@ -1,0 +1,115 @@
+#include "binlog/engine_stage.h"
+
+#include "base/error_codes.h"
+#include "binlog/transaction_scanner.h"
+
+namespace commitd::binlog {
+namespace {
+
+constexpr size_t kReadSize = 1 << 20;
+// An engine batch made from events is not larger than this, so that replay needs bounded memory.
+constexpr size_t kLargestBatch = 8 << 20;
+
+}  // namespace
+
+EngineStage::EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Taken taken)
+    : log_(log), engine_(engine), applier_(applier), taken_(std::move(taken)), point_(engine.replay_position()) {}
+
+Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
+  rest_ = transactions;
+  size_t built_bytes = 0;
+  for (const PendingTransaction& transaction : transactions) {
+    COMMITD_RETURN_IF_ERROR(add(transaction, transactions.back().end));
+    if (!built_.empty()) built_bytes += built_.back().byte_size();
+    // What a DDL publishes must be there before the next transaction's events are looked at.
+    if (!publish_.empty() || built_bytes > kLargestBatch) {
+      COMMITD_RETURN_IF_ERROR(flush());
+      built_bytes = 0;
+    }
+  }
+  return flush();
+}
+
+Status EngineStage::add(const PendingTransaction& transaction, LogPosition readable_to) {
+  if (transaction.local == nullptr) return add_by_events(transaction, readable_to);
+  CommitRequest& request = *transaction.local->request;
+  if (request.publish) {
+    COMMITD_RETURN_IF_ERROR(flush());
+    publish_.push_back(request.publish);
+  }
+  if (request.writes == nullptr) {
+    batch_.push_back(&built_.emplace_back());
+  } else {
+    keys_written_ += request.writes->entries().size();
+    batch_.push_back(request.writes);
+  }
+  return {};
+}
+
+Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosition readable_to) {
+  auto events = events_of(transaction, readable_to);
+  if (!events) return std::move(events).error();
+  WriteSet& writes = built_.emplace_back();
+  auto outcome = applier_.build(unwrap_local(*events), false, writes);
+  if (outcome.ok() && outcome->exclusive) {
+    built_.pop_back();
+    COMMITD_RETURN_IF_ERROR(flush());
+    outcome = applier_.build(unwrap_local(*events), true, built_.emplace_back());
+    if (outcome.ok() && !outcome->publish) outcome->publish = [] {};  // ends the batch
+  }
+  if (!outcome) {
+    built_.pop_back();
+    return make_error(outcome.error().code, "Cannot apply transaction {} at offset {} of '{}': {}", transaction.gtid.to_string(),
+                      transaction.start.offset, log_.file_name(transaction.start.file), outcome.error().message);
+  }
+  keys_written_ += built_.back().entries().size();
+  batch_.push_back(&built_.back());
+  if (outcome->publish) publish_.push_back(std::move(outcome->publish));
+  return {};
+}
+
+Status EngineStage::flush() {
+  if (batch_.empty()) return {};
+  const auto committed = rest_.first(batch_.size());
+  for (const PendingTransaction& transaction : committed) {
+    if (!transaction.gtid.empty()) point_.executed.add(transaction.gtid);
+    if (transaction.epoch != 0) point_.epoch = transaction.epoch;
+  }
+  point_.position = committed.back().end;
+  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch_, point_));
+  for (auto& publish : publish_) publish();
+  publish_.clear();
+  batch_.clear();
+  built_.clear();
+  rest_ = rest_.subspan(committed.size());
+  taken_(committed, point_);
+  return {};
+}
+
+Result<std::string_view> EngineStage::events_of(const PendingTransaction& transaction, LogPosition readable_to) {
+  const size_t length = transaction.end.offset - transaction.start.offset;
+  const auto inside = [&]() -> std::optional<std::string_view> {
+    if (chunk_.start.file != transaction.start.file || chunk_.start.offset > transaction.start.offset) return std::nullopt;
+    const size_t skip = transaction.start.offset - chunk_.start.offset;
+    if (skip + length > chunk_.bytes.size()) return std::nullopt;
+    return chunk_.bytes.substr(skip, length);
+  };
+  if (auto found = inside()) return *found;
+
+  joined_.clear();
+  LogPosition next = transaction.start;
+  do {
+    auto chunk = log_.read(next, readable_to, kReadSize);
+    if (!chunk) return std::move(chunk).error();
+    chunk_ = std::move(*chunk);
+    if (auto found = inside()) return *found;
+    if (chunk_.bytes.empty() || chunk_.start != next) {
+      return make_error(er::kErrorOnRead, "Transaction {} is cut off in the binary log", transaction.gtid.to_string());
+    }
+    joined_ += chunk_.bytes;
+    next.offset += chunk_.bytes.size();
+  } while (joined_.size() < length);
+  return std::string_view(joined_).substr(0, length);
+}
+
+}  // namespace commitd::binlog

@@ -1,0 +1,61 @@
+// Takes transactions into the storage engine in log order: local ones with the writes their session made, all others by their events.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "binlog/commit_pipeline.h"
+#include "binlog/commit_queue.h"
+#include "binlog/log.h"
+#include "storage/engine.h"
+
+namespace commitd::binlog {
+
+// A transaction that is durable in the log and not yet in the engine.
+struct PendingTransaction {
+  LogPosition start, end;
+  Gtid gtid;             // empty: of a session with sql_log_bin=0
+  uint64_t epoch = 0;
+  LocalCommit* local = nullptr;  // null: known by its events only
+  Clock::time_point durable_at;
+};
+
+class EngineStage {
+ public:
+  // `taken`: called behind each engine batch, with the transactions that are visible now.
+  using Taken = std::function<void(std::span<const PendingTransaction>, const storage::CommitPoint&)>;
+  EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Taken taken);
+
+  // An error is final: some of the transactions may be in the engine.
+  Status apply(std::span<const PendingTransaction> transactions);
+
+  const storage::CommitPoint& point() const { return point_; }
+  uint64_t keys_written() const { return keys_written_; }
+
+ private:
+  Status add(const PendingTransaction& transaction, LogPosition readable_to);
+  Status add_by_events(const PendingTransaction& transaction, LogPosition readable_to);
+  Status flush();
+  // The events of one transaction, valid until the next call.
+  Result<std::string_view> events_of(const PendingTransaction& transaction, LogPosition readable_to);
+
+  Log& log_;
+  storage::Engine& engine_;
+  EventApplier& applier_;
+  Taken taken_;
+  storage::CommitPoint point_;
+  uint64_t keys_written_ = 0;
+
+  // The batch that is being put together.
+  std::span<const PendingTransaction> rest_;  // not flushed yet, the added ones in front
+  std::vector<WriteSet*> batch_;
+  std::deque<WriteSet> built_;  // writes made from events
+  std::vector<std::function<void()>> publish_;
+
+  LogChunk chunk_;       // what was read last
+  std::string joined_;   // a transaction that spans several chunks
+};
+
+}  // namespace commitd::binlog

@@ -1,0 +1,164 @@
+// Acknowledgement and changes of role: what is taken into the engine, what is cut, who is answered early.
+#include "base/error_codes.h"
+#include "binlog/pipeline_impl.h"
+
+namespace commitd::binlog {
+namespace {
+
+// Keeps the log thread between two groups.
+class LogThreadPause {
+ public:
+  explicit LogThreadPause(CommitQueue& queue) : queue_(queue) { queue_.pause(); }
+  ~LogThreadPause() { queue_.resume(); }
+  LogThreadPause(const LogThreadPause&) = delete;
+
+ private:
+  CommitQueue& queue_;
+};
+
+std::vector<LocalCommit*> detach(std::deque<PendingTransaction>& pending) {
+  std::vector<LocalCommit*> detached;
+  for (PendingTransaction& transaction : pending) {
+    if (transaction.local != nullptr) detached.push_back(std::exchange(transaction.local, nullptr));
+  }
+  return detached;
+}
+
+void answer_all(const std::vector<LocalCommit*>& commits, const Error& error) {
+  for (LocalCommit* commit : commits) commit->answer(error);
+}
+
+}  // namespace
+
+void CommitPipeline::Impl::set_gate(Gate new_gate) {
+  std::lock_guard lock(mutex);
+  gate = new_gate;
+  if (gate == Gate::Immediate) move_acknowledged(durable_end);
+}
+
+void CommitPipeline::Impl::acknowledge(LogPosition up_to) {
+  std::lock_guard lock(mutex);
+  move_acknowledged(up_to);
+}
+
+void CommitPipeline::Impl::acknowledge_through(const Gtid& gtid) {
+  std::lock_guard lock(mutex);
+  if (executed.contains(gtid)) return;
+  if (!logged.contains(gtid)) {
+    acknowledged_ahead.insert(gtid);
+    return;
+  }
+  // The newest is what is asked for most.
+  for (auto it = pending.rbegin(); it != pending.rend(); ++it) {
+    if (it->gtid == gtid) return move_acknowledged(it->end);
+  }
+}
+
+void CommitPipeline::Impl::fail_waiters(const Error& why) {
+  std::vector<LocalCommit*> waiting;
+  {
+    LogThreadPause pause(queue);
+    waiting = queue.remove_queued();
+    std::lock_guard lock(mutex);
+    const auto logged_ones = detach(pending);
+    waiting.insert(waiting.end(), logged_ones.begin(), logged_ones.end());
+  }
+  answer_all(waiting, why);
+}
+
+void CommitPipeline::Impl::fail(Error error) {
+  std::vector<LocalCommit*> waiting = queue.close(error);
+  std::function<void(const Error&)> callback;
+  {
+    std::lock_guard lock(mutex);
+    if (!failure) {
+      failure = error;
+      callback = on_failure;
+    }
+    const auto logged_ones = detach(pending);
+    waiting.insert(waiting.end(), logged_ones.begin(), logged_ones.end());
+    engine_idle.notify_all();
+  }
+  answer_all(waiting, error);
+  if (callback) callback(error);
+}
+
+Result<uint64_t> CommitPipeline::Impl::cut(const GtidSet& keep) {
+  LogThreadPause pause(queue);
+  std::unique_lock lock(mutex);
+  // What is acknowledged goes into the engine first: whether it may be there is then the next question.
+  engine_idle.wait(lock, [this] { return (in_engine == 0 && !front_is_acknowledged()) || failure || stopping; });
+  if (failure) return *failure;
+  if (!keep.contains(executed)) {
+    GtidSet surplus = executed;
+    surplus.subtract(keep);
+    return make_error(er::kDiverged, "This server has applied transactions that its source does not have: {}", surplus.to_string());
+  }
+  const auto first = std::find_if(pending.begin(), pending.end(), [&keep](const PendingTransaction& transaction) {
+    return !transaction.gtid.empty() && !keep.contains(transaction.gtid);
+  });
+  if (first == pending.end()) return uint64_t{0};
+
+  const LogPosition before = first == pending.begin() ? applied_end : std::prev(first)->end;
+  const LogPosition position = before.file == first->start.file ? before : first->start;
+  if (auto cut = log->cut(position); !cut.ok()) {
+    lock.unlock();
+    fail(cut.error());
+    return std::move(cut).error();
+  }
+  std::vector<LocalCommit*> waiting;
+  for (auto it = first; it != pending.end(); ++it) {
+    if (!it->gtid.empty()) logged.subtract_interval(it->gtid.sid, it->gtid.gno, it->gtid.gno + 1);
+    pending_bytes -= std::min<size_t>(pending_bytes, it->end.offset - it->start.offset);
+    if (it->local != nullptr) waiting.push_back(it->local);
+  }
+  const uint64_t count = pending.end() - first;
+  pending.erase(first, pending.end());
+  durable_end = log->end();
+  acknowledged_end = std::min(acknowledged_end, durable_end);
+  acknowledged_ahead.clear();
+  last_log_epoch = applied_epoch;
+  for (const PendingTransaction& transaction : pending) last_log_epoch = std::max(last_log_epoch, transaction.epoch);
+  adjust_hold();
+  lock.unlock();
+  answer_all(waiting, make_error(er::kServerShutdown, "The transaction was rolled back: a new source does not have it"));
+  return count;
+}
+
+void CommitPipeline::set_gate(Gate gate) { impl_->set_gate(gate); }
+void CommitPipeline::acknowledge(LogPosition up_to) { impl_->acknowledge(up_to); }
+void CommitPipeline::acknowledge_through(const Gtid& gtid) { impl_->acknowledge_through(gtid); }
+
+void CommitPipeline::close_to_local_commits(Error why) {
+  std::vector<LocalCommit*> queued = impl_->queue.close(why);
+  { LogThreadPause the_last_group(impl_->queue); }
+  answer_all(queued, why);
+}
+
+void CommitPipeline::open_to_local_commits() {
+  {
+    std::lock_guard lock(impl_->mutex);
+    if (impl_->failure) return;
+  }
+  impl_->queue.open();
+}
+
+void CommitPipeline::fail_waiters(const Error& why) { impl_->fail_waiters(why); }
+Result<uint64_t> CommitPipeline::cut_unacknowledged(const GtidSet& keep) { return impl_->cut(keep); }
+
+void CommitPipeline::raise_gno_floor(uint64_t floor) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->next_gno = std::max(impl_->next_gno, floor + 1);
+}
+
+std::optional<Error> CommitPipeline::failure() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->failure;
+}
+
+void CommitPipeline::on_failure(std::function<void(const Error&)> callback) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->on_failure = std::move(callback);
+}
+
+}  // namespace commitd::binlog
