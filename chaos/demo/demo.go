@@ -88,7 +88,7 @@ func (d *demo) installOperator(ctx context.Context) (string, error) {
 }
 
 func (d *demo) createCluster(ctx context.Context) (string, error) {
-	if _, err := d.tools.kubectl(ctx, "apply", "-f", d.tools.path("operator", "config", "samples", "commitcluster.yaml")); err != nil {
+	if err := d.tools.apply(ctx, d.tools.path("operator", "config", "samples", "commitcluster.yaml")); err != nil {
 		return "", err
 	}
 	c, err := d.waitReady(ctx)
@@ -142,10 +142,14 @@ func (d *demo) killMaster(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	experiment := d.tools.path("chaos", "experiments", "kill-master.yaml")
+	if err := d.tools.remove(ctx, experiment); err != nil {
+		return "", err
+	}
 	if err := d.ledger.markFault(ctx, "kill-master"); err != nil {
 		return "", err
 	}
-	if err := d.tools.applyAnew(ctx, d.tools.path("chaos", "experiments", "kill-master.yaml")); err != nil {
+	if err := d.tools.apply(ctx, experiment); err != nil {
 		return "", err
 	}
 	// The proof that it happened: the pod of that name is gone, or another one.

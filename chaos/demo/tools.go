@@ -61,13 +61,22 @@ func (t tools) get(ctx context.Context, object any, args ...string) error {
 	return json.Unmarshal([]byte(out), object)
 }
 
-// apply replaces what an earlier demo may have left of the manifest.
-func (t tools) applyAnew(ctx context.Context, manifest string) error {
-	if _, err := t.kubectl(ctx, "delete", "--ignore-not-found", "--wait", "-f", manifest); err != nil {
-		return err
-	}
+func (t tools) apply(ctx context.Context, manifest string) error {
 	_, err := t.kubectl(ctx, "apply", "-f", manifest)
 	return err
+}
+
+// remove deletes what an earlier demo may have left of the manifest.
+func (t tools) remove(ctx context.Context, manifest string) error {
+	_, err := t.kubectl(ctx, "delete", "--ignore-not-found", "--wait", "-f", manifest)
+	return err
+}
+
+func (t tools) applyAnew(ctx context.Context, manifest string) error {
+	if err := t.remove(ctx, manifest); err != nil {
+		return err
+	}
+	return t.apply(ctx, manifest)
 }
 
 func (t tools) helmInstall(ctx context.Context, release, namespace string) error {
