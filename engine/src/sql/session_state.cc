@@ -9,13 +9,6 @@
 namespace commitd::sql {
 namespace {
 
-txn::Isolation isolation_of(std::string_view name) {
-  if (name == "READ-UNCOMMITTED") return txn::Isolation::ReadUncommitted;
-  if (name == "READ-COMMITTED") return txn::Isolation::ReadCommitted;
-  if (name == "SERIALIZABLE") return txn::Isolation::Serializable;
-  return txn::Isolation::RepeatableRead;
-}
-
 int32_t system_offset() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -24,6 +17,13 @@ int32_t system_offset() {
 }
 
 }  // namespace
+
+txn::Isolation isolation_of(std::string_view name) {
+  if (name == "READ-UNCOMMITTED") return txn::Isolation::ReadUncommitted;
+  if (name == "READ-COMMITTED") return txn::Isolation::ReadCommitted;
+  if (name == "SERIALIZABLE") return txn::Isolation::Serializable;
+  return txn::Isolation::RepeatableRead;
+}
 
 std::optional<int32_t> parse_time_zone(std::string_view text) {
   if (text == "SYSTEM" || text == "system") return system_offset();

@@ -81,6 +81,9 @@ struct SessionState {
   void refresh_account();
 };
 
+// By the name that transaction_isolation has for it.
+txn::Isolation isolation_of(std::string_view name);
+
 // Offset in seconds of "+02:00", "SYSTEM" or "UTC"; nullopt when it is not known.
 std::optional<int32_t> parse_time_zone(std::string_view text);
 

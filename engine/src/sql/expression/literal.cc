@@ -56,7 +56,7 @@ std::optional<Value> literal_value(const ast::Expr& expression) {
   using ast::ExprKind;
   switch (expression.kind) {
     case ExprKind::Null: return Value::null();
-    case ExprKind::Boolean: return Value::integer(!expression.text.empty() && (expression.text.front() | 0x20) == 't');
+    case ExprKind::Boolean: return Value::integer(!expression.negated);  // FALSE is the negated one
     case ExprKind::Integer: return integer_literal(expression.text);
     case ExprKind::Decimal: return decimal_literal(expression.text);
     case ExprKind::Float: return Value::real(std::strtod(std::string(expression.text).c_str(), nullptr));

@@ -1,0 +1,124 @@
+// Control statements (engine/CONTROL.md), replication, logs, KILL and SHUTDOWN.
+#include "base/error_codes.h"
+#include "sql/executor/statements.h"
+#include "sql/process_list.h"
+
+namespace commitd::sql {
+namespace {
+
+using What = ast::ControlInstanceStatement::What;
+
+// The built-in operator account, or somebody who could do anything anyway.
+Status require_control(SessionState& session) {
+  if (session.account.is_operator) return {};
+  return session.require(privilege::kSuper | privilege::kReplicationSlaveAdmin, "SUPER");
+}
+
+Result<std::vector<Uuid>> parse_members(std::string_view text) {
+  std::vector<Uuid> members;
+  while (!text.empty()) {
+    auto comma = text.find(',');
+    std::string_view word = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    auto uuid = Uuid::parse(word);
+    if (!uuid) return make_error(er::kWrongArguments, "MEMBERS: '{}' is not a server UUID", word);
+    members.push_back(*uuid);
+  }
+  return members;
+}
+
+Result<FollowTarget> follow_target(const ast::ControlInstanceStatement& statement) {
+  auto uuid = Uuid::parse(statement.uuid);
+  if (!uuid) return make_error(er::kWrongArguments, "SOURCE_UUID: '{}' is not a server UUID", statement.uuid);
+  if (statement.host.empty() || statement.port == 0 || statement.port > UINT16_MAX) {
+    return make_error(er::kWrongArguments, "FOLLOW needs SOURCE_HOST and a SOURCE_PORT from 1 to 65535");
+  }
+  return FollowTarget{std::string(statement.host), static_cast<uint16_t>(statement.port), *uuid, std::string(statement.user),
+                      std::string(statement.password)};
+}
+
+Task<Status> control(InstanceControl& instance, const ast::ControlInstanceStatement& statement) {
+  if (statement.what == What::Initialize) co_return co_await instance.initialize();
+  if (statement.what == What::Fence) co_return co_await instance.fence(statement.epoch);
+  if (statement.what == What::Follow) {
+    auto target = follow_target(statement);
+    if (!target.ok()) co_return std::move(target).error();
+    co_return co_await instance.follow(statement.epoch, std::move(*target));
+  }
+  auto members = parse_members(statement.members);
+  if (!members.ok()) co_return std::move(members).error();
+  auto wait_count = static_cast<uint32_t>(std::min<uint64_t>(statement.wait_count, UINT32_MAX));
+  if (statement.what == What::Promote) co_return co_await instance.promote(statement.epoch, wait_count, std::move(*members));
+  co_return co_await instance.set_quorum(statement.epoch, statement.version, wait_count, std::move(*members));
+}
+
+Task<Result<OkInfo>> answer(Task<Status> task) {
+  auto status = co_await task;
+  if (!status.ok()) co_return std::move(status).error();
+  co_return OkInfo{};
+}
+
+}  // namespace
+
+Task<Result<OkInfo>> execute_control(SessionState& session, const ast::ControlInstanceStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_control(session));
+  rollback_transaction(session);  // a role change must not wait for what this session left open
+  co_return co_await answer(control(*session.server.instance, statement));
+}
+
+Task<Result<OkInfo>> execute_change_source(SessionState& session, const ast::ChangeSourceStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_control(session));
+  FollowTarget target{std::string(statement.host), static_cast<uint16_t>(statement.port), Uuid{}, std::string(statement.user),
+                      std::string(statement.password)};
+  co_return co_await answer(session.server.instance->change_source(std::move(target), statement.auto_position));
+}
+
+Task<Result<OkInfo>> execute_replica_thread(SessionState& session, const ast::ReplicaThreadStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_control(session));
+  InstanceControl& instance = *session.server.instance;
+  if (statement.start) co_return co_await answer(instance.start_replica());
+  co_return co_await answer(instance.stop_replica());
+}
+
+Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_data(session));
+  COMMITD_CO_RETURN_IF_ERROR(session.require(privilege::kReload, "RELOAD"));
+  COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
+  if (statement.tables_with_read_lock) {
+    co_return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'FLUSH TABLES WITH READ LOCK'");
+  }
+  if (statement.binary_logs) COMMITD_CO_RETURN_IF_ERROR(co_await session.server.transactions->pipeline.rotate());
+  co_return OkInfo{};
+}
+
+Task<Result<OkInfo>> execute_purge(SessionState& session, const ast::PurgeLogsStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_data(session));
+  COMMITD_CO_RETURN_IF_ERROR(session.require(privilege::kSuper, "SUPER"));
+  auto& pipeline = session.server.transactions->pipeline;
+  auto first_kept = pipeline.log().file_number(statement.to);
+  if (!first_kept.ok()) co_return make_error(1373, "Target log not found in binlog index");
+  COMMITD_CO_RETURN_IF_ERROR(co_await pipeline.purge_to(*first_kept));
+  co_return OkInfo{};
+}
+
+Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only) {
+  ProcessList& processes = *session.server.processes;
+  auto target = static_cast<uint32_t>(id);
+  std::string owner = id <= UINT32_MAX ? processes.user_of(target) : "";
+  if (owner.empty()) return make_error(er::kNoSuchThread, "Unknown thread id: {}", id);
+  if (owner != session.account.user && !session.has_privilege(privilege::kSuper)) {
+    return make_error(1095, "You are not owner of thread {}", id);
+  }
+  processes.kill(target, !query_only);
+  return OkInfo{};
+}
+
+Result<OkInfo> execute_shutdown(SessionState& session) {
+  COMMITD_RETURN_IF_ERROR(session.require(privilege::kShutdown, "SHUTDOWN"));
+  session.server.request_shutdown();
+  return OkInfo{};
+}
+
+}  // namespace commitd::sql

@@ -1,0 +1,40 @@
+// Statements other than queries and DML: what each does, with the OK it answers. Privileges and the server's role are checked here.
+#pragma once
+
+#include "base/result.h"
+#include "runtime/task.h"
+#include "sql/ast/statement.h"
+#include "sql/result_sink.h"
+#include "sql/session_state.h"
+
+namespace commitd::sql {
+
+// --- transactions (transaction_control.cc) ---
+// Starts one unless one is open; statements that read or write call it first.
+void begin_if_needed(SessionState& session);
+Task<Status> begin_transaction(SessionState& session, const ast::BeginStatement& statement);  // commits an open one first
+Task<Status> commit_transaction(SessionState& session);
+void rollback_transaction(SessionState& session);
+// What statements outside transactions (DDL, accounts, LOCK TABLES) do to an open one.
+Task<Status> implicit_commit(SessionState& session);
+Status savepoint_statement(SessionState& session, const ast::NameStatement& statement);
+Status set_transaction(SessionState& session, const ast::SetTransactionStatement& statement);
+// 1290 on a server that takes no writes, 1792 in a read-only transaction, 1290 while there is no engine.
+Status check_may_write(SessionState& session);
+// 1290 naming the state, while there is no data.
+Status require_data(const SessionState& session);
+
+// --- DDL and accounts (definition.cc) ---
+Task<Result<OkInfo>> execute_ddl(SessionState& session, const ast::Statement& statement);
+Task<Result<OkInfo>> execute_account_statement(SessionState& session, const ast::Statement& statement);
+
+// --- administration (administration.cc) ---
+Task<Result<OkInfo>> execute_control(SessionState& session, const ast::ControlInstanceStatement& statement);
+Task<Result<OkInfo>> execute_change_source(SessionState& session, const ast::ChangeSourceStatement& statement);
+Task<Result<OkInfo>> execute_replica_thread(SessionState& session, const ast::ReplicaThreadStatement& statement);
+Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatement& statement);
+Task<Result<OkInfo>> execute_purge(SessionState& session, const ast::PurgeLogsStatement& statement);
+Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only);
+Result<OkInfo> execute_shutdown(SessionState& session);
+
+}  // namespace commitd::sql

@@ -1,0 +1,109 @@
+#include "base/error_codes.h"
+#include "sql/executor/statements.h"
+
+namespace commitd::sql {
+namespace {
+
+binlog::TransactionBuffer::Context log_context(const SessionState& session) {
+  binlog::TransactionBuffer::Context context;
+  context.server_id = static_cast<uint32_t>(session.server.variables->global("server_id").as_uint());
+  context.thread_id = session.connection_id;
+  context.sql_mode = session.settings.sql_mode;
+  context.time_zone = session.variables.text(kTimeZone);
+  context.client_collation = session.settings.client_collation;
+  context.connection_collation = session.settings.connection_collation;
+  return context;
+}
+
+void begin(SessionState& session, bool read_only) {
+  txn::Transaction::Options options;
+  options.isolation = session.next_isolation.value_or(session.settings.isolation);
+  options.read_only = read_only;
+  options.lock_wait_timeout = session.settings.lock_wait_timeout;
+  options.ship = session.settings.ship;
+  session.transaction->begin(options, log_context(session));
+  session.next_isolation.reset();
+  session.next_read_only.reset();
+}
+
+}  // namespace
+
+void begin_if_needed(SessionState& session) {
+  if (session.transaction->active()) return;
+  begin(session, session.next_read_only.value_or(session.settings.read_only));
+}
+
+Task<Status> begin_transaction(SessionState& session, const ast::BeginStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_data(session));
+  COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
+  begin(session, statement.read_only || session.next_read_only.value_or(session.settings.read_only));
+  session.in_explicit_transaction = true;
+  if (statement.consistent_snapshot) session.transaction->take_snapshot();
+  co_return Status();
+}
+
+Task<Status> commit_transaction(SessionState& session) {
+  session.in_explicit_transaction = false;
+  if (!session.transaction || !session.transaction->active()) co_return Status();
+  if (session.transaction->has_writes()) {
+    if (auto status = check_may_write(session); !status.ok()) {
+      session.transaction->rollback();
+      co_return status;
+    }
+  }
+  co_return co_await session.transaction->commit();
+}
+
+void rollback_transaction(SessionState& session) {
+  session.in_explicit_transaction = false;
+  if (session.transaction && session.transaction->active()) session.transaction->rollback();
+}
+
+Task<Status> implicit_commit(SessionState& session) { co_return co_await commit_transaction(session); }
+
+Status savepoint_statement(SessionState& session, const ast::NameStatement& statement) {
+  COMMITD_RETURN_IF_ERROR(require_data(session));
+  switch (statement.kind) {
+    case ast::StatementKind::Savepoint:
+      if (session.settings.autocommit && !session.in_explicit_transaction) return {};  // as in MySQL: nothing to come back to
+      begin_if_needed(session);
+      session.transaction->savepoint(statement.name);
+      return {};
+    case ast::StatementKind::RollbackToSavepoint: return session.transaction->rollback_to_savepoint(statement.name);
+    default: return session.transaction->release_savepoint(statement.name);
+  }
+}
+
+Status set_transaction(SessionState& session, const ast::SetTransactionStatement& statement) {
+  using Scope = ast::VariableScope;
+  auto& variables = *session.server.variables;
+  auto assign = [&](size_t ordinal, const Value& value) -> Status {
+    if (statement.scope == Scope::Global) return variables.set_global(ordinal, value);
+    return session.variables.set(ordinal, value);
+  };
+  if (statement.scope == Scope::Unspecified) {
+    if (session.transaction && session.transaction->active()) {
+      return make_error(1568, "Transaction characteristics can't be changed while a transaction is in progress");
+    }
+    if (!statement.isolation.empty()) session.next_isolation = isolation_of(statement.isolation);
+    if (statement.read_only) session.next_read_only = statement.read_only;
+    return {};
+  }
+  if (!statement.isolation.empty()) COMMITD_RETURN_IF_ERROR(assign(kTransactionIsolation, Value::string(std::string(statement.isolation))));
+  if (statement.read_only) COMMITD_RETURN_IF_ERROR(assign(kTransactionReadOnly, Value::integer(*statement.read_only)));
+  session.refresh_settings();
+  return {};
+}
+
+Status require_data(const SessionState& session) {
+  if (session.server.transactions && session.transaction) return {};
+  return make_error(er::kOptionPreventsStatement,
+                    "The server is uninitialized: it has no data yet and only answers control statements (ALTER INSTANCE INITIALIZE)");
+}
+
+Status check_may_write(SessionState& session) {
+  COMMITD_RETURN_IF_ERROR(require_data(session));
+  return session.server.instance ? session.server.instance->check_writable() : Status();
+}
+
+}  // namespace commitd::sql
