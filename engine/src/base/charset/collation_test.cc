@@ -1,0 +1,105 @@
+#include "base/charset/collation.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "base/charset/transcode.h"
+#include "base/charset/utf8.h"
+
+namespace commitd {
+namespace {
+
+bool equal(std::string_view collation, std::string_view left, std::string_view right) {
+  return compare(*find_collation(collation), left, right) == 0;
+}
+
+int sign(int number) { return (number > 0) - (number < 0); }
+
+std::string sort_key(const Collation& collation, std::string_view text) {
+  std::string key;
+  append_sort_key(collation, text, key);
+  return key;
+}
+
+TEST(Collation, GeneralCiIgnoresCaseAndAccents) {
+  EXPECT_TRUE(equal("utf8mb4_general_ci", "Straße", "STRASE"));
+  EXPECT_TRUE(equal("utf8mb4_general_ci", "Ärger", "arger"));
+  EXPECT_TRUE(equal("utf8mb4_general_ci", "ΑΘΗΝΑΣ", "αθηνας"));
+  EXPECT_TRUE(equal("utf8mb4_general_ci", "Мир", "мИР"));
+  EXPECT_FALSE(equal("utf8mb4_general_ci", "ø", "o"));
+  EXPECT_FALSE(equal("utf8mb4_general_ci", "か", "が"));
+}
+
+TEST(Collation, SupplementaryCharactersAreOneInGeneralCiAndToldApartIn0900) {
+  EXPECT_TRUE(equal("utf8mb4_general_ci", "😀", "😁"));
+  EXPECT_FALSE(equal("utf8mb4_0900_ai_ci", "😀", "😁"));
+}
+
+TEST(Collation, TrailingSpacesCountOnlyWithoutPadding) {
+  EXPECT_TRUE(equal("utf8mb4_general_ci", "a", "a  "));
+  EXPECT_TRUE(equal("utf8mb4_bin", "a", "a "));
+  EXPECT_FALSE(equal("utf8mb4_0900_ai_ci", "a", "a "));
+  EXPECT_FALSE(equal("binary", "a", "a "));
+  EXPECT_LT(compare(*find_collation("utf8mb4_general_ci"), "a\t", "a"), 0);
+}
+
+TEST(Collation, SwedishPutsItsLettersBehindZ) {
+  const Collation& swedish = *find_collation("latin1_swedish_ci");
+  EXPECT_LT(compare(swedish, "z", "Å"), 0);
+  EXPECT_LT(compare(swedish, "å", "ä"), 0);
+  EXPECT_LT(compare(swedish, "Ä", "ö"), 0);
+  EXPECT_TRUE(equal("latin1_swedish_ci", "é", "E"));
+}
+
+TEST(Collation, IsFoundByNameInAnyCaseAndByNumber) {
+  EXPECT_EQ(find_collation("UTF8MB4_General_CI")->id, 45);
+  EXPECT_EQ(find_collation(uint16_t{46})->name, "utf8mb4_bin");
+  EXPECT_EQ(find_collation("klingon_ci"), nullptr);
+  EXPECT_EQ(find_charset("utf8")->name, "utf8mb3");
+}
+
+// compare() is the definition; keys must order the same way, and none may be a prefix of another.
+TEST(Collation, SortKeysOrderAsTheTextsDo) {
+  std::mt19937 random(7);
+  const std::vector<std::string> alphabet = {"a", "A", "b", " ", " ", "\t", "é", "E", "ß", "z", "Ö", "か", "😀", std::string(1, '\0'), "\xFF", "\x1F"};
+  const auto text = [&] {
+    std::string out;
+    for (size_t length = random() % 6; length > 0; --length) out += alphabet[random() % alphabet.size()];
+    return out;
+  };
+  for (const Collation& collation : all_collations()) {
+    for (int i = 0; i < 20'000; ++i) {
+      const std::string left = text(), right = text();
+      const std::string left_key = sort_key(collation, left), right_key = sort_key(collation, right);
+      ASSERT_EQ(sign(compare(collation, left, right)), sign(left_key.compare(right_key))) << collation.name << ": " << left << "|" << right;
+      const bool one_starts_with_other = left_key.starts_with(right_key) || right_key.starts_with(left_key);
+      ASSERT_EQ(one_starts_with_other, left_key == right_key) << collation.name;
+    }
+  }
+}
+
+TEST(Utf8, FindsWhereTextStopsBeingValid) {
+  EXPECT_EQ(valid_utf8_prefix("aé😀"), 7u);
+  EXPECT_EQ(valid_utf8_prefix("aé😀", 3), 3u);
+  EXPECT_EQ(valid_utf8_prefix("a\xC3"), 1u);
+  EXPECT_EQ(valid_utf8_prefix("\xED\xA0\x80"), 0u);
+  EXPECT_EQ(valid_utf8_prefix("\xC0\x80"), 0u);
+  EXPECT_EQ(character_prefix("aé😀x", 3), "aé😀");
+  EXPECT_EQ(character_count("aé😀"), 3u);
+}
+
+TEST(Latin1, IsWindows1252) {
+  size_t lost = 0;
+  EXPECT_EQ(latin1_from_utf8("é€x", &lost), "\xE9\x80x");
+  EXPECT_EQ(lost, 0u);
+  EXPECT_EQ(latin1_from_utf8("か", &lost), "?");
+  EXPECT_EQ(lost, 1u);
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string one(1, static_cast<char>(byte));
+    EXPECT_EQ(latin1_from_utf8(utf8_from_latin1(one)), one);
+  }
+}
+
+}  // namespace
+}  // namespace commitd

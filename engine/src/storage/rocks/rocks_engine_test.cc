@@ -1,0 +1,198 @@
+#include "storage/engine.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <rocksdb/db.h>
+
+#include "base/packed_int.h"
+
+namespace commitd::storage {
+namespace {
+
+class RocksEngineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::temp_directory_path() / ("rocks-test-" + std::to_string(::getpid()) + "-" +
+                                                           ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+    open();
+  }
+  void TearDown() override {
+    engine_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void open() { engine_ = open_at(data()); }
+  static std::unique_ptr<Engine> open_at(const std::string& directory) {
+    auto opened = open_rocks({.directory = directory, .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
+    EXPECT_TRUE(opened.ok()) << (opened.ok() ? "" : opened.error().message);
+    return std::move(*opened);
+  }
+  std::string data() const { return directory_ / "data"; }
+  std::string path(const char* name) const { return directory_ / name; }
+
+  void commit(WriteSet& writes, uint64_t offset) {
+    WriteSet* const list[] = {&writes};
+    commit_all(list, offset);
+  }
+  void commit_all(std::span<WriteSet* const> list, uint64_t offset) {
+    CommitPoint point;
+    point.position = {1, offset};
+    point.epoch = 3;
+    point.executed = *GtidSet::parse("11111111-1111-1111-1111-111111111111:1-" + std::to_string(offset));
+    ASSERT_TRUE(engine_->commit_ordered(list, point).ok());
+  }
+  void put(std::string key, std::string value, uint64_t offset) {
+    WriteSet writes;
+    writes.put(std::move(key), std::move(value));
+    commit(writes, offset);
+  }
+  static std::string get(Engine& engine, std::string_view key, const Snapshot* snapshot = nullptr) {
+    std::string value;
+    const auto found = engine.get(snapshot, key, value);
+    EXPECT_TRUE(found.ok());
+    return *found ? value : "(none)";
+  }
+  std::string get(std::string_view key, const Snapshot* snapshot = nullptr) { return get(*engine_, key, snapshot); }
+
+  std::filesystem::path directory_;
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(RocksEngineTest, SnapshotsKeepShowingWhatWasCommittedWhenTheyWereTaken) {
+  put("k", "1", 10);
+  const SnapshotPtr snapshot = engine_->snapshot();
+  auto iterator = engine_->iterate(snapshot, "a", "z");
+  put("k", "2", 20);
+  EXPECT_EQ(get("k", snapshot.get()), "1");
+  EXPECT_EQ(get("k"), "2");
+  iterator->seek("a");
+  ASSERT_TRUE(iterator->valid());
+  EXPECT_EQ(iterator->value(), "1");
+}
+
+TEST_F(RocksEngineTest, ErasedRangesGoBeforeTheOtherWritesOfTheirTransaction) {
+  put("t1", "old", 10);
+  put("t2", "old", 20);
+  put("u1", "other table", 30);
+  WriteSet writes;
+  writes.put("t2", "new");
+  writes.erase_range("t", "u");
+  commit(writes, 40);
+  EXPECT_EQ(get("t1"), "(none)");
+  EXPECT_EQ(get("t2"), "new");
+  EXPECT_EQ(get("u1"), "other table");
+}
+
+TEST_F(RocksEngineTest, ACleanCloseKeepsEverything) {
+  put("k", "1", 10);
+  engine_.reset();
+  open();
+  EXPECT_EQ(get("k"), "1");
+  const CommitPoint point = engine_->replay_position();
+  EXPECT_EQ(point.position, (LogPosition{1, 10}));
+  EXPECT_EQ(point.epoch, 3u);
+  EXPECT_EQ(point.executed.to_string(), "11111111-1111-1111-1111-111111111111:1-10");
+}
+
+TEST_F(RocksEngineTest, OnlyACheckpointMovesTheFlushedPosition) {
+  put("k", "1", 10);
+  EXPECT_EQ(engine_->flushed_position().position, LogPosition{});
+  ASSERT_TRUE(engine_->checkpoint().ok());
+  EXPECT_EQ(engine_->flushed_position().position, (LogPosition{1, 10}));
+  put("k", "2", 20);
+  EXPECT_EQ(engine_->flushed_position().position, (LogPosition{1, 10}));
+}
+
+// What a crash leaves: the files, without what was only in memory.
+TEST_F(RocksEngineTest, AfterACrashTheEngineIsAtItsFlushedPosition) {
+  for (uint64_t i = 1; i <= 3000; ++i) put("k" + std::to_string(i % 100), std::string(1000, 'a' + static_cast<char>(i % 26)), i);
+  ASSERT_TRUE(engine_->checkpoint().ok());
+  const CommitPoint flushed = engine_->flushed_position();
+  EXPECT_EQ(flushed.position.offset, 3000u);
+  put("k1", "lost", 3001);
+  std::filesystem::copy(data(), path("crashed"), std::filesystem::copy_options::recursive);
+  const auto crashed = open_at(path("crashed"));
+  EXPECT_EQ(crashed->replay_position().position, flushed.position);
+  EXPECT_EQ(get(*crashed, "k0"), std::string(1000, 'a' + 3000 % 26));
+  EXPECT_NE(get(*crashed, "k1"), "lost");
+}
+
+TEST_F(RocksEngineTest, ABackupOpensAtTheCommitPointItNames) {
+  put("k", "1", 10);
+  const auto point = engine_->backup_to(path("backup"));
+  ASSERT_TRUE(point.ok()) << point.error().message;
+  put("k", "2", 20);
+  EXPECT_EQ(point->position, (LogPosition{1, 10}));
+  const auto copy = open_at(path("backup"));
+  EXPECT_EQ(copy->replay_position().position, point->position);
+  EXPECT_EQ(get(*copy, "k"), "1");
+}
+
+std::string key_with_id(uint64_t id) {
+  std::string key = "t";
+  append_big_endian(key, id, 8);
+  return key;
+}
+
+TEST_F(RocksEngineTest, ProvisionalRowIdsBecomeFinalInCommitOrder) {
+  WriteSet first, second;
+  for (WriteSet* writes : {&first, &second}) {
+    for (int i = 0; i < 2; ++i) {
+      const uint64_t id = writes->new_provisional_row_id(7);
+      writes->put(key_with_id(id), writes == &first ? "first" : "second", WriteSet::RowId::AtKeyEnd, 7);
+    }
+  }
+  std::string reference = "V";
+  append_big_endian(reference, kProvisionalRowId | 1, 8);
+  second.put("unique", reference, WriteSet::RowId::AtValueEnd, 7);
+  second.erase(key_with_id(kProvisionalRowId), WriteSet::RowId::AtKeyEnd, 7);  // inserted and erased in one transaction
+  WriteSet* const list[] = {&first, &second};
+  commit_all(list, 10);
+  EXPECT_EQ(get(key_with_id(1)), "first");
+  EXPECT_EQ(get(key_with_id(2)), "first");
+  EXPECT_EQ(get(key_with_id(3)), "(none)");
+  EXPECT_EQ(get(key_with_id(4)), "second");
+  EXPECT_EQ(load_be(get("unique").data() + 1, 8), 4u);
+
+  engine_.reset();
+  open();
+  WriteSet third;
+  third.put(key_with_id(third.new_provisional_row_id(7)), "third", WriteSet::RowId::AtKeyEnd, 7);
+  commit(third, 20);
+  EXPECT_EQ(get(key_with_id(5)), "third");
+}
+
+TEST_F(RocksEngineTest, AutoIncrementIsReservedInMemoryAndDurableWithItsUser) {
+  EXPECT_EQ(*engine_->next_auto_increment(7, 3, 1), 1u);
+  EXPECT_EQ(*engine_->next_auto_increment(7, 1, 1), 4u);
+  EXPECT_EQ(*engine_->next_auto_increment(7, 1, 100), 100u);
+  WriteSet writes;
+  writes.put("k", "v");
+  writes.raise_auto_increment(7, 5);
+  commit(writes, 10);
+  EXPECT_EQ(engine_->peek_auto_increment(7), 101u);
+  engine_.reset();
+  open();
+  EXPECT_EQ(engine_->peek_auto_increment(7), 5u);
+}
+
+TEST_F(RocksEngineTest, AnUnknownFormatIsRefusedAndNothingChanged) {
+  engine_.reset();
+  rocksdb::DB* db = nullptr;
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  ASSERT_TRUE(rocksdb::DB::Open(options, path("foreign"), &db).ok());
+  ASSERT_TRUE(db->Put(rocksdb::WriteOptions(), "somebody", "else's").ok());
+  delete db;
+  const auto opened = open_rocks({.directory = path("foreign")});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message.find("not commitd's"), std::string::npos);
+}
+
+TEST_F(RocksEngineTest, ASecondServerOnTheSameDirectoryIsRefused) { EXPECT_FALSE(open_rocks({.directory = data()}).ok()); }
+
+}  // namespace
+}  // namespace commitd::storage
