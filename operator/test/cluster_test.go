@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,7 +23,7 @@ func demo(namespace string, replicas int32) *v1alpha1.CommitCluster {
 	c.Namespace, c.Name = namespace, "demo"
 	c.Spec.Replicas = replicas
 	c.Spec.Storage.Size = resource.MustParse("1Gi")
-	c.Spec.Failover.UnreachableAfter.Duration = 1
+	c.Spec.Failover.UnreachableAfter = &metav1.Duration{Duration: time.Millisecond}
 	return c
 }
 
@@ -53,7 +55,7 @@ func (s *site) awaitRoles(master string, replicas ...string) {
 		if slices.Equal(masters, []string{master}) && slices.Equal(others, replicas) {
 			return nil
 		}
-		return fmt.Errorf("masters %v, replicas %v, status %+v", masters, others, s.get().Status.Record)
+		return fmt.Errorf("masters %v, replicas %v, status %+v", masters, others, s.get().Status)
 	})
 }
 

@@ -29,7 +29,7 @@ import (
 )
 
 // patience bounds every wait; nothing is asserted about how long things take.
-const patience = 30 * time.Second
+const patience = 20 * time.Second
 
 var (
 	kube   client.Client

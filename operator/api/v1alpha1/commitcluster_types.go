@@ -158,7 +158,7 @@ type SemisyncSpec struct {
 	// Timeout is how long writes wait for missing replicas before the wait count is lowered as far as `durability` allows.
 	// +kubebuilder:default="10s"
 	// +optional
-	Timeout metav1.Duration `json:"timeout,omitempty"`
+	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
 	// +kubebuilder:default=AFTER_SYNC
 	// +kubebuilder:validation:Enum=AFTER_SYNC;AFTER_COMMIT
@@ -215,12 +215,12 @@ type FailoverSpec struct {
 	// UnreachableAfter is how long the operator must fail to reach the master before it asks the replicas.
 	// +kubebuilder:default="2s"
 	// +optional
-	UnreachableAfter metav1.Duration `json:"unreachableAfter,omitempty"`
+	UnreachableAfter *metav1.Duration `json:"unreachableAfter,omitempty"`
 
 	// HeartbeatTimeout is how long a replica must not have heard the master to count as having lost it.
 	// +kubebuilder:default="3s"
 	// +optional
-	HeartbeatTimeout metav1.Duration `json:"heartbeatTimeout,omitempty"`
+	HeartbeatTimeout *metav1.Duration `json:"heartbeatTimeout,omitempty"`
 }
 
 // MonitoringSpec controls what a Prometheus finds.

@@ -8,6 +8,8 @@ package cluster
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/engine"
 )
@@ -61,12 +63,20 @@ func PolicyOf(c *v1alpha1.CommitCluster) Policy {
 		Durability:      s.Semisync.Durability,
 		MinSyncReplicas: s.Semisync.MinSyncReplicas,
 		WaitCount:       s.Semisync.WaitCount,
-		AckTimeout:      s.Semisync.Timeout.Duration,
+		AckTimeout:      durationOr(s.Semisync.Timeout, 10*time.Second),
 		// An engine that falls back to asynchronous replication acknowledges what nobody else holds.
 		FailoverDisabled: s.Failover.Disabled || s.Semisync.OnTimeout == "async",
-		UnreachableAfter: s.Failover.UnreachableAfter.Duration,
-		HeartbeatTimeout: s.Failover.HeartbeatTimeout.Duration,
+		UnreachableAfter: durationOr(s.Failover.UnreachableAfter, 2*time.Second),
+		HeartbeatTimeout: durationOr(s.Failover.HeartbeatTimeout, 3*time.Second),
 	}
+}
+
+// durationOr repeats the API's default for objects that did not pass through the API server.
+func durationOr(d *metav1.Duration, otherwise time.Duration) time.Duration {
+	if d == nil {
+		return otherwise
+	}
+	return d.Duration
 }
 
 // fullWaitCount is the wait count when all is well: by default, the acknowledging replicas and the master are a majority.

@@ -244,8 +244,10 @@ func semisyncArgs(s v1alpha1.SemisyncSpec) []string {
 		args = append(args, "--rpl-semi-sync-source-wait-point=AFTER_COMMIT")
 	}
 	if s.OnTimeout != "" && s.OnTimeout != "block" {
-		args = append(args, "--commitd-semi-sync-on-timeout="+s.OnTimeout,
-			fmt.Sprintf("--rpl-semi-sync-source-timeout=%d", s.Timeout.Milliseconds()))
+		args = append(args, "--commitd-semi-sync-on-timeout="+s.OnTimeout)
+		if s.Timeout != nil {
+			args = append(args, fmt.Sprintf("--rpl-semi-sync-source-timeout=%d", s.Timeout.Milliseconds()))
+		}
 	}
 	return args
 }
