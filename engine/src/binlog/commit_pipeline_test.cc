@@ -1,0 +1,408 @@
+#include "binlog/commit_pipeline.h"
+
+#include <algorithm>
+#include <set>
+
+#include "binlog/group_builder.h"
+#include "binlog/testing/pipeline_fixture.h"
+#include "observe/metrics.h"
+
+namespace commitd::binlog {
+namespace {
+
+using namespace testing;
+using commitd::testing::RecordingFileSystem;
+
+// A transaction as another server's dump sends it.
+std::string received_from(const Uuid& source, uint64_t gno, uint64_t id, uint64_t epoch = 0) {
+  LogicalClock clock;
+  GroupBuilder builder({1, 4}, {}, clock, {});
+  const size_t start = builder.size();
+  TransactionBuffer events = insert_order(orders_table(), id, "");
+  if (epoch != 0) {
+    events.set_epoch(epoch);
+    events.finish(1);
+  }
+  builder.add_local(events, {source, gno}, 1);
+  return builder.take()->substr(start);
+}
+
+// Waits for something that happens on another thread; the test's time limit is what ends it otherwise.
+template <class Condition>
+void eventually(Condition condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+class Pipeline : public ::testing::Test {
+ protected:
+  void start(CommitPipeline::Gate gate = CommitPipeline::Gate::Immediate) {
+    ASSERT_TRUE(server_.open_and_start().ok());
+    server_.pipeline->set_gate(gate);
+  }
+  CommitPipeline& pipeline() { return *server_.pipeline; }
+  std::shared_ptr<Pending<Committed>> begin(Commit what) { return server_.begin_commit(reactors_[what.id], std::move(what)); }
+  Committed commit(Commit what) { return begin(std::move(what))->get(); }
+  void receive(uint64_t gno) {
+    pipeline().append_received(received_from(server_b(), gno, gno), {server_b(), gno}, [this](LogPosition) { ++reported_; });
+  }
+  static GtidSet gnos(const Uuid& sid, uint64_t first, uint64_t last) {
+    GtidSet set;
+    set.add_interval(sid, first, last + 1);
+    return set;
+  }
+  static std::string key(uint64_t id) { return orders_image(orders_table(), id, ""); }
+
+  RecordingFileSystem fs_;
+  Server server_{fs_};
+  Reactors reactors_{2};
+  std::atomic<int> reported_{0};
+};
+
+Task<std::vector<Committed>> commit_many(CommitPipeline& pipeline, const TableDef& table, uint64_t first, int count) {
+  std::vector<Committed> results;
+  for (int i = 0; i < count; ++i) {
+    Commit what;
+    what.id = first + i;
+    Committed one = co_await commit_order(pipeline, table, what);
+    results.push_back(std::move(one));
+  }
+  co_return results;
+}
+
+TEST_F(Pipeline, ManySessionsGetConsecutiveGtidsAndTheEngineTakesThemInLogOrder) {
+  start();
+  constexpr int kSessions = 60, kEach = 30;
+  std::vector<std::shared_ptr<Pending<std::vector<Committed>>>> sessions;
+  for (int i = 0; i < kSessions; ++i) {
+    sessions.push_back(run_on(reactors_[i], commit_many(pipeline(), server_.table, i * kEach + 1, kEach)));
+  }
+  std::map<LogPosition, uint64_t> by_position;  // end → id
+  std::map<LogPosition, uint64_t> gnos_by_position;
+  for (int i = 0; i < kSessions; ++i) {
+    const std::vector<Committed>& results = sessions[i]->get();
+    for (int j = 0; j < kEach; ++j) {
+      ASSERT_TRUE(results[j].status.ok());
+      by_position[results[j].end] = i * kEach + j + 1;
+      gnos_by_position[results[j].end] = results[j].gtid.gno;
+    }
+  }
+  ASSERT_EQ(by_position.size(), kSessions * kEach);
+  uint64_t gno = 0;
+  for (const auto& [end, of_position] : gnos_by_position) EXPECT_EQ(of_position, ++gno);
+  std::vector<std::string> expected;
+  for (const auto& [end, id] : by_position) expected.push_back(key(id));
+  EXPECT_EQ(server_.engine.state().keys, expected);
+  EXPECT_EQ(pipeline().gtid_executed(), gnos(server_a(), 1, kSessions * kEach));
+  EXPECT_EQ(pipeline().gtid_logged(), pipeline().gtid_executed());
+  EXPECT_EQ(server_.engine.replay_position().position, pipeline().durable_end());
+}
+
+TEST_F(Pipeline, OneSyncPerGroup) {
+  start();
+  const auto count = [](const char* name) { return observe::counter(name, "").value(); };
+  const size_t syncs = fs_.data_syncs();
+  const uint64_t groups = count("commitd_commit_groups_total"), transactions = count("commitd_commit_group_transactions_total");
+  std::vector<std::shared_ptr<Pending<std::vector<Committed>>>> sessions;
+  for (int i = 0; i < 20; ++i) sessions.push_back(run_on(reactors_[i], commit_many(pipeline(), server_.table, i * 100, 20)));
+  for (auto& session : sessions) session->get();
+  EXPECT_EQ(fs_.data_syncs() - syncs, count("commitd_commit_groups_total") - groups);
+  EXPECT_EQ(count("commitd_commit_group_transactions_total") - transactions, 400u);
+}
+
+TEST_F(Pipeline, WaitsForTheAcknowledgementButGoesOnLogging) {
+  start(CommitPipeline::Gate::Gated);
+  auto first = begin({1});
+  eventually([&] { return pipeline().gtid_logged().count() == 1; });
+  const LogPosition after_first = pipeline().durable_end();
+  auto second = begin({2});
+  eventually([&] { return pipeline().gtid_logged().count() == 2; });
+  EXPECT_FALSE(first->done());
+  EXPECT_TRUE(pipeline().gtid_executed().empty());
+  EXPECT_EQ(pipeline().unapplied_transactions(), 2u);
+  EXPECT_GT(pipeline().oldest_unacknowledged_age().count(), 0);
+
+  pipeline().acknowledge(after_first);
+  EXPECT_TRUE(first->get().status.ok());
+  EXPECT_FALSE(second->done());
+  EXPECT_EQ(server_.engine.state().keys, std::vector{key(1)});
+  pipeline().acknowledge(after_first);  // an old acknowledgement changes nothing
+  pipeline().acknowledge_through({server_a(), 2});
+  EXPECT_TRUE(second->get().status.ok());
+  EXPECT_EQ(pipeline().oldest_unacknowledged_age().count(), 0);
+}
+
+TEST_F(Pipeline, AFailedSyncAcknowledgesNothingAndStopsEverything) {
+  start();
+  ASSERT_TRUE(commit({1}).status.ok());
+  const LogPosition end = pipeline().durable_end();
+  std::atomic<int> calls{0};
+  pipeline().on_failure([&](const Error&) { ++calls; });
+  fs_.fail_next_syncs(1);
+  EXPECT_FALSE(commit({2}).status.ok());
+  EXPECT_FALSE(commit({3}).status.ok()) << "a later sync that succeeds proves nothing";
+  EXPECT_EQ(pipeline().durable_end(), end);
+  EXPECT_EQ(server_.engine.state().keys, std::vector{key(1)});
+  EXPECT_TRUE(pipeline().failure().has_value());
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(Pipeline, AFullDiskFailsTheCommitAndNothingElse) {
+  start();
+  ASSERT_TRUE(commit({1}).status.ok());
+  fs_.fail_writes_beyond(0);
+  EXPECT_EQ(commit({2}).status.error().code, er::kDiskFull);
+  fs_.fail_writes_beyond(UINT64_MAX);
+  const Committed third = commit({3});
+  ASSERT_TRUE(third.status.ok());
+  EXPECT_EQ(third.gtid.gno, 2u) << "the failed one never had a GTID";
+  EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(3)}));
+}
+
+TEST_F(Pipeline, AnEngineFailureAnswersEverybody) {
+  start();
+  server_.engine.fail(true);
+  EXPECT_FALSE(commit({1}).status.ok());
+  EXPECT_FALSE(commit({2}).status.ok());
+  EXPECT_TRUE(pipeline().failure().has_value());
+}
+
+TEST_F(Pipeline, UnshippedTransactionsHaveNoGtidAndSurvive) {
+  start(CommitPipeline::Gate::Gated);
+  const Committed local = commit({1, false});
+  ASSERT_TRUE(local.status.ok()) << "nobody can acknowledge it";
+  EXPECT_TRUE(local.gtid.empty());
+  EXPECT_TRUE(pipeline().gtid_logged().empty());
+  auto shipped = begin({2});
+  eventually([&] { return pipeline().gtid_logged().count() == 1; });
+  auto behind = begin({3, false});
+  eventually([&] { return pipeline().unapplied_transactions() == 2; });
+  EXPECT_FALSE(behind->done()) << "it must not overtake";
+  pipeline().set_gate(CommitPipeline::Gate::Immediate);
+  EXPECT_TRUE(shipped->get().status.ok());
+  EXPECT_TRUE(behind->get().status.ok());
+  server_.stop();
+
+  Server again(fs_);  // an engine that lost everything
+  ASSERT_TRUE(again.open_and_start().ok());
+  EXPECT_EQ(again.engine.state().keys, (std::vector{key(1), key(2), key(3)}));
+  EXPECT_EQ(again.pipeline->gtid_executed(), gnos(server_a(), 1, 1));
+}
+
+TEST_F(Pipeline, EpochTransactionsAreKnownFromTheLog) {
+  start();
+  ASSERT_TRUE(commit({0, true, 7}).status.ok());
+  EXPECT_EQ(pipeline().last_log_epoch(), 7u);
+  EXPECT_EQ(server_.engine.replay_position().epoch, 7u);
+  pipeline().append_received(received_from(server_b(), 1, 1, 9), {server_b(), 1}, nullptr);
+  eventually([&] { return pipeline().gtid_executed().count() == 2; });
+  EXPECT_EQ(pipeline().last_log_epoch(), 9u);
+  server_.stop();
+  Server again(fs_);
+  ASSERT_TRUE(again.open_and_start().ok());
+  EXPECT_EQ(again.pipeline->last_log_epoch(), 9u);
+  EXPECT_EQ(again.engine.replay_position().epoch, 9u);
+}
+
+TEST_F(Pipeline, ReceivedTransactionsKeepTheirGtidAndAreLoggedOnce) {
+  start(CommitPipeline::Gate::Gated);
+  for (const uint64_t gno : {1, 2, 2, 1, 3}) receive(gno);
+  eventually([&] { return reported_ == 5; });
+  EXPECT_EQ(pipeline().gtid_logged(), gnos(server_b(), 1, 3));
+  EXPECT_EQ(pipeline().unapplied_transactions(), 3u);
+  pipeline().acknowledge_through({server_b(), 2});
+  eventually([&] { return pipeline().gtid_executed().count() == 2; });
+  EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(2)}));
+
+  pipeline().acknowledge_through({server_b(), 5});  // not here yet
+  receive(4);
+  receive(5);
+  receive(6);
+  eventually([&] { return reported_ == 8 && pipeline().gtid_executed().count() == 5; });
+  EXPECT_EQ(pipeline().unapplied_transactions(), 1u);
+}
+
+TEST_F(Pipeline, ADamagedReceivedTransactionStopsThePipelineInsteadOfTheLog) {
+  start();
+  std::string events = received_from(server_b(), 1, 1);
+  events.resize(events.size() - 1);
+  pipeline().append_received(events, {server_b(), 1}, nullptr);
+  eventually([&] { return pipeline().failure().has_value(); });
+  server_.stop();
+  Server again(fs_);
+  EXPECT_TRUE(again.open_and_start().ok());
+  EXPECT_TRUE(again.pipeline->gtid_logged().empty());
+}
+
+TEST_F(Pipeline, StatementsAreAppliedAloneAtReplay) {
+  start();
+  commit({1});
+  commit({0, true, 0, "CREATE TABLE a (i INT)"});
+  commit({2});
+  commit({3});
+  server_.stop();
+  Server again(fs_);
+  ASSERT_TRUE(again.open().ok());
+  auto replayed = again.pipeline->replay(again.report.end);
+  ASSERT_TRUE(replayed.ok());
+  EXPECT_EQ(replayed->transactions, 4u);
+  EXPECT_EQ(again.engine.state().batch_sizes, (std::vector<size_t>{1, 1, 2}));
+  EXPECT_EQ(again.engine.state().keys, server_.engine.state().keys);
+}
+
+TEST_F(Pipeline, TheUnacknowledgedTailStaysOutUntilItIsDecided) {
+  start();
+  commit({1});
+  const LogPosition limit = pipeline().durable_end();
+  commit({2});
+  commit({3});
+  server_.stop();
+
+  Server again(fs_);
+  ASSERT_TRUE(again.open().ok());
+  again.pipeline->set_gate(CommitPipeline::Gate::Gated);
+  ASSERT_TRUE(again.pipeline->replay(limit).ok());
+  again.start();
+  EXPECT_EQ(again.pipeline->gtid_executed(), gnos(server_a(), 1, 1));
+  EXPECT_EQ(again.pipeline->gtid_logged(), gnos(server_a(), 1, 3));
+  EXPECT_EQ(again.pipeline->unapplied_transactions(), 2u);
+  again.pipeline->acknowledge_through({server_a(), 3});
+  eventually([&] { return again.pipeline->gtid_executed().count() == 3; });
+  EXPECT_EQ(again.engine.state().keys, server_.engine.state().keys);
+}
+
+TEST_F(Pipeline, CuttingKeepsWhatTheSourceHas) {
+  start(CommitPipeline::Gate::Gated);
+  std::vector<std::shared_ptr<Pending<Committed>>> commits;
+  for (uint64_t id = 1; id <= 4; ++id) {
+    commits.push_back(begin({id}));
+    eventually([&] { return pipeline().gtid_logged().count() == id; });
+  }
+  pipeline().acknowledge_through({server_a(), 1});
+  ASSERT_TRUE(commits[0]->get().status.ok());
+  pipeline().close_to_local_commits(make_error(er::kOptionPreventsStatement, "read only"));
+  pipeline().fail_waiters(make_error(er::kServerShutdown, "demoted"));
+  for (int i = 1; i < 4; ++i) EXPECT_EQ(commits[i]->get().status.error().code, er::kServerShutdown);
+  EXPECT_EQ(commit({9}).status.error().code, er::kOptionPreventsStatement);
+
+  auto cut = pipeline().cut_unacknowledged(gnos(server_a(), 1, 2));
+  ASSERT_TRUE(cut.ok());
+  EXPECT_EQ(*cut, 2u);
+  EXPECT_EQ(pipeline().gtid_logged(), gnos(server_a(), 1, 2));
+  EXPECT_EQ(pipeline().next_gno(), 5u) << "a GTID never names two transactions";
+  receive(1);
+  pipeline().acknowledge_through({server_b(), 1});
+  eventually([&] { return pipeline().gtid_executed().count() == 3; });
+  EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(2), key(1)}));
+  server_.stop();
+  Server again(fs_);
+  ASSERT_TRUE(again.open_and_start().ok());
+  EXPECT_EQ(again.engine.state().keys, server_.engine.state().keys);
+}
+
+TEST_F(Pipeline, CuttingWhatWasAppliedIsDivergence) {
+  start();
+  commit({1});
+  commit({2});
+  auto cut = pipeline().cut_unacknowledged(gnos(server_a(), 1, 1));
+  ASSERT_FALSE(cut.ok());
+  EXPECT_EQ(cut.error().code, er::kDiverged);
+  EXPECT_EQ(pipeline().gtid_logged(), gnos(server_a(), 1, 2));
+}
+
+TEST_F(Pipeline, CutsAcrossFiles) {
+  start(CommitPipeline::Gate::Gated);
+  receive(1);
+  receive(2);
+  eventually([&] { return reported_ == 2; });
+  ASSERT_TRUE(run_on(reactors_[0], pipeline().rotate())->get().ok());
+  receive(3);
+  eventually([&] { return reported_ == 3; });
+  EXPECT_EQ(pipeline().durable_end().file, 2u);
+  EXPECT_EQ(*pipeline().cut_unacknowledged(gnos(server_b(), 1, 1)), 2u);
+  EXPECT_EQ(pipeline().durable_end().file, 1u);
+  receive(2);
+  pipeline().acknowledge_through({server_b(), 2});
+  eventually([&] { return pipeline().gtid_executed().count() == 2; });
+}
+
+TEST_F(Pipeline, GtidsStartAboveTheFloor) {
+  PipelineOptions options;
+  options.gno_floor = 100;
+  Server floored(fs_, {}, options);
+  ASSERT_TRUE(floored.open_and_start().ok());
+  EXPECT_EQ(floored.begin_commit(reactors_[0], {1})->get().gtid.gno, 101u);
+  floored.pipeline->raise_gno_floor(200);
+  EXPECT_EQ(floored.begin_commit(reactors_[0], {2})->get().gtid.gno, 201u);
+}
+
+TEST_F(Pipeline, CommitsWaitWhileTooMuchIsUnacknowledged) {
+  PipelineOptions options;
+  options.max_unacknowledged_bytes = 1;
+  Server small(fs_, {}, options);
+  ASSERT_TRUE(small.open_and_start().ok());
+  small.pipeline->set_gate(CommitPipeline::Gate::Gated);
+  auto first = small.begin_commit(reactors_[0], {1});
+  eventually([&] { return small.pipeline->gtid_logged().count() == 1; });
+  auto second = small.begin_commit(reactors_[0], {2});
+  auto epoch = small.begin_commit(reactors_[0], {0, true, 3});
+  eventually([&] { return small.pipeline->gtid_logged().count() == 2; });
+  EXPECT_EQ(small.pipeline->last_log_epoch(), 3u) << "an epoch transaction is what ends the wait";
+  small.pipeline->acknowledge_through({server_a(), 2});
+  EXPECT_TRUE(epoch->get().status.ok());
+  EXPECT_TRUE(first->get().status.ok());
+  small.pipeline->acknowledge_through({server_a(), 3});
+  EXPECT_TRUE(second->get().status.ok());
+}
+
+TEST_F(Pipeline, ReadersAreWokenWhenTheirPositionIsPassed) {
+  start(CommitPipeline::Gate::Gated);
+  using Bound = CommitPipeline::Bound;
+  const LogPosition start = pipeline().durable_end();
+  auto durable = run_on(reactors_[0], pipeline().wait_beyond(start, Bound::Durable, kNoDeadline));
+  auto acknowledged = run_on(reactors_[1], pipeline().wait_beyond(start, Bound::Acknowledged, kNoDeadline));
+  const GtidSet wanted = gnos(server_a(), 1, 1);
+  auto executed = run_on(reactors_[1], pipeline().wait_executed(wanted, kNoDeadline));
+  auto late = run_on(reactors_[0], pipeline().wait_beyond(start, Bound::Acknowledged, Clock::now()));
+  EXPECT_FALSE(late->get());
+  auto first = begin({1});
+  EXPECT_TRUE(durable->get());
+  EXPECT_FALSE(acknowledged->done());
+  EXPECT_FALSE(executed->done());
+  pipeline().acknowledge(pipeline().durable_end());
+  EXPECT_TRUE(acknowledged->get());
+  EXPECT_TRUE(executed->get());
+  auto never = run_on(reactors_[0], pipeline().wait_beyond({9, 9}, Bound::Durable, kNoDeadline));
+  auto sync = run_on(reactors_[0], pipeline().wait_beyond({1, 4}, Bound::Durable, kNoDeadline));
+  EXPECT_TRUE(sync->get());
+  server_.stop();
+  EXPECT_FALSE(never->get());
+}
+
+TEST_F(Pipeline, StoppingAnswersWhoWaits) {
+  start(CommitPipeline::Gate::Gated);
+  auto waiting = begin({1});
+  eventually([&] { return pipeline().gtid_logged().count() == 1; });
+  server_.stop();
+  EXPECT_EQ(waiting->get().status.error().code, er::kServerShutdown);
+  EXPECT_FALSE(commit({2}).status.ok());
+}
+
+TEST_F(Pipeline, FilesRotateAndPurgeStopsAtTheEngine) {
+  server_.max_file_size = 2000;
+  start();
+  for (uint64_t id = 1; id <= 40; ++id) ASSERT_TRUE(commit({id}).status.ok());
+  const uint32_t last = pipeline().durable_end().file;
+  ASSERT_GT(last, 3u);
+  ASSERT_TRUE(run_on(reactors_[0], pipeline().purge_to(99))->get().ok());
+  EXPECT_EQ(pipeline().log().files()->front().number, server_.engine.flushed_position().position.file);
+  server_.stop();
+  Server again(fs_, server_.engine.state());
+  ASSERT_TRUE(again.open_and_start().ok());
+  EXPECT_EQ(again.pipeline->gtid_executed(), gnos(server_a(), 1, 40));
+  Server empty(fs_);
+  ASSERT_TRUE(empty.open().ok());
+  EXPECT_FALSE(empty.pipeline->replay(empty.report.end).ok()) << "the purged transactions are missing";
+}
+
+}  // namespace
+}  // namespace commitd::binlog

@@ -1,0 +1,156 @@
+// A pipeline over a file system in memory, with reactors whose coroutines commit.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <thread>
+
+#include "base/testing/recording_file_system.h"
+#include "binlog/commit_pipeline.h"
+#include "binlog/testing/fake_engine.h"
+#include "binlog/testing/orders.h"
+
+namespace commitd::binlog::testing {
+
+class Reactors {
+ public:
+  explicit Reactors(int count) {
+    for (int i = 0; i < count; ++i) reactors_.push_back(std::make_unique<Reactor>("test-" + std::to_string(i)));
+    for (auto& reactor : reactors_) threads_.emplace_back([&reactor] { reactor->run(); });
+  }
+  ~Reactors() {
+    for (auto& reactor : reactors_) reactor->stop();
+    for (auto& thread : threads_) thread.join();
+  }
+  Reactor& operator[](size_t i) { return *reactors_[i % reactors_.size()]; }
+
+ private:
+  std::vector<std::unique_ptr<Reactor>> reactors_;
+  std::vector<std::thread> threads_;
+};
+
+// The result of a coroutine on a reactor, for the test's thread.
+template <class T>
+class Pending {
+ public:
+  bool done() const { return done_.load(); }
+  T& get() {
+    latch_.wait();
+    return *value_;
+  }
+  void set(T value) {
+    value_.emplace(std::move(value));
+    done_ = true;
+    latch_.count_down();
+  }
+
+ private:
+  std::latch latch_{1};
+  std::atomic<bool> done_{false};
+  std::optional<T> value_;
+};
+
+struct Committed {
+  Status status;
+  Gtid gtid;
+  LogPosition end;
+};
+
+struct Commit {
+  uint64_t id = 0;
+  bool ship = true;
+  uint64_t epoch = 0;
+  std::string statement = {};  // instead of a row
+};
+
+inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& table, Commit what) {
+  TransactionBuffer events{TransactionBuffer::Context{}};
+  WriteSet writes;
+  CommitRequest request;
+  if (what.epoch != 0) {
+    events.set_epoch(what.epoch);
+  } else if (!what.statement.empty()) {
+    events.set_statement("shop", what.statement);
+    writes.put(what.statement, "");
+  } else {
+    const std::string image = orders_image(table, what.id, "");
+    events.insert_row(table, image);
+    writes.put(image, "");
+  }
+  events.finish(what.id);
+  request.events = &events;
+  request.writes = &writes;
+  request.ship = what.ship;
+  request.epoch = what.epoch;
+  Status status = co_await pipeline.commit(request);
+  Committed committed{std::move(status), request.gtid, request.end};
+  co_return committed;
+}
+
+template <class T>
+Task<void> deliver(Task<T> task, std::shared_ptr<Pending<T>> to) {
+  to->set(co_await task);
+}
+
+template <class T>
+std::shared_ptr<Pending<T>> run_on(Reactor& reactor, Task<T> task) {
+  auto result = std::make_shared<Pending<T>>();
+  reactor.spawn(deliver(std::move(task), result));
+  return result;
+}
+
+class Server {
+ public:
+  explicit Server(commitd::testing::RecordingFileSystem& fs, FakeEngine::State state = {}, PipelineOptions options = {})
+      : engine(std::move(state)), fs_(fs), options_(std::move(options)) {
+    if (options_.server_uuid.is_nil()) options_.server_uuid = server_a();
+  }
+  ~Server() { stop(); }
+
+  // Opens the log and makes the pipeline; replay and start are separate.
+  Status open() {
+    LogOptions options;
+    options.directory = "d";
+    options.server_version = "8.4.0-commitd";
+    options.max_file_size = max_file_size;
+    auto log = Log::open(fs_, options, engine.replay_position().position, &report);
+    if (!log) return std::move(log).error();
+    pipeline = std::make_unique<CommitPipeline>(std::move(*log), report, engine, applier, options_);
+    return {};
+  }
+  Status open_and_start() {
+    COMMITD_RETURN_IF_ERROR(open());
+    auto replayed = pipeline->replay(report.end);
+    if (!replayed) return std::move(replayed).error();
+    start();
+    return {};
+  }
+  void start() {
+    pipeline->start();
+    started_ = true;
+  }
+  void stop() {
+    if (started_) pipeline->stop();
+    started_ = false;
+  }
+
+  std::shared_ptr<Pending<Committed>> begin_commit(Reactor& reactor, Commit what) {
+    return run_on(reactor, commit_order(*pipeline, table, std::move(what)));
+  }
+
+  FakeEngine engine;
+  FakeApplier applier;
+  OpenReport report;
+  std::unique_ptr<CommitPipeline> pipeline;
+  const TableDef table = orders_table();
+  uint64_t max_file_size = 1 << 30;
+
+ private:
+  commitd::testing::RecordingFileSystem& fs_;
+  PipelineOptions options_;
+  bool started_ = false;
+};
+
+}  // namespace commitd::binlog::testing
