@@ -44,7 +44,8 @@ class EventApplier {
     std::function<void()> publish;
     bool exclusive = false;  // needs everything before it committed and visible first, and nothing behind it in the same batch (DDL)
   };
-  // `events`: the whole transaction from its GTID event on. Called by the engine thread, in log order. When the outcome would be exclusive and
+  // `events`: the whole transaction from its GTID event on; of a session with sql_log_bin=0 it starts with BEGIN (or its statement) instead.
+  // Called by the engine thread, at start-up by the thread that replays, in log order. When the outcome would be exclusive and
   // `alone` is false, it returns {exclusive = true} without filling `writes`; the pipeline commits what it has and calls again with alone = true.
   virtual Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) = 0;
 };
@@ -80,17 +81,20 @@ class CommitPipeline {
 
   // --- received transactions: from the receiver ---
   // `events`: whole transaction from its GTID event on, checksummed, as the source sent it: bodies are copied, positions and checksums patched.
-  // `on_durable` is called on the log thread with the position behind it in our log.
+  // `on_durable` is called on the log thread with the position behind it in our log; also when the transaction was there already. It must not
+  // wait for the pipeline. After a failure it is never called.
   void append_received(std::string events, Gtid gtid, std::function<void(LogPosition)> on_durable);
 
   // --- acknowledgement: from replication, any thread, monotonic ---
+  // The gate stands at Immediate until set.
   enum class Gate { Immediate /* durable is enough */, Gated /* wait for acknowledge() */ };
   void set_gate(Gate gate);
   void acknowledge(LogPosition up_to);
   void acknowledge_through(const Gtid& gtid);  // as soon as it is durable here
 
   // --- role changes ---
-  // While closed, commit() fails at once with `why` (nothing is queued any more when this returns).
+  // While closed, commit() fails at once with `why` (nothing is queued any more when this returns: this and the next two wait for the group that
+  // is being written, one sync at most).
   void close_to_local_commits(Error why);
   void open_to_local_commits();
   // Every waiting commit() returns `why`; its transaction stays in the log and is taken into the engine from there if it is acknowledged later.
@@ -118,7 +122,6 @@ class CommitPipeline {
   Task<bool> wait_beyond(LogPosition position, Bound bound, Deadline deadline);
   // The same for a GTID set being applied (WAIT_FOR_EXECUTED_GTID_SET).
   Task<bool> wait_executed(const GtidSet& set, Deadline deadline);
-  // Called when the durable end has moved (log thread): the semisync source looks at what to ask for.
   Task<Status> rotate();      // FLUSH BINARY LOGS
   Task<Status> purge_to(uint32_t first_kept);  // PURGE BINARY LOGS; never past the engine's flushed position
 

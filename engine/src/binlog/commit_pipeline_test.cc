@@ -1,9 +1,8 @@
 #include "binlog/commit_pipeline.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
-#include "binlog/group_builder.h"
 #include "binlog/testing/pipeline_fixture.h"
 #include "observe/metrics.h"
 
@@ -12,26 +11,6 @@ namespace {
 
 using namespace testing;
 using commitd::testing::RecordingFileSystem;
-
-// A transaction as another server's dump sends it.
-std::string received_from(const Uuid& source, uint64_t gno, uint64_t id, uint64_t epoch = 0) {
-  LogicalClock clock;
-  GroupBuilder builder({1, 4}, {}, clock, {});
-  const size_t start = builder.size();
-  TransactionBuffer events = insert_order(orders_table(), id, "");
-  if (epoch != 0) {
-    events.set_epoch(epoch);
-    events.finish(1);
-  }
-  builder.add_local(events, {source, gno}, 1);
-  return builder.take()->substr(start);
-}
-
-// Waits for something that happens on another thread; the test's time limit is what ends it otherwise.
-template <class Condition>
-void eventually(Condition condition) {
-  while (!condition()) std::this_thread::yield();
-}
 
 class Pipeline : public ::testing::Test {
  protected:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -32,8 +33,10 @@ class FakeEngine final : public storage::Engine {
     }
     state_.batch_sizes.push_back(transactions.size());
     state_.point = point;
+    if (on_commit) on_commit(state_);
     return {};
   }
+  std::function<void(const State&)> on_commit;  // set before use
   storage::CommitPoint replay_position() const override {
     std::lock_guard lock(mutex_);
     return state_.point;

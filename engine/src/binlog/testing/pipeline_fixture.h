@@ -9,6 +9,7 @@
 
 #include "base/testing/recording_file_system.h"
 #include "binlog/commit_pipeline.h"
+#include "binlog/group_builder.h"
 #include "binlog/testing/fake_engine.h"
 #include "binlog/testing/orders.h"
 
@@ -30,6 +31,26 @@ class Reactors {
   std::vector<std::unique_ptr<Reactor>> reactors_;
   std::vector<std::thread> threads_;
 };
+
+// A transaction as another server's dump sends it.
+inline std::string received_from(const Uuid& source, uint64_t gno, uint64_t id, uint64_t epoch = 0) {
+  LogicalClock clock;
+  GroupBuilder builder({1, 4}, {}, clock, {});
+  const size_t start = builder.size();
+  TransactionBuffer events = insert_order(orders_table(), id, "");
+  if (epoch != 0) {
+    events.set_epoch(epoch);
+    events.finish(1);
+  }
+  builder.add_local(events, {source, gno}, 1);
+  return builder.take()->substr(start);
+}
+
+// Waits for something that happens on another thread; the test's time limit is what ends it otherwise.
+template <class Condition>
+void eventually(Condition condition) {
+  while (!condition()) std::this_thread::yield();
+}
 
 // The result of a coroutine on a reactor, for the test's thread.
 template <class T>
@@ -63,6 +84,7 @@ struct Commit {
   bool ship = true;
   uint64_t epoch = 0;
   std::string statement = {};  // instead of a row
+  bool two_rows = false;       // in two statements
 };
 
 inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& table, Commit what) {
@@ -78,6 +100,12 @@ inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& ta
     const std::string image = orders_image(table, what.id, "");
     events.insert_row(table, image);
     writes.put(image, "");
+    if (what.two_rows) {
+      const std::string second = orders_image(table, what.id, "second");
+      events.end_statement();
+      events.insert_row(table, second);
+      writes.put(second, "");
+    }
   }
   events.finish(what.id);
   request.events = &events;
