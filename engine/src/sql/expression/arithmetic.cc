@@ -277,10 +277,10 @@ class Cast : public Expression {
       case CastType::Decimal: return ValueType::decimal(length_, decimals_);
       case CastType::Double:
       case CastType::Float: return ValueType::real();
-      case CastType::Date: return {FieldType::Date, 63, 10, 0, false, true};
-      case CastType::Time: return {FieldType::Time, 63, 10, decimals_, false, true};
+      case CastType::Date: return {FieldType::Date, 63, 10, 0, false, true, ValueType::Strength::Weak};
+      case CastType::Time: return {FieldType::Time, 63, 10, decimals_, false, true, ValueType::Strength::Weak};
       case CastType::DateTime: return ValueType::datetime(decimals_);
-      case CastType::Year: return {FieldType::Year, 63, 4, 0, true, true};
+      case CastType::Year: return {FieldType::Year, 63, 4, 0, true, true, ValueType::Strength::Weak};
       default: return ValueType::text(has_length_ ? length_ : std::max(operand_->type().length, 1u));
     }
   }
@@ -357,6 +357,7 @@ class Collate : public Expression {
     inherit(*this, {operand_.get()});
     type_ = operand_->type();
     type_.collation = collation;
+    type_.strength = ValueType::Strength::Explicit;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override { return operand_->evaluate(evaluation, scratch); }
 

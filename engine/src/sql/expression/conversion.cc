@@ -236,6 +236,7 @@ void append_group_key(std::string& key, const Value& value, uint16_t collation) 
 uint16_t comparison_collation(const ValueType& left, const ValueType& right) {
   if (left.is_string() && !right.is_string()) return left.collation;
   if (right.is_string() && !left.is_string()) return right.collation;
+  if (left.strength != right.strength) return left.strength > right.strength ? left.collation : right.collation;
   if (left.collation == kBinaryCollation || right.collation == kBinaryCollation) return kBinaryCollation;
   return left.collation;
 }

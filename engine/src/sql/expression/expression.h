@@ -24,14 +24,16 @@ struct ValueType {
   uint8_t decimals = 0;
   bool is_unsigned = false;
   bool nullable = true;
+  // Whose collation a comparison takes: that of a COLLATE clause before that of a column before that of anything else.
+  enum class Strength : uint8_t { Weak, Column, Explicit } strength = Strength::Weak;
 
   static ValueType integer(uint32_t digits = 21, bool is_unsigned = false) {
-    return {FieldType::LongLong, 63, digits, 0, is_unsigned, true};
+    return {FieldType::LongLong, 63, digits, 0, is_unsigned, true, Strength::Weak};
   }
-  static ValueType real() { return {FieldType::Double, 63, 23, 31, false, true}; }
-  static ValueType decimal(uint32_t precision, uint8_t scale) { return {FieldType::NewDecimal, 63, precision, scale, false, true}; }
-  static ValueType text(uint32_t length, uint16_t collation = 45) { return {FieldType::VarString, collation, length, 0, false, true}; }
-  static ValueType datetime(uint8_t decimals = 0) { return {FieldType::DateTime, 63, 19, decimals, false, true}; }
+  static ValueType real() { return {FieldType::Double, 63, 23, 31, false, true, Strength::Weak}; }
+  static ValueType decimal(uint32_t precision, uint8_t scale) { return {FieldType::NewDecimal, 63, precision, scale, false, true, Strength::Weak}; }
+  static ValueType text(uint32_t length, uint16_t collation = 45) { return {FieldType::VarString, collation, length, 0, false, true, Strength::Weak}; }
+  static ValueType datetime(uint8_t decimals = 0) { return {FieldType::DateTime, 63, 19, decimals, false, true, Strength::Weak}; }
 
   bool is_string() const {
     return type == FieldType::VarString || type == FieldType::VarChar || type == FieldType::String || is_blob() ||

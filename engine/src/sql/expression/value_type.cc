@@ -52,6 +52,7 @@ ValueType type_of_column(const ColumnDef& column) {
   type.decimals = column.decimals;
   type.is_unsigned = column.is_unsigned;
   type.nullable = column.nullable;
+  type.strength = ValueType::Strength::Column;
   type.length = column.length;
   if (type.is_integer()) type.length = column.length != 0 ? column.length : integer_digits(column.type, column.is_unsigned);
   if (type.is_blob()) type.length = blob_length(column.type);
@@ -75,10 +76,10 @@ ValueType type_of_column(const ColumnDef& column) {
 
 ValueType type_of_value(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::Null: return {FieldType::Null, 63, 0, 0, false, true};
+    case Value::Kind::Null: return {FieldType::Null, 63, 0, 0, false, true, ValueType::Strength::Weak};
     case Value::Kind::Int:
     case Value::Kind::UInt:
-      return {FieldType::LongLong, 63, static_cast<uint32_t>(value.to_text().size()), 0, value.kind() == Value::Kind::UInt, false};
+      return {FieldType::LongLong, 63, static_cast<uint32_t>(value.to_text().size()), 0, value.kind() == Value::Kind::UInt, false, ValueType::Strength::Weak};
     case Value::Kind::Double: {
       ValueType type = ValueType::real();
       type.nullable = false;
@@ -86,17 +87,17 @@ ValueType type_of_value(const Value& value) {
     }
     case Value::Kind::Decimal: {
       const auto digits = static_cast<uint32_t>(value.to_text().size());
-      return {FieldType::NewDecimal, 63, digits, value.as_decimal().scale, false, false};
+      return {FieldType::NewDecimal, 63, digits, value.as_decimal().scale, false, false, ValueType::Strength::Weak};
     }
     case Value::Kind::String:
       return {FieldType::VarString, value.is_binary() ? kBinaryCollation : uint16_t{45},
-              static_cast<uint32_t>(character_count(value.as_string())), 31, false, false};
+              static_cast<uint32_t>(character_count(value.as_string())), 31, false, false, ValueType::Strength::Weak};
     case Value::Kind::Temporal: break;
   }
   const Temporal& t = value.as_temporal();
-  if (t.kind == Temporal::Kind::Date) return {FieldType::Date, 63, 10, 0, false, false};
-  if (t.kind == Temporal::Kind::Time) return {FieldType::Time, 63, 10, t.decimals, false, false};
-  return {FieldType::DateTime, 63, 19, t.decimals, false, false};
+  if (t.kind == Temporal::Kind::Date) return {FieldType::Date, 63, 10, 0, false, false, ValueType::Strength::Weak};
+  if (t.kind == Temporal::Kind::Time) return {FieldType::Time, 63, 10, t.decimals, false, false, ValueType::Strength::Weak};
+  return {FieldType::DateTime, 63, 19, t.decimals, false, false, ValueType::Strength::Weak};
 }
 
 ValueType common_type(std::span<const ValueType> types) {
@@ -127,7 +128,7 @@ ValueType common_type(std::span<const ValueType> types) {
     }
     c.length = length;
   }
-  if (!common) return {FieldType::Null, 63, 0, 0, false, true};
+  if (!common) return {FieldType::Null, 63, 0, 0, false, true, ValueType::Strength::Weak};
   common->nullable = nullable;
   return *common;
 }

@@ -37,7 +37,7 @@ inline ValueType integer_type(std::span<const ValueType>) { return ValueType::in
 inline ValueType boolean_type(std::span<const ValueType>) { return ValueType::integer(1); }
 inline ValueType real_type(std::span<const ValueType>) { return ValueType::real(); }
 inline ValueType datetime_type(std::span<const ValueType>) { return ValueType::datetime(); }
-inline ValueType date_type(std::span<const ValueType>) { return {FieldType::Date, 63, 10, 0, false, true}; }
+inline ValueType date_type(std::span<const ValueType>) { return {FieldType::Date, 63, 10, 0, false, true, ValueType::Strength::Weak}; }
 inline ValueType text_type(std::span<const ValueType>) { return ValueType::text(255); }
 
 }  // namespace commitd::sql

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "base/error_codes.h"
@@ -266,7 +267,7 @@ Value time_to_seconds(Evaluation&, Values a) {
 }
 
 ValueType fractional_now(Types types) { return ValueType::datetime(types.empty() ? 0 : 6); }
-ValueType time_type(Types) { return {FieldType::Time, 63, 10, 0, false, true}; }
+ValueType time_type(Types) { return {FieldType::Time, 63, 10, 0, false, true, ValueType::Strength::Weak}; }
 ValueType shifted_type(Types types) { return types[0].type == FieldType::Date ? types[0] : ValueType::datetime(types[0].decimals); }
 
 constexpr FunctionSpec kFunctions[] = {

@@ -1,0 +1,451 @@
+#include "sql/bind/binder.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/charset/collation.h"
+#include "base/decimal.h"
+#include "base/error_codes.h"
+#include "base/temporal.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+#include "sql/functions/functions.h"
+
+namespace commitd::sql {
+namespace {
+
+using ast::ExprKind;
+using ast::Op;
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  return result;
+}
+
+int digit(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
+
+Value hex_value(std::string_view digits) {
+  std::string bytes;
+  size_t i = digits.size() % 2;
+  if (i == 1) bytes.push_back(static_cast<char>(digit(digits[0])));
+  for (; i + 1 < digits.size(); i += 2) bytes.push_back(static_cast<char>(digit(digits[i]) * 16 + digit(digits[i + 1])));
+  return Value::string(std::move(bytes), true);
+}
+
+Value bits_value(std::string_view digits) {
+  std::string bytes((digits.size() + 7) / 8, '\0');
+  for (size_t i = 0; i < digits.size(); ++i) {
+    const size_t bit = digits.size() - 1 - i;
+    if (digits[i] == '1') bytes[bytes.size() - 1 - bit / 8] = static_cast<char>(bytes[bytes.size() - 1 - bit / 8] | 1 << (bit % 8));
+  }
+  return Value::string(std::move(bytes), true);
+}
+
+Value integer_literal(std::string_view text) {
+  int64_t small = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), small).ec == std::errc()) return Value::integer(small);
+  uint64_t large = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), large).ec == std::errc()) return Value::unsigned_integer(large);
+  const auto decimal = parse_decimal(text);
+  return decimal ? Value::decimal(*decimal) : Value::real(leading_double(text));
+}
+
+// TIMESTAMP columns are kept in UTC and shown in the session's time zone.
+class LocalTimestamp : public Expression {
+ public:
+  LocalTimestamp(ExpressionPtr column, int32_t offset) : column_(std::move(column)), offset_(offset) {
+    type_ = column_->type();
+    sources = column_->sources;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& utc = column_->evaluate(evaluation, scratch);
+    if (utc.is_null() || is_zero_date(utc.as_temporal())) return utc;
+    const Temporal t = utc.as_temporal();
+    scratch = Value::temporal(datetime_from_unix(to_unix_seconds(t) + offset_, t.microsecond, t.decimals));
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr column_;
+  int32_t offset_;
+};
+
+class InsertedValue : public Expression {
+ public:
+  InsertedValue(size_t column, ValueType type) : column_(column) { type_ = type; }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    if (evaluation.inserted != nullptr) return evaluation.inserted[column_];
+    scratch = Value::null();
+    return scratch;
+  }
+
+ private:
+  size_t column_;
+};
+
+class UserVariable : public Expression {
+ public:
+  UserVariable(SessionState& session, std::string name) : name_(std::move(name)) {
+    const auto found = session.user_variables.find(name_);
+    type_ = found == session.user_variables.end() ? ValueType::text(1024) : type_of_value(found->second);
+    if (type_.type == FieldType::Null) type_ = ValueType::text(1024);
+    type_.nullable = true;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const auto found = evaluation.session().user_variables.find(name_);
+    if (found != evaluation.session().user_variables.end()) return found->second;
+    scratch = Value::null();
+    return scratch;
+  }
+
+ private:
+  std::string name_;
+};
+
+class AssignVariable : public Expression {
+ public:
+  AssignVariable(std::string name, ExpressionPtr value) : name_(std::move(name)), value_(std::move(value)) {
+    type_ = value_->type();
+    sources = value_->sources;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    scratch = Value(value_->evaluate(evaluation, scratch));
+    evaluation.session().user_variables[name_] = scratch;
+    return scratch;
+  }
+
+ private:
+  std::string name_;
+  ExpressionPtr value_;
+};
+
+}  // namespace
+
+std::optional<Value> literal_value(const ast::Expr& tree, std::span<const Value> parameters) {
+  switch (tree.kind) {
+    case ExprKind::Null: return Value::null();
+    case ExprKind::Boolean: return Value::integer(!tree.negated);
+    case ExprKind::Integer: return integer_literal(tree.text);
+    case ExprKind::Decimal: {
+      const auto decimal = parse_decimal(tree.text);
+      return decimal ? Value::decimal(*decimal) : Value::real(leading_double(tree.text));
+    }
+    case ExprKind::Float: return Value::real(leading_double(tree.text));
+    case ExprKind::String: return Value::string(std::string(tree.text));
+    case ExprKind::Hex: return hex_value(tree.text);
+    case ExprKind::Bits: return bits_value(tree.text);
+    case ExprKind::Parameter: return tree.parameter < parameters.size() ? parameters[tree.parameter] : Value::null();
+    default: return std::nullopt;
+  }
+}
+
+Result<Value> system_variable_value(SessionState& session, std::string_view name, ast::VariableScope scope) {
+  const size_t ordinal = session.server.variables->find(name);
+  if (ordinal == SystemVariables::kNone) return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", name);
+  const VariableDefinition& definition = session.server.variables->definition(ordinal);
+  if (scope == ast::VariableScope::Global) {
+    if (definition.scope == VariableScope::Session) {
+      return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a SESSION variable", definition.name);
+    }
+    return session.server.variables->global(ordinal);
+  }
+  if (scope == ast::VariableScope::Session && definition.scope == VariableScope::Global) {
+    return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a GLOBAL variable", definition.name);
+  }
+  if (ordinal == kLastInsertId) return Value::unsigned_integer(session.last_insert_id);
+  if (ordinal == kPseudoThreadId) return Value::unsigned_integer(session.connection_id);
+  if (ordinal == kTimestamp) return Value::real(static_cast<double>(session.statement_microseconds) / 1e6);
+  return session.variables.read(ordinal);
+}
+
+bool has_aggregate(const ast::Expr& tree) {
+  if (tree.kind == ExprKind::Function && aggregate_named(tree.text)) return true;
+  return std::any_of(tree.arguments.begin(), tree.arguments.end(), [](const ast::Expr* argument) { return has_aggregate(*argument); });
+}
+
+Result<ExpressionPtr> Binder::bind(const ast::Expr& tree, std::string_view clause) {
+  clause_ = clause;
+  error_.reset();
+  ExpressionPtr bound = node(tree);
+  if (error_) return *std::move(error_);
+  return bound;
+}
+
+ExpressionPtr Binder::fail(Error error) {
+  if (!error_) error_ = std::move(error);
+  return null();
+}
+
+Expressions Binder::nodes(const ast::List<ast::Expr*>& trees) {
+  Expressions result;
+  for (const ast::Expr* tree : trees) result.push_back(node(*tree));
+  return result;
+}
+
+ExpressionPtr Binder::node(const ast::Expr& tree) {
+  switch (tree.kind) {
+    case ExprKind::Column: return column(tree);
+    case ExprKind::UserVariable:
+    case ExprKind::SystemVariable:
+    case ExprKind::AssignVariable: return variable(tree);
+    case ExprKind::Unary: return unary(tree);
+    case ExprKind::Binary: return binary(tree);
+    case ExprKind::IsNull: return make_is_null(node(*tree.arguments[0]), tree.negated);
+    case ExprKind::Like: {
+      const char escape = tree.separator.empty() ? '\0' : tree.separator[0];
+      return make_like(node(*tree.arguments[0]), node(*tree.arguments[1]), escape, tree.negated);
+    }
+    case ExprKind::Regexp: return make_regexp(node(*tree.arguments[0]), node(*tree.arguments[1]), tree.negated);
+    case ExprKind::Between:
+      return make_between(node(*tree.arguments[0]), node(*tree.arguments[1]), node(*tree.arguments[2]), tree.negated);
+    case ExprKind::In: return in_list(tree);
+    case ExprKind::InSelect:
+    case ExprKind::Exists:
+    case ExprKind::Subquery: return subquery(tree);
+    case ExprKind::Case: return case_of(tree);
+    case ExprKind::Function: return function(tree);
+    case ExprKind::Cast: return make_cast(node(*tree.arguments[0]), tree);
+    case ExprKind::Collate: {
+      const Collation* collation = find_collation(tree.text);
+      if (collation == nullptr) return fail(make_error(er::kUnknownCollation, "Unknown collation: '{}'", tree.text));
+      return make_collate(node(*tree.arguments[0]), collation->id);
+    }
+    case ExprKind::Row: return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
+    case ExprKind::Interval:
+    case ExprKind::Star:
+    case ExprKind::Default:
+      return fail(make_error(er::kParse, "You have an error in your SQL syntax; '{}' is not allowed here", tree.source));
+    default: return literal(tree);
+  }
+}
+
+ExpressionPtr Binder::literal(const ast::Expr& tree) {
+  std::optional<Value> value = literal_value(tree, parameters_);
+  return value ? std::make_unique<Constant>(*std::move(value)) : null();
+}
+
+ExpressionPtr Binder::alias(const ast::Expr& tree) {
+  if (items == nullptr || !tree.table.empty()) return nullptr;
+  for (const ast::SelectItem& item : *items) {
+    if (item.alias.empty() || !same_name(item.alias, tree.text)) continue;
+    // An alias inside an aggregate function of HAVING or ORDER BY would nest them; it then means the column.
+    if (in_aggregate_) return nullptr;
+    return node(*item.expression);
+  }
+  return nullptr;
+}
+
+ExpressionPtr Binder::column(const ast::Expr& tree) {
+  if (insert_table != nullptr && !insert_alias.empty() && tree.table == insert_alias) return inserted_value(tree);
+  if (aliases_first) {
+    if (ExpressionPtr aliased = alias(tree)) return aliased;
+  }
+  auto found = scope_.find(tree.db, tree.table, tree.text, clause_);
+  if (!found.ok()) {
+    if (found.error().code == er::kBadField) {
+      if (ExpressionPtr aliased = alias(tree)) return aliased;
+    }
+    return fail(std::move(found).error());
+  }
+  const SourceColumn& source = scope_.sources[found->source].columns[found->column];
+  ExpressionPtr reference = std::make_unique<ColumnReference>(found->source, found->column, source.type, source.definition);
+  const bool utc = source.definition != nullptr && source.definition->type == FieldType::Timestamp2;
+  if (utc && session_.settings.time_zone_offset != 0) {
+    return std::make_unique<LocalTimestamp>(std::move(reference), session_.settings.time_zone_offset);
+  }
+  return reference;
+}
+
+ExpressionPtr Binder::inserted_value(const ast::Expr& tree) {
+  for (size_t i = 0; i < insert_table->columns.size(); ++i) {
+    if (same_name(insert_table->columns[i].name, tree.text)) {
+      return std::make_unique<InsertedValue>(i, type_of_column(insert_table->columns[i]));
+    }
+  }
+  return fail(make_error(er::kBadField, "Unknown column '{}' in '{}'", tree.text, clause_));
+}
+
+ExpressionPtr Binder::variable(const ast::Expr& tree) {
+  if (tree.kind == ExprKind::UserVariable) return std::make_unique<UserVariable>(session_, lower(tree.text));
+  if (tree.kind == ExprKind::AssignVariable) {
+    return std::make_unique<AssignVariable>(lower(tree.text), node(*tree.arguments[0]));
+  }
+  auto value = system_variable_value(session_, tree.text, tree.scope);
+  if (!value.ok()) return fail(std::move(value).error());
+  return std::make_unique<Constant>(*std::move(value));
+}
+
+ExpressionPtr Binder::unary(const ast::Expr& tree) {
+  const ast::Expr& operand = *tree.arguments[0];
+  switch (tree.op) {
+    case Op::Not: return make_not(node(operand));
+    case Op::IsTrue:
+    case Op::IsFalse: return make_truth_test(node(operand), tree.op == Op::IsTrue, tree.negated);
+    case Op::BitInvert: return make_bit_operation(Op::BitInvert, node(operand), nullptr);
+    default: break;
+  }
+  // A negative number is a literal, so that comparisons with it can use an index.
+  if (const auto value = literal_value(operand, {}); value && value->kind() == Value::Kind::Int) {
+    return std::make_unique<Constant>(Value::integer(-value->as_int()));
+  }
+  if (operand.kind == ExprKind::Integer && operand.text == "9223372036854775808") return std::make_unique<Constant>(Value::integer(INT64_MIN));
+  return make_negation(node(operand));
+}
+
+ExpressionPtr Binder::row_comparison(const ast::Expr& left, const ast::Expr& right) {
+  if (left.kind != ExprKind::Row || right.kind != ExprKind::Row || left.arguments.size() != right.arguments.size()) {
+    return fail(make_error(er::kOperandColumns, "Operand should contain {} column(s)", std::max<size_t>(left.arguments.size(), 1)));
+  }
+  ExpressionPtr all;
+  for (size_t i = 0; i < left.arguments.size(); ++i) {
+    ExpressionPtr equal = make_comparison(Op::Equal, node(*left.arguments[i]), node(*right.arguments[i]));
+    all = all ? make_logic(Op::And, std::move(all), std::move(equal)) : std::move(equal);
+  }
+  return all;
+}
+
+ExpressionPtr Binder::binary(const ast::Expr& tree) {
+  const ast::Expr& left = *tree.arguments[0];
+  const ast::Expr& right = *tree.arguments[1];
+  const bool rows = left.kind == ExprKind::Row || right.kind == ExprKind::Row;
+  if (rows && (tree.op == Op::Equal || tree.op == Op::NotEqual)) {
+    ExpressionPtr equal = row_comparison(left, right);
+    return tree.op == Op::Equal ? std::move(equal) : make_not(std::move(equal));
+  }
+  switch (tree.op) {
+    case Op::Or:
+      if (session_.settings.sql_mode & sql_mode::kPipesAsConcat && tree.source.find("||") != std::string_view::npos) {
+        Expressions parts;
+        parts.push_back(node(left));
+        parts.push_back(node(right));
+        return make_function(*find_function("CONCAT"), std::move(parts));
+      }
+      return make_logic(tree.op, node(left), node(right));
+    case Op::And:
+    case Op::Xor: return make_logic(tree.op, node(left), node(right));
+    case Op::Equal:
+    case Op::NullSafeEqual:
+    case Op::NotEqual:
+    case Op::Less:
+    case Op::LessEqual:
+    case Op::Greater:
+    case Op::GreaterEqual: return make_comparison(tree.op, node(left), node(right));
+    case Op::BitOr:
+    case Op::BitAnd:
+    case Op::BitXor:
+    case Op::ShiftLeft:
+    case Op::ShiftRight: return make_bit_operation(tree.op, node(left), node(right));
+    case Op::Add:
+    case Op::Subtract:
+      if (left.kind == ExprKind::Interval || right.kind == ExprKind::Interval) return date_arithmetic(tree);
+      break;
+    default: break;
+  }
+  return make_arithmetic(tree.op, node(left), node(right), std::string(tree.source));
+}
+
+ExpressionPtr Binder::date_arithmetic(const ast::Expr& tree) {
+  const bool interval_first = tree.arguments[0]->kind == ExprKind::Interval;
+  const ast::Expr& interval = *tree.arguments[interval_first ? 0 : 1];
+  Expressions arguments;
+  arguments.push_back(node(*tree.arguments[interval_first ? 1 : 0]));
+  arguments.push_back(node(*interval.arguments[0]));
+  arguments.push_back(std::make_unique<Constant>(Value::string(std::string(interval.text))));
+  return make_function(*find_function(tree.op == Op::Subtract ? "DATE_SUB" : "DATE_ADD"), std::move(arguments));
+}
+
+ExpressionPtr Binder::in_list(const ast::Expr& tree) {
+  const ast::Expr& operand = *tree.arguments[0];
+  if (operand.kind == ExprKind::Row) {
+    ExpressionPtr any;
+    for (size_t i = 1; i < tree.arguments.size(); ++i) {
+      ExpressionPtr equal = row_comparison(operand, *tree.arguments[i]);
+      any = any ? make_logic(Op::Or, std::move(any), std::move(equal)) : std::move(equal);
+    }
+    return tree.negated ? make_not(std::move(any)) : std::move(any);
+  }
+  Expressions list;
+  for (size_t i = 1; i < tree.arguments.size(); ++i) list.push_back(node(*tree.arguments[i]));
+  return make_in(node(operand), std::move(list), tree.negated);
+}
+
+ExpressionPtr Binder::subquery(const ast::Expr& tree) {
+  const auto found = precomputed_.subqueries.find(&tree);
+  if (found == precomputed_.subqueries.end()) return null();  // only described, not executed
+  const SubqueryResult& result = *found->second;
+  if (tree.kind == ExprKind::Exists) return std::make_unique<Constant>(Value::integer(!result.rows.empty()));
+  if (result.types.size() != 1) return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
+  if (tree.kind == ExprKind::InSelect) {
+    Expressions list;
+    for (const Row& row : result.rows) list.push_back(std::make_unique<Constant>(row[0], result.types[0]));
+    return make_in(node(*tree.arguments[0]), std::move(list), tree.negated);
+  }
+  if (result.rows.size() > 1) return fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
+  ValueType type = result.types[0];
+  type.nullable = true;
+  return std::make_unique<Constant>(result.rows.empty() ? Value::null() : result.rows[0][0], type);
+}
+
+ExpressionPtr Binder::case_of(const ast::Expr& tree) {
+  Expressions branches = nodes(tree.arguments);
+  ExpressionPtr operand;
+  if (tree.has_operand) {
+    operand = std::move(branches.front());
+    branches.erase(branches.begin());
+  }
+  return make_case(std::move(operand), std::move(branches), tree.has_else);
+}
+
+ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what) {
+  if (aggregates == nullptr || in_aggregate_) return fail(make_error(er::kInvalidGroupFuncUse, "Invalid use of group function"));
+  AggregateCall call;
+  call.what = what;
+  call.distinct = tree.distinct;
+  call.separator = std::string(tree.separator);
+  call.max_length = session_.variables.number(kGroupConcatMaxLen);
+  in_aggregate_ = true;
+  const bool all_rows = tree.arguments.size() == 1 && tree.arguments[0]->kind == ExprKind::Star;
+  if (!all_rows) call.arguments = nodes(tree.arguments);
+  if (tree.order != nullptr) {
+    for (const ast::OrderItem& item : *tree.order) call.order.emplace_back(node(*item.expression), item.descending);
+  }
+  in_aggregate_ = false;
+  if (!all_rows && call.arguments.empty()) {
+    return fail(make_error(er::kParse, "You have an error in your SQL syntax; {} needs an argument", tree.text));
+  }
+  call.type = aggregate_type(what, call.arguments);
+  aggregates->push_back(std::move(call));
+  return std::make_unique<AggregateReference>(aggregates->size() - 1, aggregates->back().type);
+}
+
+ExpressionPtr Binder::function(const ast::Expr& tree) {
+  if (const auto waited = precomputed_.waited.find(&tree); waited != precomputed_.waited.end()) {
+    return std::make_unique<Constant>(waited->second);
+  }
+  if (const auto what = aggregate_named(tree.text)) return aggregate(tree, *what);
+  if (tree.text == "VALUES" && insert_table != nullptr && tree.arguments.size() == 1) return inserted_value(*tree.arguments[0]);
+  Expressions arguments;
+  for (const ast::Expr* argument : tree.arguments) {
+    if (argument->kind == ExprKind::Interval) {  // DATE_ADD(x, INTERVAL n unit), EXTRACT(unit FROM x)
+      for (const ast::Expr* amount : argument->arguments) arguments.push_back(node(*amount));
+      arguments.push_back(std::make_unique<Constant>(Value::string(std::string(argument->text))));
+    } else {
+      arguments.push_back(node(*argument));
+    }
+  }
+  if ((tree.text == "ADDDATE" || tree.text == "SUBDATE") && arguments.size() == 2) {
+    arguments.push_back(std::make_unique<Constant>(Value::string("DAY")));
+  }
+  if (ExpressionPtr conditional = make_conditional(tree.text, arguments)) return conditional;
+  const FunctionSpec* spec = find_function(tree.text);
+  if (spec == nullptr) return fail(make_error(er::kSpDoesNotExist, "FUNCTION {} does not exist", lower(tree.text)));
+  const auto count = static_cast<int>(arguments.size());
+  if (count < spec->least || (spec->most != FunctionSpec::kAnyNumber && count > spec->most)) {
+    constexpr uint16_t kWrongParameterCount = 1582;
+    return fail(make_error(kWrongParameterCount, "Incorrect parameter count in the call to native function '{}'", tree.text));
+  }
+  return make_function(*spec, std::move(arguments));
+}
+
+}  // namespace commitd::sql

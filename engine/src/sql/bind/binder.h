@@ -1,0 +1,87 @@
+// From syntax trees to expressions that can be evaluated.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <absl/container/flat_hash_map.h>
+
+#include "base/result.h"
+#include "sql/ast/statement.h"
+#include "sql/bind/scope.h"
+#include "sql/expression/aggregate.h"
+#include "sql/expression/expression.h"
+#include "sql/session_state.h"
+
+namespace commitd::sql {
+
+// Results of what a statement computes before its expressions are bound: subqueries, which do not depend on the row (correlated ones are refused),
+// and functions that wait.
+struct SubqueryResult {
+  std::vector<ValueType> types;
+  std::vector<Row> rows;
+};
+struct Precomputed {
+  absl::flat_hash_map<const ast::Expr*, std::shared_ptr<SubqueryResult>> subqueries;
+  absl::flat_hash_map<const ast::Expr*, Value> waited;
+};
+
+class Binder {
+ public:
+  Binder(SessionState& session, const Scope& scope, std::span<const Value> parameters, const Precomputed& precomputed)
+      : session_(session), scope_(scope), parameters_(parameters), precomputed_(precomputed) {}
+
+  // `clause` is named in errors about columns: "field list", "where clause" …
+  Result<ExpressionPtr> bind(const ast::Expr& tree, std::string_view clause);
+
+  // Aggregate functions are collected here; nullptr where they are not allowed (1111).
+  std::vector<AggregateCall>* aggregates = nullptr;
+  // Aliases of select items, for HAVING, GROUP BY and ORDER BY. `aliases_first`: before columns of the same name (ORDER BY).
+  const ast::List<ast::SelectItem>* items = nullptr;
+  bool aliases_first = false;
+  // The table that ON DUPLICATE KEY UPDATE works on: VALUES(column) and the row alias.
+  const TableDef* insert_table = nullptr;
+  std::string_view insert_alias;
+
+ private:
+  ExpressionPtr node(const ast::Expr& tree);
+  ExpressionPtr literal(const ast::Expr& tree);
+  ExpressionPtr column(const ast::Expr& tree);
+  ExpressionPtr alias(const ast::Expr& tree);
+  ExpressionPtr inserted_value(const ast::Expr& tree);
+  ExpressionPtr variable(const ast::Expr& tree);
+  ExpressionPtr unary(const ast::Expr& tree);
+  ExpressionPtr binary(const ast::Expr& tree);
+  ExpressionPtr row_comparison(const ast::Expr& left, const ast::Expr& right);
+  ExpressionPtr in_list(const ast::Expr& tree);
+  ExpressionPtr subquery(const ast::Expr& tree);
+  ExpressionPtr case_of(const ast::Expr& tree);
+  ExpressionPtr function(const ast::Expr& tree);
+  ExpressionPtr aggregate(const ast::Expr& tree, AggregateCall::What what);
+  ExpressionPtr date_arithmetic(const ast::Expr& tree);
+  Expressions nodes(const ast::List<ast::Expr*>& trees);
+  ExpressionPtr fail(Error error);
+  ExpressionPtr null() { return std::make_unique<Constant>(Value::null()); }
+
+  SessionState& session_;
+  const Scope& scope_;
+  std::span<const Value> parameters_;
+  const Precomputed& precomputed_;
+  std::string_view clause_;
+  std::optional<Error> error_;
+  bool in_aggregate_ = false;
+};
+
+// The value of a literal; nullopt when the tree is anything else. What INSERT … VALUES mostly consists of.
+std::optional<Value> literal_value(const ast::Expr& tree, std::span<const Value> parameters);
+
+// The value of @@name (1193 when there is none).
+Result<Value> system_variable_value(SessionState& session, std::string_view name, ast::VariableScope scope);
+
+// True when there is an aggregate function in the tree.
+bool has_aggregate(const ast::Expr& tree);
+
+}  // namespace commitd::sql

@@ -1,0 +1,108 @@
+#include "sql/executor/precompute.h"
+
+#include "base/error_codes.h"
+#include "gtid/gtid_set.h"
+#include "sql/executor/row_buffer.h"
+#include "sql/executor/select.h"
+#include "sql/expression/conversion.h"
+
+namespace commitd::sql {
+namespace {
+
+constexpr auto kPoll = std::chrono::milliseconds(50);  // how soon a waiting function notices KILL
+
+bool waits(const ast::Expr& tree) {
+  return tree.kind == ast::ExprKind::Function &&
+         (tree.text == "SLEEP" || tree.text == "WAIT_FOR_EXECUTED_GTID_SET" || tree.text == "GET_LOCK" || tree.text == "RELEASE_LOCK" ||
+          tree.text == "BENCHMARK");
+}
+
+Deadline deadline_after(double seconds) {
+  return Clock::now() + std::chrono::microseconds(static_cast<int64_t>(std::min(seconds, 3e8) * 1e6));
+}
+
+Task<Result<Value>> sleep_for(SessionState& session, double seconds) {
+  const Deadline end = deadline_after(seconds);
+  while (Clock::now() < end) {
+    if (session.interrupted()) co_return Value::integer(1);
+    const Deadline next = std::min(end, Clock::now() + kPoll);
+    co_await sleep_until(next);
+  }
+  co_return Value::integer(0);
+}
+
+// 0 when the set was executed, 1 at the timeout.
+Task<Result<Value>> wait_for_gtids(SessionState& session, std::string text, double timeout) {
+  auto set = GtidSet::parse(text);
+  if (!set.ok()) co_return make_error(1772, "Malformed GTID set specification '{}'.", text);
+  if (session.server.transactions == nullptr) co_return make_error(er::kOptionPreventsStatement, "The server has no data yet");
+  const Deadline end = timeout > 0 ? deadline_after(timeout) : kNoDeadline;
+  for (;;) {
+    const Deadline next = std::min(end, Clock::now() + kPoll);
+    const bool executed = co_await session.server.transactions->pipeline.wait_executed(*set, next);
+    if (executed) co_return Value::integer(0);
+    if (Clock::now() >= end) co_return Value::integer(1);
+    auto interrupted = check_interrupted(session);
+    if (!interrupted.ok()) co_return std::move(interrupted).error();
+  }
+}
+
+Task<Result<Value>> waited_value(StatementContext& context, const ast::Expr& call) {
+  std::vector<Value> values;
+  const Scope nothing;
+  Binder binder = context.binder(nothing);
+  Evaluation evaluation(context.session);
+  for (const ast::Expr* argument : call.arguments) {
+    auto bound = binder.bind(*argument, "field list");
+    if (!bound.ok()) co_return std::move(bound).error();
+    Value scratch;
+    values.push_back((*bound)->evaluate(evaluation, scratch));
+  }
+  COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
+  if (call.text == "SLEEP" && values.size() == 1) {
+    if (values[0].is_null() || to_double(values[0]) < 0) co_return make_error(er::kWrongArguments, "Incorrect arguments to sleep.");
+    co_return co_await sleep_for(context.session, to_double(values[0]));
+  }
+  if (call.text == "WAIT_FOR_EXECUTED_GTID_SET" && !values.empty() && values.size() <= 2) {
+    if (values[0].is_null()) co_return Value::null();
+    co_return co_await wait_for_gtids(context.session, to_text(values[0]), values.size() > 1 ? to_double(values[1]) : 0);
+  }
+  co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'", call.text);
+}
+
+Task<Status> run_subquery(StatementContext& context, const ast::Expr& tree) {
+  RowBuffer buffer;
+  auto status = co_await run_select(context, *tree.select, buffer);
+  if (!status.ok()) {
+    if (status.error().code != er::kBadField) co_return status;
+    co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'subqueries that refer to the outer statement' ({})",
+                         status.error().message);
+  }
+  auto result = std::make_shared<SubqueryResult>();
+  for (const ResultColumn& column : buffer.columns) result->types.push_back(type_of_result(column));
+  result->rows = std::move(buffer.rows);
+  context.precomputed.subqueries[&tree] = std::move(result);
+  co_return Status();
+}
+
+}  // namespace
+
+Task<Status> precompute(StatementContext& context, const ast::Expr* tree, bool may_wait) {
+  if (tree == nullptr || context.describe_only) co_return Status();
+  for (const ast::Expr* argument : tree->arguments) {
+    // Most operands are leaves: no coroutine for them.
+    if (argument->arguments.empty() && argument->select == nullptr && !waits(*argument)) continue;
+    COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, argument, may_wait));
+  }
+  if (tree->select != nullptr) co_return co_await run_subquery(context, *tree);
+  if (!waits(*tree)) co_return Status();
+  if (!may_wait) {
+    co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{} in a statement that reads tables'", tree->text);
+  }
+  auto value = co_await waited_value(context, *tree);
+  if (!value.ok()) co_return std::move(value).error();
+  context.precomputed.waited[tree] = *std::move(value);
+  co_return Status();
+}
+
+}  // namespace commitd::sql

@@ -1,0 +1,293 @@
+#include "sql/executor/select.h"
+
+#include <algorithm>
+
+#include "base/charset/collation.h"
+#include "base/error_codes.h"
+#include "sql/executor/bound_select.h"
+#include "sql/executor/precompute.h"
+#include "sql/executor/row_buffer.h"
+#include "sql/executor/select_output.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+#include "sql/information_schema/virtual_table.h"
+
+namespace commitd::sql {
+namespace {
+
+Task<Status> precompute_all(StatementContext& context, const ast::SelectStatement& select) {
+  const bool may_wait = select.from.empty();
+  for (const ast::SelectItem& item : select.items) COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, item.expression, may_wait));
+  for (const ast::TableRef& ref : select.from) COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, ref.on));
+  COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, select.where, may_wait));
+  for (const ast::Expr* group : select.group_by) COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, group));
+  COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, select.having));
+  for (const ast::OrderItem& item : select.order_by) COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, item.expression));
+  co_return Status();
+}
+
+Task<Result<Source>> derived_table(StatementContext& context, const ast::TableRef& ref) {
+  RowBuffer buffer;
+  COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context, *ref.derived, buffer));
+  Source source;
+  source.alias = std::string(ref.alias);
+  for (const ResultColumn& column : buffer.columns) source.columns.push_back({column.name, type_of_result(column), nullptr});
+  source.rows = std::make_shared<const std::vector<Row>>(std::move(buffer.rows));
+  co_return source;
+}
+
+Task<Result<Source>> open_source(StatementContext& context, const ast::TableRef& ref) {
+  if (ref.derived != nullptr) return derived_table(context, ref);
+  return open_table(context, ref, privilege::kSelect, "SELECT");
+}
+
+Task<Result<Scope>> open_from(StatementContext& context, const ast::SelectStatement& select) {
+  constexpr size_t kMostTables = 61;
+  if (select.from.size() > kMostTables) co_return make_error(1116, "Too many tables; MySQL can only use {} tables in a join", kMostTables);
+  Scope scope;
+  for (const ast::TableRef& ref : select.from) {
+    auto opened = co_await open_source(context, ref);
+    if (!opened.ok()) co_return std::move(opened).error();
+    for (const Source& other : scope.sources) {
+      if (other.alias == opened->alias && other.db == opened->db) {
+        co_return make_error(er::kNonUniqTable, "Not unique table/alias: '{}'", opened->alias);
+      }
+    }
+    scope.sources.push_back(*std::move(opened));
+  }
+  co_return scope;
+}
+
+// The index columns that follow those with one value are the order in which rows come.
+bool order_matches(const BoundSelect& select, const AccessPath& path, bool& backwards) {
+  size_t part = 0;
+  while (part < path.bounds.size() && (path.bounds[part].equal != nullptr || path.bounds[part].is_null)) ++part;
+  for (size_t i = part; i < path.bounds.size(); ++i) {
+    if (path.bounds[i].any_of != nullptr) return false;  // several ranges
+  }
+  const TableDef& table = *select.scope.sources[0].definition;
+  for (size_t i = 0; i < select.order_by.size(); ++i, ++part) {
+    const BoundOrder& order = select.order_by[i];
+    const auto* column = dynamic_cast<const ColumnReference*>(order.expression ? order.expression.get() : select.items[order.item].get());
+    if (column == nullptr || part >= path.index->columns.size()) return false;
+    const IndexColumn& index_column = path.index->columns[part];
+    const FieldType type = table.columns[index_column.column].type;
+    if (column->column() != index_column.column || index_column.prefix_length != 0) return false;
+    if (type == FieldType::Enum || type == FieldType::Set) return false;
+    if (i > 0 && order.descending != backwards) return false;
+    backwards = order.descending;
+  }
+  return true;
+}
+
+// Lets an index give the order where that saves sorting; true when it does.
+bool use_index_order(const BoundSelect& select, JoinPlan& plan) {
+  if (plan.levels.size() != 1 || select.scope.sources[0].rows || select.order_by.empty() || select.grouped) return false;
+  AccessPath& path = plan.levels[0].path;
+  bool backwards = false;
+  if (!path.unique && order_matches(select, path, backwards)) {
+    path.backwards = backwards;
+    return true;
+  }
+  if (!path.bounds.empty() || select.limit == UINT64_MAX) return false;
+  for (const IndexDef& index : select.scope.sources[0].definition->indexes) {
+    AccessPath other;
+    other.index = &index;
+    if (index.columns.empty() || !order_matches(select, other, backwards)) continue;
+    path = other;
+    path.backwards = backwards;
+    return true;
+  }
+  return false;
+}
+
+txn::ReadMode read_mode(const StatementContext& context, const BoundSelect& select) {
+  if (select.mode != txn::ReadMode::Snapshot) return select.mode;
+  const bool serializable = context.session.settings.isolation == txn::Isolation::Serializable && context.session.in_explicit_transaction;
+  return serializable ? txn::ReadMode::LockShared : txn::ReadMode::Snapshot;
+}
+
+// SELECT without FROM: one row, if the condition holds.
+Task<Status> one_row(const BoundSelect& select, Evaluation& evaluation, SelectOutput& output) {
+  Value scratch;
+  const bool wanted = !select.where || is_true(select.where->evaluate(evaluation, scratch));
+  if (wanted) {
+    auto more = output.consume(evaluation, nullptr);
+    if (!more.ok()) co_return std::move(more).error();
+  }
+  co_return evaluation.status();
+}
+
+Task<Status> run_simple(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
+  COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
+  auto scope = co_await open_from(context, select);
+  if (!scope.ok()) co_return std::move(scope).error();
+  auto bound = bind_select(context, select, *std::move(scope));
+  if (!bound.ok()) co_return std::move(bound).error();
+  BoundSelect& s = **bound;
+  sink.begin_rows(s.columns);
+  if (context.describe_only || s.limit == 0) co_return Status();
+  Evaluation evaluation(context.session);
+  if (s.scope.sources.empty()) {
+    SelectOutput output(s, context.session, sink, false);
+    COMMITD_CO_RETURN_IF_ERROR(co_await one_row(s, evaluation, output));
+    COMMITD_CO_RETURN_IF_ERROR(co_await output.finish(evaluation));
+    context.session.found_rows = output.found_rows();
+    co_return Status();
+  }
+  JoinPlan plan = plan_join(s.scope, s.where.get(), s.on, s.outer, read_mode(context, s));
+  const bool ordered = use_index_order(s, plan);
+  SelectOutput output(s, context.session, sink, ordered);
+  COMMITD_CO_RETURN_IF_ERROR(co_await read_rows(context, plan, evaluation, output));
+  COMMITD_CO_RETURN_IF_ERROR(co_await output.finish(evaluation));
+  context.session.found_rows = output.found_rows();
+  co_return Status();
+}
+
+std::string row_key(const Row& row, std::span<const ResultColumn> columns) {
+  std::string key;
+  for (size_t i = 0; i < row.size(); ++i) append_group_key(key, row[i], columns[i].collation);
+  return key;
+}
+
+// ORDER BY of a UNION names its columns or counts them.
+Result<size_t> union_column(const ast::Expr& tree, std::span<const ResultColumn> columns) {
+  if (tree.kind == ast::ExprKind::Integer) {
+    const auto number = static_cast<size_t>(leading_integer(tree.text));
+    if (number >= 1 && number <= columns.size()) return number - 1;
+  }
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (tree.kind == ast::ExprKind::Column && same_name(columns[i].name, tree.text)) return i;
+  }
+  return make_error(er::kBadField, "Unknown column '{}' in 'order clause'", tree.source);
+}
+
+Status sort_union(const ast::SelectStatement& select, std::span<const ResultColumn> columns, std::vector<Row>& rows) {
+  std::vector<std::pair<size_t, bool>> order;
+  for (const ast::OrderItem& item : select.order_by) {
+    auto column = union_column(*item.expression, columns);
+    if (!column.ok()) return std::move(column).error();
+    order.emplace_back(*column, item.descending);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& l, const Row& r) {
+    for (const auto& [column, descending] : order) {
+      const auto compared = order_values(l[column], r[column], columns[column].collation);
+      if (compared != 0) return descending ? compared > 0 : compared < 0;
+    }
+    return false;
+  });
+  return {};
+}
+
+Task<Status> run_union(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
+  std::vector<ResultColumn> columns;
+  std::vector<Row> rows;
+  for (const auto& part : *select.union_parts) {
+    RowBuffer buffer;
+    COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context, *part.select, buffer));
+    if (columns.empty()) columns = buffer.columns;
+    if (columns.size() != buffer.columns.size()) {
+      co_return make_error(1222, "The used SELECT statements have a different number of columns");
+    }
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const std::array types{type_of_result(columns[i]), type_of_result(buffer.columns[i])};
+      ValueType common = common_type(types);
+      common.strength = ValueType::Strength::Weak;
+      columns[i] = describe_column(Constant(Value::null(), common), Scope(), columns[i].name);
+    }
+    rows.insert(rows.end(), std::make_move_iterator(buffer.rows.begin()), std::make_move_iterator(buffer.rows.end()));
+    if (part.all) continue;
+    absl::flat_hash_set<std::string> seen;  // a UNION without ALL makes everything so far distinct
+    std::erase_if(rows, [&](const Row& row) { return !seen.insert(row_key(row, columns)).second; });
+  }
+  COMMITD_CO_RETURN_IF_ERROR(sort_union(select, columns, rows));
+  auto limit = limit_value(context, select.limit, UINT64_MAX);
+  if (!limit.ok()) co_return std::move(limit).error();
+  auto offset = limit_value(context, select.offset, 0);
+  if (!offset.ok()) co_return std::move(offset).error();
+  sink.begin_rows(columns);
+  for (uint64_t i = *offset; i < rows.size() && i - *offset < *limit; ++i) {
+    sink.row(rows[i]);
+    if (sink.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink.flush());
+  }
+  context.session.found_rows = rows.size();
+  co_return Status();
+}
+
+}  // namespace
+
+Task<Status> run_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
+  if (select.union_parts != nullptr) return run_union(context, select, sink);
+  return run_simple(context, select, sink);
+}
+
+ValueType type_of_result(const ResultColumn& column) {
+  ValueType type;
+  type.type = column.type;
+  type.collation = column.collation;
+  type.decimals = column.decimals;
+  type.is_unsigned = (column.flags & 32) != 0;
+  type.nullable = (column.flags & 1) == 0;
+  type.length = column.collation == kBinaryCollation ? column.length : column.length / 4;
+  return type;
+}
+
+Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed, std::string_view command) {
+  SessionState& session = context.session;
+  const std::string db(ref.name.db.empty() ? std::string_view(session.database) : ref.name.db);
+  if (db.empty()) co_return make_error(er::kNoDb, "No database selected");
+  if (const VirtualTable* table = find_virtual_table(db, ref.name.name)) {
+    if (needed != privilege::kSelect) co_return make_error(er::kDbAccessDenied, "Access denied for user '{}'@'{}' to database '{}'", session.account.user, session.account.host, db);
+    Source source = Source::of_table(table->definition, ref.alias);
+    source.rows = std::make_shared<const std::vector<Row>>(context.describe_only ? std::vector<Row>() : table->rows(session));
+    co_return source;
+  }
+  if (session.server.catalog == nullptr || !session.transaction) {
+    co_return make_error(er::kOptionPreventsStatement, "The MySQL server is not initialized, so it cannot execute this statement");
+  }
+  COMMITD_CO_RETURN_IF_ERROR(session.require_on_table(db, ref.name.name, needed, command));
+  COMMITD_CO_RETURN_IF_ERROR(co_await context.transaction().lock_table(db, ref.name.name, txn::LockMode::Shared));
+  TablePtr table = session.server.catalog->find_table(db, ref.name.name);
+  if (table == nullptr) {
+    if (!session.server.catalog->has_database(db)) co_return make_error(er::kBadDb, "Unknown database '{}'", db);
+    co_return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, ref.name.name);
+  }
+  co_return Source::of_table(std::move(table), ref.alias);
+}
+
+Task<Status> explain_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
+  static constexpr std::pair<const char*, uint32_t> kColumns[] = {{"id", 3}, {"select_type", 19}, {"table", 64}, {"partitions", 64}, {"type", 10},
+                                                                  {"possible_keys", 256}, {"key", 64}, {"key_len", 16}, {"ref", 256},
+                                                                  {"rows", 21}, {"filtered", 8}, {"Extra", 255}};
+  std::vector<ResultColumn> columns;
+  for (const auto& [name, length] : kColumns) columns.push_back(describe_column(Constant(Value::null(), ValueType::text(length)), Scope(), name));
+  if (select.union_parts != nullptr) co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'EXPLAIN of a UNION'");
+  COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
+  auto scope = co_await open_from(context, select);
+  if (!scope.ok()) co_return std::move(scope).error();
+  auto bound = bind_select(context, select, *std::move(scope));
+  if (!bound.ok()) co_return std::move(bound).error();
+  JoinPlan plan;
+  bool ordered = false;
+  if (!(*bound)->scope.sources.empty()) {
+    plan = plan_join((*bound)->scope, (*bound)->where.get(), (*bound)->on, (*bound)->outer, txn::ReadMode::Snapshot);
+    ordered = use_index_order(**bound, plan);
+  }
+  sink.begin_rows(columns);
+  for (const JoinLevel& level : plan.levels) {
+    Row row(std::size(kColumns));
+    row[0] = Value::integer(1);
+    row[1] = Value::string("SIMPLE");
+    row[2] = Value::string(level.source->alias);
+    row[4] = Value::string("ALL");
+    if (!level.source->rows) {
+      row[4] = Value::string(std::string(access_type(level.path, *level.source->definition)));
+      if (!level.path.bounds.empty() || ordered) row[6] = Value::string(level.path.index->name);
+    }
+    if (!(*bound)->order_by.empty() && !ordered) row[11] = Value::string("Using filesort");
+    sink.row(row);
+  }
+  co_return Status();
+}
+
+}  // namespace commitd::sql

@@ -1,0 +1,24 @@
+// SELECT and UNION.
+#pragma once
+
+#include "sql/executor/statement_context.h"
+#include "sql/result_sink.h"
+
+namespace commitd::sql {
+
+// Sends the whole result but for the final OK (end_rows). With context.describe_only: only begin_rows.
+Task<Status> run_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink);
+
+// EXPLAIN: a row per table.
+Task<Status> explain_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink);
+
+// A column of a finished result as the column of another statement (derived tables, subqueries).
+ValueType type_of_result(const ResultColumn& column);
+
+// The table with this name, virtual ones included, with its metadata lock; 1046 without a database, 1146 when there is none.
+Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed, std::string_view command);
+
+// LIMIT and OFFSET: literals or parameters.
+Result<uint64_t> limit_value(StatementContext& context, const ast::Expr* tree, uint64_t otherwise);
+
+}  // namespace commitd::sql

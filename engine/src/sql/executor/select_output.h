@@ -1,0 +1,60 @@
+// The second half of a SELECT: grouping, HAVING, projection, DISTINCT, ORDER BY, LIMIT.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include "sql/executor/bound_select.h"
+#include "sql/result_sink.h"
+
+namespace commitd::sql {
+
+// `ordered`: rows already come in the order of ORDER BY.
+class SelectOutput : public RowConsumer {
+ public:
+  SelectOutput(const BoundSelect& select, SessionState& session, ResultSink& sink, bool ordered);
+
+  Result<bool> consume(Evaluation& evaluation, txn::FoundRow* last) override;
+  bool wants_flush() const override { return sink_.wants_flush(); }
+  Task<Status> flush() override { return sink_.flush(); }
+
+  Task<Status> finish(Evaluation& evaluation);  // groups and sorted rows
+  uint64_t found_rows() const { return found_; }
+
+ private:
+  struct Group {
+    std::vector<Row> rows;       // the first row of each source, for columns that are not aggregated
+    std::vector<bool> absent;    // rows of NULLs of outer joins
+    std::vector<std::unique_ptr<AggregateState>> states;
+  };
+  struct Sorted {
+    Row row;
+    std::vector<Value> keys;
+  };
+
+  Group& group_of(Evaluation& evaluation);
+  Group new_group(Evaluation* evaluation);
+  Result<bool> emit(Evaluation& evaluation);  // one row before DISTINCT
+  bool deliver(std::span<const Value> row);   // one row behind ORDER BY; false: LIMIT is reached
+  bool is_new(std::span<const Value> row);
+  void sort();
+
+  const BoundSelect& select_;
+  SessionState& session_;
+  ResultSink& sink_;
+  const bool sorting_;
+  absl::flat_hash_map<std::string, size_t> group_index_;
+  std::vector<Group> groups_;
+  absl::flat_hash_set<std::string> distinct_;
+  std::vector<Sorted> sorted_;
+  Row projected_;
+  uint64_t found_ = 0, delivered_ = 0;
+};
+
+bool before(std::span<const Value> left, std::span<const Value> right, std::span<const uint16_t> collations, const std::vector<bool>& descending);
+
+}  // namespace commitd::sql

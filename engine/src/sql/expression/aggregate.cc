@@ -1,0 +1,242 @@
+#include "sql/expression/aggregate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <absl/container/flat_hash_set.h>
+
+#include "base/charset/utf8.h"
+#include "base/decimal.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+
+namespace commitd::sql {
+namespace {
+
+using What = AggregateCall::What;
+
+// Skips NULLs and, for DISTINCT, what was seen before.
+class Filtered : public AggregateState {
+ public:
+  explicit Filtered(const AggregateCall& call) : call_(call) {}
+  void add(Evaluation& evaluation) final {
+    std::vector<Value> values;
+    for (const ExpressionPtr& argument : call_.arguments) {
+      Value scratch;
+      values.push_back(argument->evaluate(evaluation, scratch));
+      if (values.back().is_null()) return;
+    }
+    if (call_.distinct) {
+      std::string key;
+      for (size_t i = 0; i < values.size(); ++i) append_group_key(key, values[i], call_.arguments[i]->type().collation);
+      if (!seen_.insert(std::move(key)).second) return;
+    }
+    take(values, evaluation);
+  }
+
+ protected:
+  virtual void take(std::vector<Value>& values, Evaluation& evaluation) = 0;
+  const AggregateCall& call_;
+
+ private:
+  absl::flat_hash_set<std::string> seen_;
+};
+
+class Count : public Filtered {
+ public:
+  using Filtered::Filtered;
+  Value result() override { return Value::integer(count_); }
+
+ private:
+  void take(std::vector<Value>&, Evaluation&) override { ++count_; }
+  int64_t count_ = 0;
+};
+
+class Sum : public Filtered {
+ public:
+  Sum(const AggregateCall& call, bool average) : Filtered(call), average_(average) {}
+  Value result() override {
+    if (count_ == 0) return Value::null();
+    if (!average_) return sum_;
+    return arithmetic(ast::Op::Divide, sum_, Value::integer(count_), *evaluation_, "avg");
+  }
+
+ private:
+  void take(std::vector<Value>& values, Evaluation& evaluation) override {
+    evaluation_ = &evaluation;
+    const Value& value = values[0];
+    const bool exact = value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt || value.kind() == Value::Kind::Decimal;
+    // Sums of integers are decimals: they do not overflow where the numbers themselves would.
+    const Value number = exact ? Value::decimal(to_decimal(value)) : Value::real(to_double(value));
+    sum_ = count_ == 0 ? number : arithmetic(ast::Op::Add, sum_, number, evaluation, "sum");
+    ++count_;
+  }
+  bool average_;
+  Value sum_;
+  int64_t count_ = 0;
+  Evaluation* evaluation_ = nullptr;
+};
+
+class Extreme : public Filtered {
+ public:
+  Extreme(const AggregateCall& call, bool maximum) : Filtered(call), maximum_(maximum) {}
+  Value result() override { return best_; }
+
+ private:
+  void take(std::vector<Value>& values, Evaluation&) override {
+    if (!best_.is_null()) {
+      const auto order = compare_values(values[0], best_, call_.arguments[0]->type().collation);
+      if (maximum_ ? order <= 0 : order >= 0) return;
+    }
+    best_ = std::move(values[0]);
+  }
+  bool maximum_;
+  Value best_;
+};
+
+class Bits : public Filtered {
+ public:
+  explicit Bits(const AggregateCall& call) : Filtered(call), bits_(call.what == What::BitAnd ? UINT64_MAX : 0) {}
+  Value result() override { return Value::unsigned_integer(bits_); }
+
+ private:
+  void take(std::vector<Value>& values, Evaluation&) override {
+    const uint64_t value = to_bits(values[0]);
+    if (call_.what == What::BitAnd) bits_ &= value;
+    else if (call_.what == What::BitOr) bits_ |= value;
+    else bits_ ^= value;
+  }
+  uint64_t bits_;
+};
+
+// Welford's method: one pass, numerically stable.
+class Spread : public Filtered {
+ public:
+  using Filtered::Filtered;
+  Value result() override {
+    if (count_ == 0) return Value::null();
+    const double variance = squares_ / static_cast<double>(count_);
+    return Value::real(call_.what == What::Deviation ? std::sqrt(variance) : variance);
+  }
+
+ private:
+  void take(std::vector<Value>& values, Evaluation&) override {
+    const double value = to_double(values[0]);
+    ++count_;
+    const double delta = value - mean_;
+    mean_ += delta / static_cast<double>(count_);
+    squares_ += delta * (value - mean_);
+  }
+  int64_t count_ = 0;
+  double mean_ = 0, squares_ = 0;
+};
+
+class GroupConcat : public Filtered {
+ public:
+  using Filtered::Filtered;
+  Value result() override {
+    if (parts_.empty()) return Value::null();
+    std::stable_sort(parts_.begin(), parts_.end(), [&](const Part& l, const Part& r) {
+      for (size_t i = 0; i < call_.order.size(); ++i) {
+        const auto order = order_values(l.keys[i], r.keys[i], call_.order[i].first->type().collation);
+        if (order != 0) return call_.order[i].second ? order > 0 : order < 0;
+      }
+      return false;
+    });
+    std::string text;
+    for (size_t i = 0; i < parts_.size() && text.size() <= call_.max_length; ++i) {
+      if (i > 0) text += call_.separator;
+      text += parts_[i].text;
+    }
+    if (text.size() > call_.max_length) text.resize(valid_utf8_prefix(std::string_view(text).substr(0, call_.max_length)));
+    return Value::string(std::move(text));
+  }
+
+ private:
+  struct Part {
+    std::string text;
+    std::vector<Value> keys;
+  };
+  void take(std::vector<Value>& values, Evaluation& evaluation) override {
+    Part part;
+    for (const Value& value : values) part.text += to_text(value);
+    for (const auto& [expression, descending] : call_.order) {
+      Value scratch;
+      part.keys.push_back(expression->evaluate(evaluation, scratch));
+    }
+    parts_.push_back(std::move(part));
+  }
+  std::vector<Part> parts_;
+};
+
+class AnyValue : public AggregateState {
+ public:
+  explicit AnyValue(const AggregateCall& call) : call_(call) {}
+  void add(Evaluation& evaluation) override {
+    Value scratch;
+    if (!taken_) value_ = call_.arguments[0]->evaluate(evaluation, scratch);
+    taken_ = true;
+  }
+  Value result() override { return value_; }
+
+ private:
+  const AggregateCall& call_;
+  bool taken_ = false;
+  Value value_;
+};
+
+}  // namespace
+
+std::unique_ptr<AggregateState> AggregateCall::start() const {
+  switch (what) {
+    case What::Count: return std::make_unique<Count>(*this);
+    case What::Sum: return std::make_unique<Sum>(*this, false);
+    case What::Average: return std::make_unique<Sum>(*this, true);
+    case What::Minimum: return std::make_unique<Extreme>(*this, false);
+    case What::Maximum: return std::make_unique<Extreme>(*this, true);
+    case What::GroupConcat: return std::make_unique<GroupConcat>(*this);
+    case What::Deviation:
+    case What::Variance: return std::make_unique<Spread>(*this);
+    case What::AnyValue: return std::make_unique<AnyValue>(*this);
+    default: return std::make_unique<Bits>(*this);
+  }
+}
+
+std::optional<AggregateCall::What> aggregate_named(std::string_view name) {
+  static constexpr std::pair<std::string_view, What> kNames[] = {
+      {"COUNT", What::Count},        {"SUM", What::Sum},         {"AVG", What::Average},       {"MIN", What::Minimum},
+      {"MAX", What::Maximum},        {"BIT_AND", What::BitAnd},  {"BIT_OR", What::BitOr},      {"BIT_XOR", What::BitXor},
+      {"ANY_VALUE", What::AnyValue}, {"STD", What::Deviation},   {"STDDEV", What::Deviation},  {"STDDEV_POP", What::Deviation},
+      {"VARIANCE", What::Variance},  {"VAR_POP", What::Variance}, {"GROUP_CONCAT", What::GroupConcat},
+  };
+  for (const auto& [text, what] : kNames) {
+    if (text == name) return what;
+  }
+  return std::nullopt;
+}
+
+ValueType aggregate_type(What what, const Expressions& arguments) {
+  const ValueType argument = arguments.empty() ? ValueType::integer() : arguments[0]->type();
+  const bool exact = argument.is_integer() || argument.type == FieldType::NewDecimal;
+  ValueType type;
+  switch (what) {
+    case What::Count:
+      type = ValueType::integer();
+      type.nullable = false;
+      return type;
+    case What::Sum: return exact ? ValueType::decimal(std::min(argument.length + 22, 65u), argument.decimals) : ValueType::real();
+    case What::Average: return exact ? ValueType::decimal(std::min(argument.length + 4, 65u), static_cast<uint8_t>(argument.decimals + 4)) : ValueType::real();
+    case What::Minimum:
+    case What::Maximum:
+    case What::AnyValue:
+      type = argument;
+      type.nullable = true;
+      return type;
+    case What::GroupConcat: return ValueType::text(1024);
+    case What::Deviation:
+    case What::Variance: return ValueType::real();
+    default: return ValueType::integer(21, true);
+  }
+}
+
+}  // namespace commitd::sql
