@@ -24,6 +24,7 @@ class FdWatch {
 
   // The caller met EAGAIN, or got less than it asked for: nothing to read (no room to write) until the next
   // event. A direction that has ended stays ready for good: trying it answers at once.
+  bool input_ended() const { return input_ended_; }
   void drained_input() { input_ready_ = input_ended_; }
   void filled_output() { output_ready_ = output_ended_; }
 

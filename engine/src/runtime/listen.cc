@@ -88,12 +88,13 @@ Task<UniqueFd> Acceptor::accept() {
     UniqueFd connection(::accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (connection.valid()) co_return connection;
     int error = errno;
-    if (error == EAGAIN) {
+    if (error == EAGAIN && !watch_.input_ended()) {
       watch_.drained_input();
     } else if (out_of_descriptors(error)) {
       // Connections wait in the backlog until others end.
       co_await sleep_until(Clock::now() + std::chrono::milliseconds(100));
-    } else if (error == EINVAL || error == EBADF) {
+    } else if (watch_.input_ended()) {
+      // Shut down: TCP says EINVAL, a unix socket goes on saying EAGAIN.
       co_return UniqueFd();
     }
   }

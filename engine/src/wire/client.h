@@ -22,7 +22,8 @@ struct ClientOptions {
 
 class Client {
  public:
-  // Resolves, connects, authenticates (caching_sha2_password: fast path and RSA full path; mysql_native_password).
+  // Resolves, connects, authenticates (caching_sha2_password: fast path and RSA full path;
+  // mysql_native_password).
   static Task<Result<std::unique_ptr<Client>>> connect(ClientOptions options);
 
   using TextRow = std::vector<std::optional<std::string>>;

@@ -18,10 +18,10 @@ namespace commitd::wire {
 
 struct ProtocolServerOptions {
   std::string bind_address = "127.0.0.1";
-  uint16_t port = 3306;              // 0 = none
-  std::string socket_path;           // empty = none
+  uint16_t port = 3306;     // 0 = none
+  std::string socket_path;  // empty = none
   std::string admin_address = "127.0.0.1";
-  uint16_t admin_port = 0;           // not subject to max_connections
+  uint16_t admin_port = 0;  // not subject to max_connections
   uint32_t max_connections = 10000;
   uint32_t max_allowed_packet = 64u << 20;
   std::string server_version;
@@ -30,13 +30,14 @@ struct ProtocolServerOptions {
 
 class ProtocolServer {
  public:
-  ProtocolServer(ProtocolServerOptions options, std::span<Reactor* const> reactors, sql::ServerContext& server,
-                 sql::AccountDirectory& accounts, DumpHandler& dumps);
+  ProtocolServer(ProtocolServerOptions options, std::span<Reactor* const> reactors,
+                 sql::ServerContext& server, sql::AccountDirectory& accounts, DumpHandler& dumps);
   ~ProtocolServer();
 
-  Status listen();      // binds and starts accepting
+  Status listen();  // binds and starts accepting
   void stop_accepting();
-  // Asks every session to end (all, or all but the operator's and those of readers of the log) and waits for them.
+  // Asks every session to end (all, or all but the operator's and those of readers of the log) and waits for
+  // them.
   enum class Which { All, Clients };
   Task<void> close_sessions(Which which, Deadline deadline);
   uint32_t session_count() const;

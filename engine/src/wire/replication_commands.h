@@ -21,16 +21,17 @@ struct DumpRequest {  // COM_BINLOG_DUMP and COM_BINLOG_DUMP_GTID
   bool by_gtid = false;
   uint16_t flags = 0;  // 1 = non-blocking (end of file packet at the end), 2 = heartbeat v2 …
   uint32_t server_id = 0;
-  std::string file;    // may be empty: the first file
+  std::string file;  // may be empty: the first file
   uint64_t position = 4;
-  GtidSet have;        // by_gtid
+  GtidSet have;  // by_gtid
 };
 
 class DumpHandler {
  public:
   virtual ~DumpHandler() = default;
   virtual void register_replica(sql::Session& session, const RegisterReplica& replica) = 0;
-  // Streams until the peer goes away, the session is killed or (non-blocking) the log ends. An error is sent to the peer by the caller.
+  // Streams until the peer goes away, the session is killed or (non-blocking) the log ends. An error is sent
+  // to the peer by the caller.
   virtual Task<Status> dump(sql::Session& session, Channel& channel, DumpRequest request) = 0;
 };
 

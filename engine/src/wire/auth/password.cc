@@ -1,0 +1,83 @@
+#include "wire/auth/password.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include <cstdlib>
+
+namespace commitd::wire {
+
+namespace {
+
+std::string digest(const EVP_MD* method, std::string_view bytes) {
+  unsigned char out[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), out, &size, method, nullptr) != 1) std::abort();
+  return {reinterpret_cast<char*>(out), size};
+}
+
+std::string sha1(std::string_view bytes) {
+  return digest(EVP_sha1(), bytes);
+}
+
+std::string concatenate(std::string_view left, std::string_view right) {
+  std::string both(left);
+  both += right;
+  return both;
+}
+
+}  // namespace
+
+std::string random_salt() {
+  unsigned char random[kSaltSize];
+  if (RAND_bytes(random, sizeof(random)) != 1) std::abort();
+  std::string salt;
+  // Clients read the salt as text: no zero byte, and MySQL avoids '$' as well.
+  for (unsigned char byte : random) {
+    char c = static_cast<char>(byte % 94 + 33);
+    salt.push_back(c == '$' ? '!' : c);
+  }
+  return salt;
+}
+
+std::string sha256(std::string_view bytes) {
+  return digest(EVP_sha256(), bytes);
+}
+
+std::string xor_with(std::string_view bytes, std::string_view repeated_key) {
+  std::string result(bytes);
+  for (size_t i = 0; i < result.size(); ++i)
+    result[i] = static_cast<char>(result[i] ^ repeated_key[i % repeated_key.size()]);
+  return result;
+}
+
+std::string native_response(std::string_view password, std::string_view salt) {
+  if (password.empty()) return {};
+  std::string once = sha1(password);
+  return xor_with(once, sha1(concatenate(salt, sha1(once))));
+}
+
+std::string sha2_response(std::string_view password, std::string_view salt) {
+  if (password.empty()) return {};
+  std::string once = sha256(password);
+  return xor_with(once, sha256(concatenate(sha256(once), salt)));
+}
+
+bool check_native_response(std::string_view response, std::string_view salt, std::string_view double_hash) {
+  std::string mask = sha1(concatenate(salt, double_hash));
+  if (response.size() != mask.size()) return false;
+  return equal_in_constant_time(sha1(xor_with(response, mask)), double_hash);
+}
+
+bool check_sha2_response(std::string_view response, std::string_view salt, std::string_view double_hash) {
+  std::string mask = sha256(concatenate(double_hash, salt));
+  if (response.size() != mask.size()) return false;
+  return equal_in_constant_time(sha256(xor_with(response, mask)), double_hash);
+}
+
+bool equal_in_constant_time(std::string_view left, std::string_view right) {
+  return left.size() == right.size() && CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
+}
+
+}  // namespace commitd::wire

@@ -1,0 +1,277 @@
+// What each command of a connection does.
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/error_codes.h"
+#include "observe/metrics.h"
+#include "wire/auth/password.h"
+#include "wire/connection.h"
+#include "wire/dump_commands.h"
+#include "wire/packets.h"
+
+namespace commitd::wire {
+
+namespace {
+
+Error malformed_packet() {
+  return make_error(er::kUnknownError, "Malformed communication packet");
+}
+
+Error replication_denied() {
+  return make_error(
+      er::kSpecificAccessDenied,
+      "Access denied; you need (at least one of) the REPLICATION SLAVE privilege(s) for this operation");
+}
+
+}  // namespace
+
+Task<bool> Connection::serve(std::string_view packet) {
+  if (packet.empty()) {
+    write_error(channel_, malformed_packet());
+    co_return true;
+  }
+  std::string_view arguments = packet.substr(1);
+  switch (static_cast<Command>(packet.front())) {
+    case Command::Quit:
+      co_return false;
+    case Command::InitDb:
+      co_await use_database(arguments);
+      co_return true;
+    case Command::Query:
+      co_await query(arguments);
+      co_return true;
+    case Command::FieldList:
+      co_await field_list(arguments);
+      co_return true;
+    case Command::Shutdown:
+      co_await query("SHUTDOWN");
+      co_return true;
+    case Command::Statistics:
+      statistics();
+      co_return true;
+    case Command::ProcessKill:
+      co_await kill_process(arguments);
+      co_return true;
+    case Command::Ping:
+      write_ok();
+      co_return true;
+    case Command::ChangeUser:
+      co_return co_await change_user(arguments);
+    case Command::BinlogDump:
+      co_await dump(arguments, false);
+      co_return false;
+    case Command::BinlogDumpGtid:
+      co_await dump(arguments, true);
+      co_return false;
+    case Command::RegisterReplica:
+      register_replica(arguments);
+      co_return true;
+    case Command::StmtPrepare:
+      co_await prepare(arguments);
+      co_return true;
+    case Command::StmtExecute:
+      co_await execute(arguments);
+      co_return true;
+    case Command::StmtSendLongData:
+      send_long_data(arguments);
+      co_return true;
+    case Command::StmtClose:
+      close_statement(arguments);
+      co_return true;
+    case Command::StmtReset:
+      reset_statement(arguments);
+      co_return true;
+    case Command::SetOption:
+      set_option(arguments);
+      co_return true;
+    case Command::ResetConnection:
+      co_await reset_connection();
+      co_return true;
+  }
+  write_error(channel_, make_error(er::kUnknownCom, "Unknown command"));
+  co_return true;
+}
+
+void Connection::write_ok() {
+  sql::OkInfo info;
+  info.server_status = session_.server_status();
+  wire::write_ok(channel_, info);
+}
+
+Task<void> Connection::use_database(std::string_view db) {
+  Status used = co_await session_.use_database(db);
+  if (used.ok()) {
+    write_ok();
+  } else {
+    write_error(channel_, used.error());
+  }
+}
+
+Task<void> Connection::query(std::string_view sql) {
+  TextResultWriter writer(channel_, deprecate_eof());
+  co_await session_.query(sql, writer);
+}
+
+// Table name and zero, then a pattern that clients match themselves.
+Task<void> Connection::field_list(std::string_view arguments) {
+  auto columns = co_await session_.field_list(arguments.substr(0, arguments.find('\0')));
+  if (!columns.ok()) {
+    write_error(channel_, columns.error());
+    co_return;
+  }
+  for (const sql::ResultColumn& column : *columns) write_column(channel_, column, true);
+  sql::OkInfo info;
+  info.server_status = session_.server_status();
+  write_eof(channel_, info, deprecate_eof());
+}
+
+Task<void> Connection::prepare(std::string_view sql) {
+  auto prepared = co_await session_.prepare(sql);
+  if (!prepared.ok()) {
+    write_error(channel_, prepared.error());
+    co_return;
+  }
+  ByteWriter out(channel_.begin_packet());
+  out.u8(kOkHeader);
+  out.le32(prepared->id);
+  out.le16(static_cast<uint16_t>(prepared->columns.size()));
+  out.le16(static_cast<uint16_t>(prepared->parameters.size()));
+  out.u8(0);
+  out.le16(prepared->warnings);
+  channel_.end_packet();
+  sql::OkInfo info;
+  info.server_status = session_.server_status();
+  for (const auto* definitions : {&prepared->parameters, &prepared->columns}) {
+    for (const sql::ResultColumn& column : *definitions) write_column(channel_, column);
+    if (!definitions->empty() && !deprecate_eof()) write_eof(channel_, info, false);
+  }
+}
+
+// Cursors are answered without one, with all rows at once: the status flag tells the client.
+Task<void> Connection::execute(std::string_view arguments) {
+  ByteReader in(arguments);
+  uint32_t id = in.le32();
+  in.skip(1 + 4);  // cursor type, iteration count
+  if (!in.ok()) {
+    write_error(channel_, malformed_packet());
+    co_return;
+  }
+  size_t count = session_.parameter_count(id);
+  auto parameters = statements_[id].decode(in.rest(), count);
+  if (count == 0) statements_.erase(id);
+  if (!parameters.ok()) {
+    write_error(channel_, parameters.error());
+    co_return;
+  }
+  BinaryResultWriter writer(channel_, deprecate_eof());
+  co_await session_.execute(id, *parameters, writer);
+}
+
+void Connection::send_long_data(std::string_view arguments) {
+  ByteReader in(arguments);
+  uint32_t id = in.le32();
+  uint16_t parameter = in.le16();
+  if (!in.ok() || parameter >= session_.parameter_count(id)) return;  // this command has no reply
+  statements_[id].add_long_data(parameter, in.rest(), context_.options.max_allowed_packet);
+}
+
+void Connection::close_statement(std::string_view arguments) {
+  ByteReader in(arguments);
+  uint32_t id = in.le32();
+  if (!in.ok()) return;  // this command has no reply
+  statements_.erase(id);
+  session_.close_statement(id);
+}
+
+void Connection::reset_statement(std::string_view arguments) {
+  ByteReader in(arguments);
+  auto found = statements_.find(in.le32());
+  if (found != statements_.end()) found->second.reset_long_data();
+  write_ok();
+}
+
+void Connection::set_option(std::string_view arguments) {
+  ByteReader in(arguments);
+  uint16_t option = in.le16();
+  if (!in.ok() || option > 1) return write_error(channel_, make_error(er::kUnknownCom, "Unknown command"));
+  session_.set_multi_statements(option == 0);
+  sql::OkInfo info;
+  info.server_status = session_.server_status();
+  write_eof(channel_, info, deprecate_eof());
+}
+
+void Connection::statistics() {
+  static const auto started = Clock::now();
+  double questions = 0;
+  for (const auto& [name, value] : observe::snapshot()) {
+    if (name.starts_with("commitd_commands_total")) questions += value;
+  }
+  auto uptime = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started).count();
+  channel_.write_packet(
+      fmt::format("Uptime: {}  Threads: {}  Questions: {:.0f}  Queries per second avg: {:.3f}", uptime,
+                  context_.registry.count(), questions, questions / static_cast<double>(uptime + 1)));
+}
+
+Task<void> Connection::kill_process(std::string_view arguments) {
+  ByteReader in(arguments);
+  uint32_t id = in.le32();
+  if (!in.ok()) {
+    write_error(channel_, malformed_packet());
+    co_return;
+  }
+  std::string statement = fmt::format("KILL CONNECTION {}", id);
+  co_await query(statement);
+}
+
+Task<bool> Connection::change_user(std::string_view arguments) {
+  auto request = decode_change_user(arguments, capabilities_);
+  if (!request.ok()) {
+    write_error(channel_, request.error());
+    co_return false;
+  }
+  co_await session_.reset();
+  statements_.clear();
+  LoginAttempt attempt;  // without a method: the client is asked to answer to a new salt
+  attempt.user = request->user;
+  Status changed =
+      co_await authenticate(std::move(attempt), *request, Clock::now() + std::chrono::seconds(10));
+  if (changed.ok()) {
+    write_ok();
+  } else {
+    write_error(channel_, changed.error());
+  }
+  co_return changed.ok();
+}
+
+Task<void> Connection::reset_connection() {
+  co_await session_.reset();
+  statements_.clear();
+  write_ok();
+}
+
+void Connection::register_replica(std::string_view arguments) {
+  if (!session_.may_replicate()) return write_error(channel_, replication_denied());
+  auto replica = decode_register_replica(arguments);
+  if (!replica.ok()) return write_error(channel_, replica.error());
+  if (replica->host.empty()) replica->host = channel_.peer_address();
+  context_.dumps.register_replica(session_, *replica);
+  write_ok();
+}
+
+Task<void> Connection::dump(std::string_view arguments, bool by_gtid) {
+  if (!session_.may_replicate()) {
+    write_error(channel_, replication_denied());
+    co_return;
+  }
+  auto request = by_gtid ? decode_dump_gtid(arguments) : decode_dump(arguments);
+  if (!request.ok()) {
+    write_error(channel_, request.error());
+    co_return;
+  }
+  dumping_.store(true);
+  channel_.set_duplex();
+  Status ended = co_await context_.dumps.dump(session_, channel_, std::move(*request));
+  if (!ended.ok()) write_error(channel_, ended.error());
+}
+
+}  // namespace commitd::wire

@@ -1,0 +1,47 @@
+// The connections of a server, for counting them and for ending them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/parker.h"
+#include "runtime/task.h"
+
+namespace commitd::wire {
+
+class RegisteredConnection {
+ public:
+  virtual ~RegisteredConnection() = default;
+  // Both from any thread.
+  virtual void ask_to_end() = 0;
+  virtual bool counts_as_client() const = 0;  // neither the operator nor a reader of the log
+};
+
+class ConnectionRegistry {
+ public:
+  enum class Which { All, Clients };
+
+  void add(RegisteredConnection& connection);
+  void remove(RegisteredConnection& connection);
+  uint32_t count() const;
+
+  // Asks them to end and waits until they have, but not beyond the deadline. Connections that come later are
+  // not its concern.
+  Task<void> close(Which which, Deadline deadline);
+
+ private:
+  struct Closing {
+    std::unordered_set<RegisteredConnection*> left;
+    Parker done;
+  };
+  class ClosingEntry;
+
+  mutable std::mutex mutex_;
+  std::unordered_set<RegisteredConnection*> connections_;
+  std::vector<Closing*> closings_;
+};
+
+}  // namespace commitd::wire

@@ -1,0 +1,136 @@
+#include "wire/protocol_server.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/error_codes.h"
+#include "wire/connection.h"
+#include "wire/packets.h"
+
+namespace commitd::wire {
+
+namespace {
+
+// Connections beyond max_connections that may try to log in, as the operator might be among them; everybody
+// else is refused after that.
+constexpr uint32_t kReservedPlaces = 16;
+
+struct Listener {
+  UniqueFd fd;
+  Entrance entrance;
+};
+
+}  // namespace
+
+class ProtocolServer::Impl {
+ public:
+  Impl(ProtocolServerOptions options, std::span<Reactor* const> reactors, sql::ServerContext& server,
+       sql::AccountDirectory& accounts, DumpHandler& dumps)
+      : options_(std::move(options)),
+        reactors_(reactors.begin(), reactors.end()),
+        authenticator_(accounts),
+        context_{options_, server, dumps, authenticator_, registry_} {}
+
+  Status listen();
+  void stop_accepting();
+  ConnectionRegistry& registry() { return registry_; }
+
+ private:
+  Status open(Result<UniqueFd> fd, Entrance entrance);
+  Task<void> accept_on(Listener& listener);
+  Task<void> serve(UniqueFd fd, Entrance entrance);
+  bool is_full(Entrance entrance) const;
+  Reactor& next_reactor() { return *reactors_[next_reactor_++ % reactors_.size()]; }
+
+  ProtocolServerOptions options_;
+  std::vector<Reactor*> reactors_;
+  size_t next_reactor_ = 0;  // only the accepting reactor's
+  std::atomic<uint32_t> last_id_{0};
+  ConnectionRegistry registry_;
+  Authenticator authenticator_;
+  ConnectionContext context_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+};
+
+Status ProtocolServer::Impl::listen() {
+  if (!options_.private_key_directory.empty()) {
+    auto key = RsaKey::load_or_create(options_.private_key_directory);
+    if (!key.ok()) return std::move(key).error();
+    authenticator_.use_key(std::move(*key));
+  }
+  if (options_.port != 0)
+    COMMITD_RETURN_IF_ERROR(open(listen_tcp(options_.bind_address, options_.port), Entrance::Tcp));
+  if (options_.admin_port != 0) {
+    COMMITD_RETURN_IF_ERROR(open(listen_tcp(options_.admin_address, options_.admin_port), Entrance::Admin));
+  }
+  if (!options_.socket_path.empty())
+    COMMITD_RETURN_IF_ERROR(open(listen_unix(options_.socket_path), Entrance::UnixSocket));
+  for (auto& listener : listeners_) reactors_.front()->spawn(accept_on(*listener));
+  return {};
+}
+
+Status ProtocolServer::Impl::open(Result<UniqueFd> fd, Entrance entrance) {
+  if (!fd.ok()) return std::move(fd).error();
+  auto listener = std::make_unique<Listener>();
+  listener->fd = std::move(*fd);
+  listener->entrance = entrance;
+  listeners_.push_back(std::move(listener));
+  return {};
+}
+
+// The descriptors stay open until the server object goes, so that their numbers cannot become somebody else's
+// meanwhile.
+void ProtocolServer::Impl::stop_accepting() {
+  for (auto& listener : listeners_) ::shutdown(listener->fd.get(), SHUT_RDWR);
+  if (!options_.socket_path.empty() && !listeners_.empty()) ::unlink(options_.socket_path.c_str());
+}
+
+Task<void> ProtocolServer::Impl::accept_on(Listener& listener) {
+  Acceptor acceptor(listener.fd.get());
+  for (;;) {
+    UniqueFd fd = co_await acceptor.accept();
+    if (!fd.valid()) co_return;
+    next_reactor().spawn(serve(std::move(fd), listener.entrance));
+  }
+}
+
+bool ProtocolServer::Impl::is_full(Entrance entrance) const {
+  return entrance != Entrance::Admin && registry_.count() >= options_.max_connections + kReservedPlaces;
+}
+
+Task<void> ProtocolServer::Impl::serve(UniqueFd fd, Entrance entrance) {
+  auto socket = std::make_unique<Socket>(std::move(fd));
+  if (is_full(entrance)) {
+    PacketChannel channel(socket_stream(std::move(socket)), kMaxPayload);
+    write_error(channel, make_error(er::kConCount, "Too many connections"));
+    co_await channel.flush();
+    co_return;
+  }
+  Connection connection(context_, std::move(socket), ++last_id_, entrance);
+  co_await connection.run();
+}
+
+ProtocolServer::ProtocolServer(ProtocolServerOptions options, std::span<Reactor* const> reactors,
+                               sql::ServerContext& server, sql::AccountDirectory& accounts,
+                               DumpHandler& dumps)
+    : impl_(std::make_unique<Impl>(std::move(options), reactors, server, accounts, dumps)) {}
+ProtocolServer::~ProtocolServer() = default;
+
+Status ProtocolServer::listen() {
+  return impl_->listen();
+}
+void ProtocolServer::stop_accepting() {
+  impl_->stop_accepting();
+}
+uint32_t ProtocolServer::session_count() const {
+  return impl_->registry().count();
+}
+
+Task<void> ProtocolServer::close_sessions(Which which, Deadline deadline) {
+  return impl_->registry().close(
+      which == Which::All ? ConnectionRegistry::Which::All : ConnectionRegistry::Which::Clients, deadline);
+}
+
+}  // namespace commitd::wire

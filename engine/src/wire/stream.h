@@ -1,0 +1,29 @@
+// The bytes under a packet channel. A TLS stream would wrap another one.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "runtime/reactor.h"
+#include "runtime/socket.h"
+#include "runtime/task.h"
+
+namespace commitd::wire {
+
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // What is there, at least one byte; 0 at the end. No other coroutine runs between the last byte's arrival
+  // and the return.
+  virtual Task<Result<size_t>> read(std::span<char> into, Deadline deadline) = 0;
+  virtual Task<Status> write(std::string_view bytes, Deadline deadline) = 0;
+  virtual void shutdown() = 0;
+  virtual std::string peer_address() const = 0;
+};
+
+std::unique_ptr<Stream> socket_stream(std::unique_ptr<Socket> socket);
+
+}  // namespace commitd::wire
