@@ -155,7 +155,7 @@ std::string clustered_key_of_entry(const TableDef& table, std::string_view key, 
 }
 
 bool enforces_uniqueness(const TableDef&, const IndexDef& index, std::span<const Value> row) {
-  if (!index.unique) return false;
+  if (!index.unique || index.columns.empty()) return false;  // the hidden row id is unique by itself
   return std::none_of(index.columns.begin(), index.columns.end(), [&](const IndexColumn& part) { return row[part.column].is_null(); });
 }
 

@@ -1,0 +1,275 @@
+#include "txn/lock_manager.h"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "base/error_codes.h"
+#include "txn/lock_owner.h"
+
+namespace commitd::txn {
+namespace {
+
+using namespace std::chrono_literals;
+
+Deadline soon() { return Clock::now() + 20ms; }
+Deadline later() { return Clock::now() + 60s; }
+
+int code(const Status& status) { return status.ok() ? 0 : status.error().code; }
+
+// What a spawned coroutine that locks one key came to; -1 while it waits.
+struct Attempt {
+  int outcome = -1;
+  bool waits() const { return outcome == -1; }
+};
+
+Task<void> attempt_lock(LockManager& locks, LockOwner& owner, std::string key, LockMode mode, Deadline deadline, Attempt& attempt) {
+  attempt.outcome = code(co_await locks.lock(owner, key, mode, deadline));
+}
+
+void start(LockManager& locks, LockOwner& owner, std::string key, LockMode mode, Attempt& attempt, Deadline deadline = later()) {
+  Reactor::current()->spawn(attempt_lock(locks, owner, std::move(key), mode, deadline, attempt));
+}
+
+// Lets what was spawned or woken run until it waits again.
+Task<void> settle() { co_await sleep_until(Clock::now() + 5ms); }
+
+Task<void> shared_locks_go_together() {
+  LockManager locks;
+  LockOwner a, b, c;
+  EXPECT_TRUE(locks.try_lock(a, "k", LockMode::Shared));
+  EXPECT_TRUE(locks.try_lock(b, "k", LockMode::Shared));
+  EXPECT_FALSE(locks.try_lock(c, "k", LockMode::Exclusive));
+  locks.release_all(a);
+  EXPECT_FALSE(locks.try_lock(c, "k", LockMode::Exclusive));
+  locks.release_all(b);
+  EXPECT_TRUE(locks.try_lock(c, "k", LockMode::Exclusive));
+  EXPECT_TRUE(locks.try_lock(c, "k", LockMode::Shared));
+  locks.release_all(c);
+  co_return;
+}
+TEST(LockManager, SharedLocksGoTogetherAndKeepExclusiveOnesOut) { run_blocking(shared_locks_go_together()); }
+
+Task<void> first_come_first_served() {
+  LockManager locks;
+  LockOwner holder, first, second, reader;
+  Attempt first_attempt, second_attempt, reader_attempt;
+  locks.try_lock(holder, "k", LockMode::Shared);
+  start(locks, first, "k", LockMode::Exclusive, first_attempt);
+  co_await settle();
+  start(locks, second, "k", LockMode::Exclusive, second_attempt);
+  start(locks, reader, "k", LockMode::Shared, reader_attempt);
+  co_await settle();
+  EXPECT_TRUE(reader_attempt.waits()) << "a reader must not pass a waiting writer";
+  locks.release_all(holder);
+  co_await settle();
+  EXPECT_EQ(first_attempt.outcome, 0);
+  EXPECT_TRUE(second_attempt.waits());
+  locks.release_all(first);
+  co_await settle();
+  EXPECT_EQ(second_attempt.outcome, 0);
+  EXPECT_TRUE(reader_attempt.waits());
+  locks.release_all(second);
+  co_await settle();
+  EXPECT_EQ(reader_attempt.outcome, 0);
+  locks.release_all(reader);
+}
+TEST(LockManager, LocksAreGrantedInArrivalOrder) { run_blocking(first_come_first_served()); }
+
+Task<void> upgrade() {
+  LockManager locks;
+  LockOwner a, b, waiter;
+  Attempt upgrade_attempt, waiter_attempt;
+  locks.try_lock(a, "k", LockMode::Shared);
+  locks.try_lock(b, "k", LockMode::Shared);
+  start(locks, waiter, "k", LockMode::Exclusive, waiter_attempt);
+  start(locks, a, "k", LockMode::Exclusive, upgrade_attempt);
+  co_await settle();
+  EXPECT_TRUE(upgrade_attempt.waits());
+  locks.release_all(b);
+  co_await settle();
+  EXPECT_EQ(upgrade_attempt.outcome, 0);
+  EXPECT_TRUE(waiter_attempt.waits());
+  EXPECT_EQ(a.lock_count(), 1u);
+  locks.release_all(a);
+  co_await settle();
+  EXPECT_EQ(waiter_attempt.outcome, 0);
+  locks.release_all(waiter);
+}
+TEST(LockManager, AnUpgradeWaitsForTheOtherReadersOnly) { run_blocking(upgrade()); }
+
+Task<void> timeout() {
+  LockManager locks;
+  LockOwner holder, waiter, next;
+  locks.try_lock(holder, "k", LockMode::Shared);
+  Attempt next_attempt;
+  Attempt attempt;
+  start(locks, waiter, "k", LockMode::Exclusive, attempt, soon());
+  co_await settle();
+  start(locks, next, "k", LockMode::Shared, next_attempt);
+  co_await sleep_until(Clock::now() + 100ms);
+  EXPECT_EQ(attempt.outcome, er::kLockWaitTimeout);
+  EXPECT_EQ(next_attempt.outcome, 0) << "who waited behind the one that gave up goes on";
+  EXPECT_EQ(waiter.lock_count(), 0u);
+  locks.release_all(holder);
+  locks.release_all(next);
+}
+TEST(LockManager, AWaitEndsAtItsDeadline) { run_blocking(timeout()); }
+
+Task<void> cycle_of(size_t count) {
+  LockManager locks;
+  std::vector<LockOwner> owners(count);
+  std::vector<Attempt> attempts(count);
+  const auto key = [](size_t i) { return "k" + std::to_string(i); };
+  for (size_t i = 0; i < count; ++i) locks.try_lock(owners[i], key(i), LockMode::Exclusive);
+  for (size_t i = 0; i + 1 < count; ++i) {
+    start(locks, owners[i], key(i + 1), LockMode::Exclusive, attempts[i]);
+    co_await settle();
+    EXPECT_TRUE(attempts[i].waits());
+  }
+  start(locks, owners[count - 1], key(0), LockMode::Exclusive, attempts[count - 1]);
+  co_await settle();
+  EXPECT_EQ(attempts[count - 1].outcome, er::kLockDeadlock);
+  for (size_t i = count; i-- > 0;) {
+    locks.release_all(owners[i]);
+    co_await settle();
+    if (i > 0) {
+      EXPECT_EQ(attempts[i - 1].outcome, 0);
+    }
+  }
+}
+TEST(LockManager, WhoeverClosesACycleGivesUp) {
+  run_blocking(cycle_of(2));
+  run_blocking(cycle_of(5));
+}
+
+Task<void> two_upgrades() {
+  LockManager locks;
+  LockOwner a, b;
+  Attempt first, second;
+  locks.try_lock(a, "k", LockMode::Shared);
+  locks.try_lock(b, "k", LockMode::Shared);
+  start(locks, a, "k", LockMode::Exclusive, first);
+  co_await settle();
+  start(locks, b, "k", LockMode::Exclusive, second);
+  co_await settle();
+  EXPECT_EQ(second.outcome, er::kLockDeadlock);
+  EXPECT_TRUE(first.waits());
+  locks.release_all(b);
+  co_await settle();
+  EXPECT_EQ(first.outcome, 0);
+  locks.release_all(a);
+}
+TEST(LockManager, TwoUpgradesOfOneLockAreADeadlock) { run_blocking(two_upgrades()); }
+
+// The reader waits only because of the writer in front of it; the cycle goes through both.
+Task<void> cycle_through_a_queue() {
+  LockManager locks;
+  LockOwner holder, writer, reader;
+  Attempt writer_attempt, reader_attempt, holder_attempt;
+  locks.try_lock(holder, "k", LockMode::Shared);
+  locks.try_lock(reader, "other", LockMode::Exclusive);
+  start(locks, writer, "k", LockMode::Exclusive, writer_attempt);
+  co_await settle();
+  start(locks, reader, "k", LockMode::Shared, reader_attempt);
+  co_await settle();
+  start(locks, holder, "other", LockMode::Exclusive, holder_attempt);
+  co_await settle();
+  EXPECT_EQ(holder_attempt.outcome, er::kLockDeadlock);
+  locks.release_all(holder);
+  co_await settle();
+  locks.release_all(writer);
+  co_await settle();
+  EXPECT_EQ(reader_attempt.outcome, 0);
+  locks.release_all(reader);
+}
+TEST(LockManager, ACycleThroughAQueueIsFound) { run_blocking(cycle_through_a_queue()); }
+
+Task<void> kill() {
+  LockManager locks;
+  LockOwner holder, waiter;
+  Attempt attempt, again, after;
+  locks.try_lock(holder, "k", LockMode::Exclusive);
+  start(locks, waiter, "k", LockMode::Exclusive, attempt);
+  co_await settle();
+  locks.kill_wait(waiter);
+  co_await settle();
+  EXPECT_EQ(attempt.outcome, er::kQueryInterrupted);
+  start(locks, waiter, "k", LockMode::Exclusive, again);
+  co_await settle();
+  EXPECT_EQ(again.outcome, er::kQueryInterrupted) << "a kill that comes just before the wait counts too";
+  waiter.clear_kill();
+  start(locks, waiter, "k", LockMode::Exclusive, after);
+  co_await settle();
+  EXPECT_TRUE(after.waits());
+  locks.release_all(holder);
+  co_await settle();
+  EXPECT_EQ(after.outcome, 0);
+  locks.release_all(waiter);
+}
+TEST(LockManager, AKilledWaiterStopsWaiting) { run_blocking(kill()); }
+
+Task<void> table_full() {
+  LockManager locks({.partitions = 4, .max_locks = 2});
+  LockOwner owner;
+  EXPECT_EQ(code(co_await locks.lock(owner, "a", LockMode::Shared, soon())), 0);
+  EXPECT_EQ(code(co_await locks.lock(owner, "b", LockMode::Shared, soon())), 0);
+  EXPECT_EQ(code(co_await locks.lock(owner, "c", LockMode::Shared, soon())), er::kLockTableFull);
+  locks.release(owner, "a");
+  EXPECT_EQ(code(co_await locks.lock(owner, "c", LockMode::Shared, soon())), 0);
+  locks.release_all(owner);
+}
+TEST(LockManager, TooManyLocksAreRefused) { run_blocking(table_full()); }
+
+// Many coroutines on several threads take random locks and change what they guard; deadlocks happen and are retried.
+struct Stress {
+  static constexpr size_t kKeys = 12, kWorkers = 24, kRounds = 300, kThreads = 3;
+  LockManager locks;
+  std::array<uint64_t, kKeys> counters{};
+  std::atomic<uint64_t> expected{0}, deadlocks{0}, running{0};
+};
+
+Task<void> stress_worker(Stress& stress, unsigned seed) {
+  LockOwner owner;
+  for (size_t round = 0; round < Stress::kRounds;) {
+    const size_t first = seed = seed * 1103515245u + 12345u, second = seed * 69069u + 1u;
+    const size_t a = first / 7 % Stress::kKeys, b = second / 11 % Stress::kKeys;
+    const std::string key_a = "k" + std::to_string(a), key_b = "k" + std::to_string(b);
+    const LockMode mode = round % 5 == 0 ? LockMode::Shared : LockMode::Exclusive;
+    Status got = co_await stress.locks.lock(owner, key_a, mode, later());
+    if (got.ok()) got = co_await stress.locks.lock(owner, key_b, LockMode::Exclusive, later());
+    if (got.ok()) {
+      ++stress.counters[b];
+      stress.expected.fetch_add(1);
+      ++round;
+    } else {
+      EXPECT_EQ(got.error().code, er::kLockDeadlock);
+      stress.deadlocks.fetch_add(1);
+    }
+    stress.locks.release_all(owner);
+  }
+  if (stress.running.fetch_sub(1) == 1) stress.running.notify_all();
+}
+
+TEST(LockManager, UnderStressNothingIsLostAndNobodyHangs) {
+  Stress stress;
+  std::vector<std::unique_ptr<Reactor>> reactors;
+  std::vector<std::thread> threads;
+  stress.running = Stress::kWorkers;
+  for (size_t i = 0; i < Stress::kThreads; ++i) reactors.push_back(std::make_unique<Reactor>("stress"));
+  for (size_t i = 0; i < Stress::kWorkers; ++i) {
+    Reactor& home = *reactors[i % reactors.size()];
+    home.spawn(stress_worker(stress, static_cast<unsigned>(i + 1)));
+  }
+  for (auto& reactor : reactors) threads.emplace_back([&reactor] { reactor->run(); });
+  for (uint64_t left = stress.running; left != 0; left = stress.running) stress.running.wait(left);
+  for (auto& reactor : reactors) reactor->stop();
+  for (auto& thread : threads) thread.join();
+  uint64_t total = 0;
+  for (const uint64_t counter : stress.counters) total += counter;
+  EXPECT_EQ(total, stress.expected.load());
+  EXPECT_EQ(total, Stress::kWorkers * Stress::kRounds);
+}
+
+}  // namespace
+}  // namespace commitd::txn
