@@ -36,6 +36,7 @@ func TestWhatWasAppendedIsThereAfterReopening(t *testing.T) {
 	j := open(t, path)
 	must(t, j.AppendSync(Reserved{1, 10}))
 	must(t, j.Append(SetUp{}))
+	must(t, j.Append(Started{At: now}))
 	must(t, j.Append(Server{Number: 0, Server: timeline.Server{ID: "a server", Epoch: 3}}))
 	must(t, j.Append(OK{ID: 1, Sent: now, At: now.Add(time.Millisecond), Server: 0}))
 	must(t, j.Append(Refused{ID: 2, At: now, Errno: 1290}))

@@ -63,6 +63,9 @@ type Fault struct {
 	ExpectOutage bool
 }
 
+// Started says that a load begins: nobody wrote between the last record and this one.
+type Started struct{ At time.Time }
+
 // barrier is not written; it only waits its turn.
 type barrier struct{}
 
@@ -72,6 +75,7 @@ func (barrier) apply(*State) {}
 func (r header) line() string {
 	return fmt.Sprintf("ledger 1 %s %d", r.run.Name, r.run.Accounts)
 }
+func (r resumed) line() string  { return fmt.Sprintf("resumed %d", r.at.UnixNano()) }
 func (r Reserved) line() string { return fmt.Sprintf("reserved %d %d", r.First, r.Last) }
 func (r SetUp) line() string    { return "setup" }
 func (r Server) line() string {
@@ -148,6 +152,8 @@ func parse(line string) (record, error) {
 		r = Unknown{ID: f.number(), At: f.time()}
 	case "unreachable":
 		r = Unreachable{At: f.time()}
+	case "started":
+		r = Started{At: f.time()}
 	case "fault":
 		at, outage := f.time(), f.next() == "true"
 		r = Fault{At: at, ExpectOutage: outage, Name: f.text()}

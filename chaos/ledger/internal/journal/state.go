@@ -69,6 +69,7 @@ func (s *State) setOutcome(id uint64, o Outcome) {
 }
 
 func (r header) apply(s *State) { s.Run = r.run }
+func (Started) apply(s *State)  { s.Timeline.Resumed() }
 func (r SetUp) apply(s *State)  { s.SetUp = true }
 
 func (r Reserved) apply(s *State) {

@@ -33,6 +33,9 @@ func TestADurableServerSurvivesEveryKill(t *testing.T) {
 			t.Errorf("round %d: %s %v, fault %+v", r.Number, r.Verdict.Result, r.Verdict.Reasons, r.Fault)
 		}
 	}
+	if first, later := rounds[0].Fault, rounds[1].Verdict.Faults[0]; first.RTOSeconds != later.RTOSeconds {
+		t.Errorf("the time between the rounds counts as an outage: %v s became %v s", first.RTOSeconds, later.RTOSeconds)
+	}
 	if rounds[1].Verdict.Acknowledged <= rounds[0].Verdict.Acknowledged {
 		t.Error("the second round did not continue the first one's journal")
 	}

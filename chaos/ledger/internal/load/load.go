@@ -63,6 +63,9 @@ func (l *Load) Run(ctx context.Context) error {
 	if err := l.setUp(ctx); err != nil {
 		return err
 	}
+	if err := l.journal.Append(journal.Started{At: time.Now()}); err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for range l.config.Writers {
 		group.Go(func() error { return l.write(ctx) })

@@ -34,18 +34,20 @@ const (
 
 // Fault is a mark set when a fault was injected, and what followed.
 type Fault struct {
-	Name           string    `json:"name"`
-	At             time.Time `json:"at"`
-	ExpectOutage   bool      `json:"expectOutage"`
-	LastOKBefore   time.Time `json:"lastOKBefore"`
-	FirstOKAfter   time.Time `json:"firstOKAfter"`
-	RTOSeconds     float64   `json:"rtoSeconds"`
-	ServerBefore   Server    `json:"serverBefore"`
-	ServerAfter    Server    `json:"serverAfter"`
-	RecoveredBy    string    `json:"recoveredBy"`
-	AckedBefore    bool      `json:"acknowledgedBefore"`
-	AckedAfter     bool      `json:"acknowledgedAfter"`
-	ErrorsNoticed  int       `json:"errorsNoticed"`
+	Name          string    `json:"name"`
+	At            time.Time `json:"at"`
+	ExpectOutage  bool      `json:"expectOutage"`
+	LastOKBefore  time.Time `json:"lastOKBefore"`
+	FirstOKAfter  time.Time `json:"firstOKAfter"`
+	RTOSeconds    float64   `json:"rtoSeconds"`
+	ServerBefore  Server    `json:"serverBefore"`
+	ServerAfter   Server    `json:"serverAfter"`
+	RecoveredBy   string    `json:"recoveredBy"`
+	AckedBefore   bool      `json:"acknowledgedBefore"`
+	AckedAfter    bool      `json:"acknowledgedAfter"`
+	ErrorsNoticed int       `json:"errorsNoticed"`
+	// LedgerAway says that the ledger itself was stopped before the recovery was seen: the RTO is not known then.
+	LedgerAway     bool `json:"ledgerAway"`
 	longest        time.Duration
 	awaitingAnswer bool
 }
@@ -62,6 +64,8 @@ type Timeline struct {
 	tenures   []Tenure
 	faults    []Fault
 	stale     int
+	// resumed: the ledger has just come back; what it did not see is not a pause of the server.
+	resumed bool
 }
 
 // New returns a timeline that lists pauses of at least the threshold.
@@ -73,11 +77,28 @@ func (t *Timeline) Acknowledged(sent, at time.Time, by Server) {
 	if !t.lastOK.IsZero() && at.Before(t.lastOK) {
 		return
 	}
-	t.noteFault(at, by)
-	if gap := at.Sub(t.lastOK); !t.lastOK.IsZero() && gap >= t.threshold && len(t.pauses) < maxPauses {
+	gap := t.gap(at)
+	t.noteFault(at, by, gap)
+	if gap >= t.threshold && len(t.pauses) < maxPauses {
 		t.pauses = append(t.pauses, Pause{LastOK: t.lastOK, FirstOK: at, Seconds: gap.Seconds()})
 	}
-	t.lastOK, t.last = at, by
+	t.lastOK, t.last, t.resumed = at, by, false
+}
+
+// gap is how long nothing was acknowledged; 0 where nobody was there to see it.
+func (t *Timeline) gap(at time.Time) time.Duration {
+	if t.lastOK.IsZero() || t.resumed {
+		return 0
+	}
+	return at.Sub(t.lastOK)
+}
+
+// Resumed says that the ledger goes on after it was stopped.
+func (t *Timeline) Resumed() {
+	t.resumed = true
+	if f := t.openFault(); f != nil && !f.Recovered() {
+		f.LedgerAway = true
+	}
 }
 
 // noteServer extends the current tenure or opens the next one. A commit that was sent to an older epoch after a newer one
@@ -115,13 +136,13 @@ func (t *Timeline) hadTenure(s Server) bool {
 
 // noteFault keeps, for the newest fault, the longest pause since its mark: that is its outage. Faults are injected a
 // little after they are marked, so the first acknowledgement after the mark need not be the recovery.
-func (t *Timeline) noteFault(at time.Time, by Server) {
+func (t *Timeline) noteFault(at time.Time, by Server, gap time.Duration) {
 	f := t.openFault()
 	if f == nil || at.Before(f.At) {
 		return
 	}
 	f.AckedAfter = true
-	if gap := at.Sub(t.lastOK); !t.lastOK.IsZero() && gap > f.longest {
+	if gap > f.longest {
 		f.longest = gap
 		f.LastOKBefore, f.FirstOKAfter, f.RTOSeconds = t.lastOK, at, gap.Seconds()
 	}

@@ -84,3 +84,27 @@ func TestTenuresFollowTheMaster(t *testing.T) {
 		t.Fatalf("tenures %+v", tenures)
 	}
 }
+
+func TestTheLedgersOwnAbsenceIsNotAnOutageOfTheServer(t *testing.T) {
+	line := New(time.Second)
+	ack(line, 1, a1)
+	line.Fault("kill", at(2), true)
+	line.Failed(at(2.1))
+	ack(line, 4, a1)
+	line.Resumed()
+	ack(line, 60, a1)
+	if f := line.Faults()[0]; f.RTOSeconds != 3 || f.LedgerAway {
+		t.Errorf("a ledger that was stopped after the recovery changed it: %+v", f)
+	}
+	if pauses := line.Pauses(); len(pauses) != 1 {
+		t.Errorf("pauses %+v", pauses)
+	}
+
+	line.Fault("kill again", at(61), true)
+	line.Failed(at(61.1))
+	line.Resumed()
+	ack(line, 90, a1)
+	if f := line.Faults()[1]; f.RTOSeconds != 0 || !f.LedgerAway {
+		t.Errorf("an outage that nobody saw the end of has an RTO: %+v", f)
+	}
+}
