@@ -42,8 +42,8 @@ class PosixFile final : public File {
   Result<size_t> read_at(uint64_t offset, std::span<char> into) override {
     size_t done = 0;
     while (done < into.size()) {
-      const ssize_t n =
-          retry_interrupted([&] { return ::pread(fd_, into.data() + done, into.size() - done, offset + done); });
+      const ssize_t n = retry_interrupted(
+          [&] { return ::pread(fd_, into.data() + done, into.size() - done, offset + done); });
       if (n < 0) return make_error(er::kErrorOnRead, "Cannot read '{}' (errno {})", path_, errno);
       if (n == 0) break;
       done += n;
@@ -73,19 +73,22 @@ class PosixFile final : public File {
     return {};
   }
 
-  // Not repeated after a failure: the kernel may have dropped the dirty pages, and a second call would report success.
+  // Not repeated after a failure: the kernel may have dropped the dirty pages, and a second call would report
+  // success.
   Status sync_data() override {
     if (::fdatasync(fd_) != 0) return io_error("sync", path_, errno);
     return {};
   }
 
   Status truncate(uint64_t size) override {
-    if (retry_interrupted([&] { return ::ftruncate(fd_, size); }) != 0) return io_error("truncate", path_, errno);
+    if (retry_interrupted([&] { return ::ftruncate(fd_, size); }) != 0)
+      return io_error("truncate", path_, errno);
     return {};
   }
 
   Status preallocate(uint64_t offset, uint64_t length) override {
-    const int result = retry_interrupted([&] { return ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, offset, length); });
+    const int result =
+        retry_interrupted([&] { return ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, offset, length); });
     if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS) return io_error("preallocate", path_, errno);
     return {};
   }
@@ -122,7 +125,8 @@ class PosixFileSystem final : public FileSystem {
   }
 
   Status sync_directory(const std::string& path) override {
-    const int fd = retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    const int fd =
+        retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     if (fd < 0) return io_error("open", path, errno);
     const int result = ::fsync(fd);
     const int error = errno;

@@ -1,4 +1,5 @@
-// File access behind an interface, so that tests can record every write and sync, and lose what was not synced.
+// File access behind an interface, so that tests can record every write and sync, and lose what was not
+// synced.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,15 @@ namespace commitd {
 class File {
  public:
   virtual ~File() = default;
-  virtual Result<size_t> read_at(uint64_t offset, std::span<char> into) = 0;  // fewer bytes only at the end of the file
-  // Writes all pieces one behind the other with one system call where the kernel allows it. On failure some bytes may be there.
+  virtual Result<size_t> read_at(uint64_t offset,
+                                 std::span<char> into) = 0;  // fewer bytes only at the end of the file
+  // Writes all pieces one behind the other with one system call where the kernel allows it. On failure some
+  // bytes may be there.
   virtual Status write_at(uint64_t offset, std::span<const std::string_view> pieces) = 0;
   virtual Status sync_data() = 0;  // fdatasync
   virtual Status truncate(uint64_t size) = 0;
-  virtual Status preallocate(uint64_t offset, uint64_t length) = 0;  // FALLOC_FL_KEEP_SIZE; not an error where unsupported
+  virtual Status preallocate(uint64_t offset,
+                             uint64_t length) = 0;  // FALLOC_FL_KEEP_SIZE; not an error where unsupported
   virtual Result<uint64_t> size() = 0;
 };
 
@@ -40,7 +44,8 @@ class FileSystem {
 };
 
 Result<std::string> read_whole_file(FileSystem& fs, const std::string& path);
-// Readers see the old content or the new one, also after a crash: temporary file, fdatasync, rename, directory sync.
+// Readers see the old content or the new one, also after a crash: temporary file, fdatasync, rename,
+// directory sync.
 Status write_file_atomically(FileSystem& fs, const std::string& path, std::string_view content);
 
 }  // namespace commitd

@@ -27,7 +27,8 @@ TEST_F(PosixFiles, PiecesStandOneBehindTheOther) {
   auto file = fs_.open(path("a"), FileSystem::Open::Create);
   ASSERT_TRUE(file.ok());
   std::vector<std::string> texts;
-  for (int i = 0; i < 3000; ++i) texts.push_back(i % 7 == 0 ? "" : std::to_string(i));  // more than one system call takes
+  for (int i = 0; i < 3000; ++i)
+    texts.push_back(i % 7 == 0 ? "" : std::to_string(i));  // more than one system call takes
   std::vector<std::string_view> pieces(texts.begin(), texts.end());
   ASSERT_TRUE((*file)->write_at(3, pieces).ok());
   std::string expected(3, '\0');

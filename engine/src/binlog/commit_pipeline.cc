@@ -18,14 +18,17 @@ void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock
 }
 
 Error shutting_down() {
-  return make_error(er::kServerShutdown, "Server shutdown in progress. Whether the transaction survives is known after the restart");
+  return make_error(
+      er::kServerShutdown,
+      "Server shutdown in progress. Whether the transaction survives is known after the restart");
 }
 
 }  // namespace
 
 observe::Histogram& stage_seconds(const char* stage) {
   const auto make = [](const char* name) -> observe::Histogram& {
-    return observe::histogram("commitd_commit_stage_seconds", "Time transactions spend in the stages of the commit.", {{"stage", name}});
+    return observe::histogram("commitd_commit_stage_seconds",
+                              "Time transactions spend in the stages of the commit.", {{"stage", name}});
   };
   static auto& queue = make("queue");
   static auto& flush = make("flush");
@@ -34,19 +37,24 @@ observe::Histogram& stage_seconds(const char* stage) {
   static auto& engine = make("engine");
   static auto& total = make("total");
   const std::string_view name = stage;
-  return name == "queue" ? queue : name == "flush" ? flush : name == "sync" ? sync : name == "ack" ? ack : name == "engine" ? engine : total;
+  return name == "queue"    ? queue
+         : name == "flush"  ? flush
+         : name == "sync"   ? sync
+         : name == "ack"    ? ack
+         : name == "engine" ? engine
+                            : total;
 }
 
-CommitPipeline::Impl::Impl(std::unique_ptr<Log> the_log, const OpenReport& report, storage::Engine& the_engine, EventApplier& applier,
+CommitPipeline::Impl::Impl(std::unique_ptr<Log> the_log, const OpenReport& report,
+                           storage::Engine& the_engine, EventApplier& applier,
                            PipelineOptions pipeline_options)
     : options(std::move(pipeline_options)),
       found(report),
       log(std::move(the_log)),
       engine(the_engine),
       engine_stage(*log, engine, applier,
-                   [this](std::span<const PendingTransaction> transactions, const storage::CommitPoint& point) {
-                     taken_into_engine(transactions, point);
-                   }) {
+                   [this](std::span<const PendingTransaction> transactions,
+                          const storage::CommitPoint& point) { taken_into_engine(transactions, point); }) {
   const storage::CommitPoint& point = engine_stage.point();
   durable_end = found.end;
   acknowledged_end = applied_end = point.position;
@@ -74,7 +82,9 @@ void CommitPipeline::Impl::move_acknowledged(LogPosition to) {
   if (front_is_acknowledged()) engine_work.notify_one();
 }
 
-void CommitPipeline::Impl::adjust_hold() { queue.hold_local(pending_bytes > options.max_unacknowledged_bytes); }
+void CommitPipeline::Impl::adjust_hold() {
+  queue.hold_local(pending_bytes > options.max_unacknowledged_bytes);
+}
 
 void CommitPipeline::Impl::run_engine_thread() {
   for (;;) {
@@ -111,7 +121,8 @@ std::vector<PendingTransaction> CommitPipeline::Impl::take_acknowledged() {
   return batch;
 }
 
-void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction> transactions, const storage::CommitPoint& point) {
+void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction> transactions,
+                                             const storage::CommitPoint& point) {
   std::unique_lock lock(mutex);
   for (const PendingTransaction& transaction : transactions) {
     if (!transaction.gtid.empty()) executed.add(transaction.gtid);
@@ -136,13 +147,15 @@ void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction>
   }
 }
 
-CommitPipeline::CommitPipeline(std::unique_ptr<Log> log, const OpenReport& found, storage::Engine& engine, EventApplier& applier,
-                               PipelineOptions options)
+CommitPipeline::CommitPipeline(std::unique_ptr<Log> log, const OpenReport& found, storage::Engine& engine,
+                               EventApplier& applier, PipelineOptions options)
     : impl_(std::make_unique<Impl>(std::move(log), found, engine, applier, std::move(options))) {}
 
 CommitPipeline::~CommitPipeline() = default;
 
-Result<CommitPipeline::ReplayReport> CommitPipeline::replay(LogPosition limit) { return impl_->replay(limit); }
+Result<CommitPipeline::ReplayReport> CommitPipeline::replay(LogPosition limit) {
+  return impl_->replay(limit);
+}
 
 void CommitPipeline::start() {
   impl_->log_thread = std::thread([this] { impl_->run_log_thread(); });
@@ -172,7 +185,8 @@ void CommitPipeline::stop() {
 Task<Status> CommitPipeline::commit(CommitRequest& request) {
   if (request.events->empty()) co_return Status{};
   if (request.events->size() > kLargestTransaction) {
-    co_return make_error(er::kTransCacheFull, "The transaction needs {} bytes of binary log; {} are possible. Split it",
+    co_return make_error(er::kTransCacheFull,
+                         "The transaction needs {} bytes of binary log; {} are possible. Split it",
                          request.events->size(), kLargestTransaction);
   }
   LocalCommit commit;
@@ -183,7 +197,8 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
   co_return std::move(commit.result);
 }
 
-void CommitPipeline::append_received(std::string events, Gtid gtid, std::function<void(LogPosition)> on_durable) {
+void CommitPipeline::append_received(std::string events, Gtid gtid,
+                                     std::function<void(LogPosition)> on_durable) {
   impl_->queue.push(ReceivedTransaction{std::move(events), gtid, std::move(on_durable)});
 }
 
@@ -222,12 +237,15 @@ uint64_t CommitPipeline::unapplied_transactions() const {
 
 std::chrono::nanoseconds CommitPipeline::oldest_unacknowledged_age() const {
   std::lock_guard lock(impl_->mutex);
-  const auto oldest = std::partition_point(impl_->pending.begin(), impl_->pending.end(),
-                                           [this](const PendingTransaction& t) { return t.end <= impl_->acknowledged_end; });
+  const auto oldest =
+      std::partition_point(impl_->pending.begin(), impl_->pending.end(),
+                           [this](const PendingTransaction& t) { return t.end <= impl_->acknowledged_end; });
   return oldest == impl_->pending.end() ? std::chrono::nanoseconds(0) : Clock::now() - oldest->durable_at;
 }
 
-Log& CommitPipeline::log() { return *impl_->log; }
+Log& CommitPipeline::log() {
+  return *impl_->log;
+}
 
 Task<bool> CommitPipeline::wait_beyond(LogPosition position, Bound bound, Deadline deadline) {
   ProgressWaits::Wait wait;

@@ -1,9 +1,10 @@
 // The commit pipeline: queue → flush → sync → ship/acknowledge → engine commit → reply.
 //
-// Two threads. The log thread takes everything that is queued as one group, numbers it, patches positions and checksums, writes it with one
-// pwritev and makes it durable with one fdatasync; while it syncs, the next group gathers. The engine thread takes groups that are
-// acknowledged, in log order, into the storage engine with one batch, and wakes exactly the sessions they belong to.
-// Acknowledgement holds up neither the next group's flush nor its sync.
+// Two threads. The log thread takes everything that is queued as one group, numbers it, patches positions and
+// checksums, writes it with one pwritev and makes it durable with one fdatasync; while it syncs, the next
+// group gathers. The engine thread takes groups that are acknowledged, in log order, into the storage engine
+// with one batch, and wakes exactly the sessions they belong to. Acknowledgement holds up neither the next
+// group's flush nor its sync.
 #pragma once
 
 #include <atomic>
@@ -27,9 +28,10 @@ namespace commitd::binlog {
 struct CommitRequest {
   TransactionBuffer* events = nullptr;  // finished
   WriteSet* writes = nullptr;
-  bool ship = true;                     // false: sql_log_bin=0
-  uint64_t epoch = 0;                   // not 0: an epoch transaction
-  std::function<void()> publish;        // called by the engine thread right behind the engine commit (a DDL's catalog change)
+  bool ship = true;    // false: sql_log_bin=0
+  uint64_t epoch = 0;  // not 0: an epoch transaction
+  std::function<void()>
+      publish;  // called by the engine thread right behind the engine commit (a DDL's catalog change)
 
   // Filled in by the pipeline.
   Gtid gtid;
@@ -42,11 +44,13 @@ class EventApplier {
   virtual ~EventApplier() = default;
   struct Outcome {
     std::function<void()> publish;
-    bool exclusive = false;  // needs everything before it committed and visible first, and nothing behind it in the same batch (DDL)
+    bool exclusive = false;  // needs everything before it committed and visible first, and nothing behind it
+                             // in the same batch (DDL)
   };
-  // `events`: the whole transaction from its GTID event on; of a session with sql_log_bin=0 it starts with BEGIN (or its statement) instead.
-  // Called by the engine thread, at start-up by the thread that replays, in log order. When the outcome would be exclusive and
-  // `alone` is false, it returns {exclusive = true} without filling `writes`; the pipeline commits what it has and calls again with alone = true.
+  // `events`: the whole transaction from its GTID event on; of a session with sql_log_bin=0 it starts with
+  // BEGIN (or its statement) instead. Called by the engine thread, at start-up by the thread that replays, in
+  // log order. When the outcome would be exclusive and `alone` is false, it returns {exclusive = true}
+  // without filling `writes`; the pipeline commits what it has and calls again with alone = true.
   virtual Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) = 0;
 };
 
@@ -54,18 +58,19 @@ struct PipelineOptions {
   uint32_t server_id = 1;
   Uuid server_uuid;
   bool sync_binlog = true;
-  uint64_t gno_floor = 0;           // GTIDs of this server start above it
+  uint64_t gno_floor = 0;                            // GTIDs of this server start above it
   uint64_t max_unacknowledged_bytes = 256ull << 20;  // commits wait at the queue beyond this
 };
 
 class CommitPipeline {
  public:
-  CommitPipeline(std::unique_ptr<Log> log, const OpenReport& found, storage::Engine& engine, EventApplier& applier,
-                 PipelineOptions options);
+  CommitPipeline(std::unique_ptr<Log> log, const OpenReport& found, storage::Engine& engine,
+                 EventApplier& applier, PipelineOptions options);
   ~CommitPipeline();  // stop() must have been called
 
   // --- start-up: before start() ---
-  // Replays the log from the engine's position up to `limit` into the engine; what is behind `limit` becomes the unacknowledged tail.
+  // Replays the log from the engine's position up to `limit` into the engine; what is behind `limit` becomes
+  // the unacknowledged tail.
   struct ReplayReport {
     uint64_t transactions = 0;
     uint64_t rows = 0;
@@ -75,14 +80,15 @@ class CommitPipeline {
   void stop();  // finishes what is queued and durable-and-acknowledged; the rest stays in the log
 
   // --- local commits: from any reactor ---
-  // Returns when the transaction is durable, acknowledged and visible in the engine. An error before the log write means nothing happened; error
-  // 1053 from fail_waiters() means the outcome is not known.
+  // Returns when the transaction is durable, acknowledged and visible in the engine. An error before the log
+  // write means nothing happened; error 1053 from fail_waiters() means the outcome is not known.
   Task<Status> commit(CommitRequest& request);
 
   // --- received transactions: from the receiver ---
-  // `events`: whole transaction from its GTID event on, checksummed, as the source sent it: bodies are copied, positions and checksums patched.
-  // `on_durable` is called on the log thread with the position behind it in our log; also when the transaction was there already. It must not
-  // wait for the pipeline. After a failure it is never called.
+  // `events`: whole transaction from its GTID event on, checksummed, as the source sent it: bodies are
+  // copied, positions and checksums patched. `on_durable` is called on the log thread with the position
+  // behind it in our log; also when the transaction was there already. It must not wait for the pipeline.
+  // After a failure it is never called.
   void append_received(std::string events, Gtid gtid, std::function<void(LogPosition)> on_durable);
 
   // --- acknowledgement: from replication, any thread, monotonic ---
@@ -93,14 +99,16 @@ class CommitPipeline {
   void acknowledge_through(const Gtid& gtid);  // as soon as it is durable here
 
   // --- role changes ---
-  // While closed, commit() fails at once with `why` (nothing is queued any more when this returns: this and the next two wait for the group that
-  // is being written, one sync at most).
+  // While closed, commit() fails at once with `why`; only epoch transactions pass (nothing is queued any more
+  // when this returns: this and the next two wait for the group that is being written, one sync at most).
   void close_to_local_commits(Error why);
   void open_to_local_commits();
-  // Every waiting commit() returns `why`; its transaction stays in the log and is taken into the engine from there if it is acknowledged later.
+  // Every waiting commit() returns `why`; its transaction stays in the log and is taken into the engine from
+  // there if it is acknowledged later.
   void fail_waiters(const Error& why);
-  // Cuts the log behind the last transaction that is in `keep`, from the first unapplied one that is not. Error 3002 when one that is not in
-  // `keep` has been applied. Returns the number of transactions cut. Local commits must be closed and the receiver stopped.
+  // Cuts the log behind the last transaction that is in `keep`, from the first unapplied one that is not.
+  // Error 3002 when one that is not in `keep` has been applied. Returns the number of transactions cut. Local
+  // commits must be closed and the receiver stopped.
   Result<uint64_t> cut_unacknowledged(const GtidSet& keep);
   void raise_gno_floor(uint64_t floor);
 
@@ -122,7 +130,7 @@ class CommitPipeline {
   Task<bool> wait_beyond(LogPosition position, Bound bound, Deadline deadline);
   // The same for a GTID set being applied (WAIT_FOR_EXECUTED_GTID_SET).
   Task<bool> wait_executed(const GtidSet& set, Deadline deadline);
-  Task<Status> rotate();      // FLUSH BINARY LOGS
+  Task<Status> rotate();                       // FLUSH BINARY LOGS
   Task<Status> purge_to(uint32_t first_kept);  // PURGE BINARY LOGS; never past the engine's flushed position
 
   // Set when the log or the engine failed for good: nothing is acknowledged any more. /healthz says why.

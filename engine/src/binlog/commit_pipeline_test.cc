@@ -19,10 +19,13 @@ class Pipeline : public ::testing::Test {
     server_.pipeline->set_gate(gate);
   }
   CommitPipeline& pipeline() { return *server_.pipeline; }
-  std::shared_ptr<Pending<Committed>> begin(Commit what) { return server_.begin_commit(reactors_[what.id], std::move(what)); }
+  std::shared_ptr<Pending<Committed>> begin(Commit what) {
+    return server_.begin_commit(reactors_[what.id], std::move(what));
+  }
   Committed commit(Commit what) { return begin(std::move(what))->get(); }
   void receive(uint64_t gno) {
-    pipeline().append_received(received_from(server_b(), gno, gno), {server_b(), gno}, [this](LogPosition) { ++reported_; });
+    pipeline().append_received(received_from(server_b(), gno, gno), {server_b(), gno},
+                               [this](LogPosition) { ++reported_; });
   }
   static GtidSet gnos(const Uuid& sid, uint64_t first, uint64_t last) {
     GtidSet set;
@@ -37,7 +40,8 @@ class Pipeline : public ::testing::Test {
   std::atomic<int> reported_{0};
 };
 
-Task<std::vector<Committed>> commit_many(CommitPipeline& pipeline, const TableDef& table, uint64_t first, int count) {
+Task<std::vector<Committed>> commit_many(CommitPipeline& pipeline, const TableDef& table, uint64_t first,
+                                         int count) {
   std::vector<Committed> results;
   for (int i = 0; i < count; ++i) {
     Commit what;
@@ -80,9 +84,11 @@ TEST_F(Pipeline, OneSyncPerGroup) {
   start();
   const auto count = [](const char* name) { return observe::counter(name, "").value(); };
   const size_t syncs = fs_.data_syncs();
-  const uint64_t groups = count("commitd_commit_groups_total"), transactions = count("commitd_commit_group_transactions_total");
+  const uint64_t groups = count("commitd_commit_groups_total"),
+                 transactions = count("commitd_commit_group_transactions_total");
   std::vector<std::shared_ptr<Pending<std::vector<Committed>>>> sessions;
-  for (int i = 0; i < 20; ++i) sessions.push_back(run_on(reactors_[i], commit_many(pipeline(), server_.table, i * 100, 20)));
+  for (int i = 0; i < 20; ++i)
+    sessions.push_back(run_on(reactors_[i], commit_many(pipeline(), server_.table, i * 100, 20)));
   for (auto& session : sessions) session->get();
   EXPECT_EQ(fs_.data_syncs() - syncs, count("commitd_commit_groups_total") - groups);
   EXPECT_EQ(count("commitd_commit_group_transactions_total") - transactions, 400u);
@@ -180,6 +186,15 @@ TEST_F(Pipeline, EpochTransactionsAreKnownFromTheLog) {
   ASSERT_TRUE(again.open_and_start().ok());
   EXPECT_EQ(again.pipeline->last_log_epoch(), 9u);
   EXPECT_EQ(again.engine.replay_position().epoch, 9u);
+}
+
+TEST_F(Pipeline, AnEpochTransactionPassesWhileLocalCommitsAreClosed) {
+  start();
+  pipeline().close_to_local_commits(make_error(er::kOptionPreventsStatement, "read only"));
+  EXPECT_FALSE(commit({1}).status.ok());
+  EXPECT_TRUE(commit({0, true, 3}).status.ok());
+  pipeline().open_to_local_commits();
+  EXPECT_TRUE(commit({2}).status.ok());
 }
 
 TEST_F(Pipeline, ReceivedTransactionsKeepTheirGtidAndAreLoggedOnce) {

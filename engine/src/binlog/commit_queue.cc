@@ -10,16 +10,21 @@ namespace {
 // A group beyond this gains nothing from growing, and costs memory.
 constexpr size_t kLargestGroup = 16 << 20;
 
-Error shutting_down() { return make_error(er::kServerShutdown, "Server shutdown in progress"); }
+Error shutting_down() {
+  return make_error(er::kServerShutdown, "Server shutdown in progress");
+}
 
-bool is_epoch(const LocalCommit* commit) { return commit->request->epoch != 0; }
+bool is_epoch(const LocalCommit* commit) {
+  return commit->request->epoch != 0;
+}
 
 }  // namespace
 
 Status CommitQueue::push(LocalCommit& commit) {
   std::lock_guard lock(mutex_);
   if (stopped_) return shutting_down();
-  if (closed_ && !is_epoch(&commit)) return *closed_;  // a new master logs its epoch before it is open to anybody
+  if (closed_ && !is_epoch(&commit))
+    return *closed_;  // a new master logs its epoch before it is open to anybody
   local_.push_back(&commit);
   work_.notify_one();
   return {};
@@ -93,11 +98,19 @@ void CommitQueue::hold_local(bool on) {
 }
 
 std::vector<LocalCommit*> CommitQueue::close(Error why) {
-  std::lock_guard lock(mutex_);
-  closed_ = std::move(why);
-  std::vector<LocalCommit*> queued(local_.begin(), local_.end());
-  local_.clear();
-  return queued;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = std::move(why);
+  }
+  return remove_queued();
+}
+
+std::vector<LocalCommit*> CommitQueue::fail(Error why) {
+  {
+    std::lock_guard lock(mutex_);
+    failed_ = std::move(why);
+  }
+  return remove_queued();
 }
 
 void CommitQueue::open() {

@@ -1,4 +1,5 @@
-// What waits for the log thread: local commits, received transactions, and errands that must run between two groups.
+// What waits for the log thread: local commits, received transactions, and errands that must run between two
+// groups.
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,8 @@
 
 namespace commitd::binlog {
 
-// A commit() that is under way; lives in its coroutine. Whoever takes it off the last list it stands on answers it, once.
+// A commit() that is under way; lives in its coroutine. Whoever takes it off the last list it stands on
+// answers it, once.
 struct LocalCommit {
   CommitRequest* request = nullptr;
   Parker parker;
@@ -54,19 +56,25 @@ class CommitQueue {
     std::vector<ReceivedTransaction> received;
     std::vector<Errand*> errands;
   };
-  // For the log thread: waits for work. Calling it again says that the last batch is dealt with. nullopt = stopped, and nothing is left.
+  // For the log thread: waits for work. Calling it again says that the last batch is dealt with. nullopt =
+  // stopped, and nothing is left.
   std::optional<Batch> take();
-  // Received transactions that could not be written go back to the front; the log thread rests before it tries again.
+  // Received transactions that could not be written go back to the front; the log thread rests before it
+  // tries again.
   void put_back(std::vector<ReceivedTransaction> received, std::chrono::milliseconds rest);
 
   // While held, only epoch transactions are taken from the local commits: too much is unacknowledged.
   void hold_local(bool on);
-  // Local commits are refused with `why` until opened; those still queued are returned to be answered.
+  // Local commits are refused with `why` until opened, all but epoch transactions: by one of those a server
+  // becomes writable. Those still queued are returned to be answered.
   std::vector<LocalCommit*> close(Error why);
+  // The same for good and for all.
+  std::vector<LocalCommit*> fail(Error why);
   void open();
   std::vector<LocalCommit*> remove_queued();
 
-  // Waits until the log thread is between two batches and keeps it there. One pause at a time; others wait for it.
+  // Waits until the log thread is between two batches and keeps it there. One pause at a time; others wait
+  // for it.
   void pause();
   void resume();
   // Nothing more is accepted; take() hands out what is left.
@@ -81,7 +89,7 @@ class CommitQueue {
   std::deque<LocalCommit*> local_;
   std::deque<ReceivedTransaction> received_;
   std::vector<Errand*> errands_;
-  std::optional<Error> closed_;
+  std::optional<Error> closed_, failed_;
   bool busy_ = false, paused_ = false, held_ = false, stopped_ = false;
 };
 

@@ -1,4 +1,5 @@
-// Crashes at every write, sync and directory change of a workload, with every kind of loss a disk may cause, and looks at what comes up.
+// Crashes at every write, sync and directory change of a workload, with every kind of loss a disk may cause,
+// and looks at what comes up.
 #include <algorithm>
 #include <random>
 
@@ -69,7 +70,8 @@ void run_workload(Workload& run, bool disk_lies = false) {
 
 // A state the engine may come up with: it keeps no log, so any earlier prefix.
 FakeEngine::State engine_after_crash(const Workload& run, size_t step, std::mt19937& random) {
-  const auto behind = std::find_if(run.engine.begin(), run.engine.end(), [step](const EngineHistory& h) { return h.step > step; });
+  const auto behind = std::find_if(run.engine.begin(), run.engine.end(),
+                                   [step](const EngineHistory& h) { return h.step > step; });
   const size_t choices = behind - run.engine.begin() + 1;
   const size_t choice = random() % choices;
   return choice == 0 ? FakeEngine::State{} : run.engine[choice - 1].state;
@@ -81,21 +83,25 @@ std::optional<std::string> violation(const Workload& run, size_t step, Loss loss
   auto disk = run.fs.after_crash(step, loss, seed);
   Server server(*disk, engine_after_crash(run, step, random));
   server.max_file_size = kSmallFile;
-  if (auto started = server.open_and_start(); !started.ok()) return "does not start: " + started.error().message;
+  if (auto started = server.open_and_start(); !started.ok())
+    return "does not start: " + started.error().message;
 
   const GtidSet executed = server.pipeline->gtid_executed();
   if (executed != server.pipeline->gtid_logged()) return "the engine and the log differ";
   const std::vector<std::string> keys = server.engine.state().keys;
-  if (keys.size() > run.keys.size() || !std::equal(keys.begin(), keys.end(), run.keys.begin())) return "not a prefix of what was committed";
+  if (keys.size() > run.keys.size() || !std::equal(keys.begin(), keys.end(), run.keys.begin()))
+    return "not a prefix of what was committed";
   const std::set<std::string> present(keys.begin(), keys.end());
   for (const Acknowledged& one : run.acknowledged) {
     if (one.step > step) continue;
-    if (!one.gtid.empty() && !executed.contains(one.gtid)) return "acknowledged and lost: " + one.gtid.to_string();
+    if (!one.gtid.empty() && !executed.contains(one.gtid))
+      return "acknowledged and lost: " + one.gtid.to_string();
     const bool is_statement = (one.id - 1) % kEach == 7;
     if (is_statement) continue;
     const bool first = present.contains(orders_image(server.table, one.id, ""));
     const bool second = present.contains(orders_image(server.table, one.id, "second"));
-    if (!first || !second) return "acknowledged and " + std::string(first || second ? "half there" : "not there");
+    if (!first || !second)
+      return "acknowledged and " + std::string(first || second ? "half there" : "not there");
   }
   Reactors reactors(1);
   Commit another;
@@ -106,7 +112,8 @@ std::optional<std::string> violation(const Workload& run, size_t step, Loss loss
 
   Server again(*disk, server.engine.state());
   if (!again.open_and_start().ok()) return "does not start a second time";
-  if (!again.pipeline->gtid_executed().contains(committed->get().gtid)) return "loses a commit after recovery";
+  if (!again.pipeline->gtid_executed().contains(committed->get().gtid))
+    return "loses a commit after recovery";
   return std::nullopt;
 }
 
@@ -120,7 +127,8 @@ TEST(CrashPoints, NoAcknowledgedCommitIsLostAndNothingIsHalfThere) {
     ASSERT_EQ(violation(run, step, Loss::KeepAll, step), std::nullopt) << "step " << step;
     ASSERT_EQ(violation(run, step, Loss::DropAll, step), std::nullopt) << "step " << step;
     for (unsigned seed = 0; seed < 4; ++seed) {
-      ASSERT_EQ(violation(run, step, Loss::Random, step * 4 + seed), std::nullopt) << "step " << step << " seed " << seed;
+      ASSERT_EQ(violation(run, step, Loss::Random, step * 4 + seed), std::nullopt)
+          << "step " << step << " seed " << seed;
     }
   }
 }
@@ -153,7 +161,8 @@ TEST(CrashPoints, ACutThatIsInterruptedCanBeRepeated) {
     server.pipeline->set_gate(CommitPipeline::Gate::Gated);
     std::atomic<uint64_t> reported{0};
     for (uint64_t gno = 1; gno <= 12; ++gno) {
-      server.pipeline->append_received(received_from(server_b(), gno, gno), {server_b(), gno}, [&](LogPosition) { ++reported; });
+      server.pipeline->append_received(received_from(server_b(), gno, gno), {server_b(), gno},
+                                       [&](LogPosition) { ++reported; });
       eventually([&] { return reported == gno; });
     }
     ASSERT_GT(server.pipeline->durable_end().file, 2u);

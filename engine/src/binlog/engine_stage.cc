@@ -13,7 +13,11 @@ constexpr size_t kLargestBatch = 8 << 20;
 }  // namespace
 
 EngineStage::EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Taken taken)
-    : log_(log), engine_(engine), applier_(applier), taken_(std::move(taken)), point_(engine.replay_position()) {}
+    : log_(log),
+      engine_(engine),
+      applier_(applier),
+      taken_(std::move(taken)),
+      point_(engine.replay_position()) {}
 
 Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
   rest_ = transactions;
@@ -59,8 +63,9 @@ Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosi
   }
   if (!outcome) {
     built_.pop_back();
-    return make_error(outcome.error().code, "Cannot apply transaction {} at offset {} of '{}': {}", transaction.gtid.to_string(),
-                      transaction.start.offset, log_.file_name(transaction.start.file), outcome.error().message);
+    return make_error(outcome.error().code, "Cannot apply transaction {} at offset {} of '{}': {}",
+                      transaction.gtid.to_string(), transaction.start.offset,
+                      log_.file_name(transaction.start.file), outcome.error().message);
   }
   keys_written_ += built_.back().entries().size();
   batch_.push_back(&built_.back());
@@ -86,10 +91,12 @@ Status EngineStage::flush() {
   return {};
 }
 
-Result<std::string_view> EngineStage::events_of(const PendingTransaction& transaction, LogPosition readable_to) {
+Result<std::string_view> EngineStage::events_of(const PendingTransaction& transaction,
+                                                LogPosition readable_to) {
   const size_t length = transaction.end.offset - transaction.start.offset;
   const auto inside = [&]() -> std::optional<std::string_view> {
-    if (chunk_.start.file != transaction.start.file || chunk_.start.offset > transaction.start.offset) return std::nullopt;
+    if (chunk_.start.file != transaction.start.file || chunk_.start.offset > transaction.start.offset)
+      return std::nullopt;
     const size_t skip = transaction.start.offset - chunk_.start.offset;
     if (skip + length > chunk_.bytes.size()) return std::nullopt;
     return chunk_.bytes.substr(skip, length);
@@ -104,7 +111,8 @@ Result<std::string_view> EngineStage::events_of(const PendingTransaction& transa
     chunk_ = std::move(*chunk);
     if (auto found = inside()) return *found;
     if (chunk_.bytes.empty() || chunk_.start != next) {
-      return make_error(er::kErrorOnRead, "Transaction {} is cut off in the binary log", transaction.gtid.to_string());
+      return make_error(er::kErrorOnRead, "Transaction {} is cut off in the binary log",
+                        transaction.gtid.to_string());
     }
     joined_ += chunk_.bytes;
     next.offset += chunk_.bytes.size();

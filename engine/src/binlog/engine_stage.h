@@ -1,4 +1,5 @@
-// Takes transactions into the storage engine in log order: local ones with the writes their session made, all others by their events.
+// Takes transactions into the storage engine in log order: local ones with the writes their session made, all
+// others by their events.
 #pragma once
 
 #include <deque>
@@ -16,7 +17,7 @@ namespace commitd::binlog {
 // A transaction that is durable in the log and not yet in the engine.
 struct PendingTransaction {
   LogPosition start, end;
-  Gtid gtid;             // empty: of a session with sql_log_bin=0
+  Gtid gtid;  // empty: of a session with sql_log_bin=0
   uint64_t epoch = 0;
   LocalCommit* local = nullptr;  // null: known by its events only
   Clock::time_point durable_at;
@@ -54,8 +55,8 @@ class EngineStage {
   std::deque<WriteSet> built_;  // writes made from events
   std::vector<std::function<void()>> publish_;
 
-  LogChunk chunk_;       // what was read last
-  std::string joined_;   // a transaction that spans several chunks
+  LogChunk chunk_;      // what was read last
+  std::string joined_;  // a transaction that spans several chunks
 };
 
 }  // namespace commitd::binlog

@@ -19,11 +19,13 @@ constexpr uint8_t kChecksumCrc32 = 1;
 
 // Length of the fixed part behind the header, for event types 1 to 42, as MySQL 8.4 writes it.
 constexpr std::array<uint8_t, 42> kPostHeaderLengths = {
-    0, 13, 0, 8, 0, 0, 0, 0, 4, 0, 4, 0, 0, 0, 99, 0, 4, 26, 8, 0, 0,
-    0, 8, 8, 8, 2, 0, 0, 0, 10, 10, 10, 42, 42, 0, 18, 52, 0, 10, 40, 0, 0,
+    0, 13, 0, 8, 0, 0, 0, 0, 4,  0,  4,  0,  0,  0, 99, 0,  4, 26, 8,  0, 0,
+    0, 8,  8, 8, 2, 0, 0, 0, 10, 10, 10, 42, 42, 0, 18, 52, 0, 10, 40, 0, 0,
 };
 
-size_t lenenc_size(uint64_t value) { return value < 251 ? 1 : value < 1u << 16 ? 3 : value < 1u << 24 ? 4 : 9; }
+size_t lenenc_size(uint64_t value) {
+  return value < 251 ? 1 : value < 1u << 16 ? 3 : value < 1u << 24 ? 4 : 9;
+}
 
 }  // namespace
 
@@ -65,7 +67,8 @@ Status seal_events(char* events, size_t length, uint64_t start_position) {
     auto event = parse_event({events + done, length - done});
     if (!event) return std::move(event).error();
     if (event->bytes.size() < kHeaderLength + kChecksumLength) {
-      return make_error(er::kErrorOnRead, "Event of {} bytes has no room for a checksum", event->bytes.size());
+      return make_error(er::kErrorOnRead, "Event of {} bytes has no room for a checksum",
+                        event->bytes.size());
     }
     done += seal_event(events + done, start_position + done);
   }
@@ -79,7 +82,8 @@ void append_format_description(std::string& out, EventOrigin origin, std::string
   std::string version(server_version.substr(0, kServerVersionLength - 1));
   version.resize(kServerVersionLength);
   out += version;
-  w.le32(0);  // "created" is set only by a server whose start must drop its replicas' temporary tables; we log none
+  w.le32(0);  // "created" is set only by a server whose start must drop its replicas' temporary tables; we
+              // log none
   w.u8(kHeaderLength);
   out.append(reinterpret_cast<const char*>(kPostHeaderLengths.data()), kPostHeaderLengths.size());
   w.u8(kChecksumCrc32);
@@ -103,7 +107,8 @@ void append_rotate(std::string& out, EventOrigin origin, std::string_view next_f
 
 uint64_t whole_transaction_length(uint64_t length_behind_gtid, const GtidEvent& gtid) {
   const bool original_differs = gtid.original_commit_timestamp != gtid.immediate_commit_timestamp;
-  const uint64_t without_length = length_behind_gtid + kLogicalClockOffset + 16 + 7 + (original_differs ? 7 : 0) + 4 + kChecksumLength;
+  const uint64_t without_length =
+      length_behind_gtid + kLogicalClockOffset + 16 + 7 + (original_differs ? 7 : 0) + 4 + kChecksumLength;
   uint64_t total = without_length + lenenc_size(without_length);
   return without_length + lenenc_size(total);
 }
@@ -125,8 +130,8 @@ void append_gtid(std::string& out, EventOrigin origin, const GtidEvent& gtid, bo
   end_event(out, start);
 }
 
-void append_query(std::string& out, EventOrigin origin, const TransactionBuffer::Context& context, std::string_view db,
-                  std::string_view sql) {
+void append_query(std::string& out, EventOrigin origin, const TransactionBuffer::Context& context,
+                  std::string_view db, std::string_view sql) {
   ByteWriter w(out);
   const auto code = [&](QueryVariable variable) { w.u8(static_cast<uint8_t>(variable)); };
   const size_t start = begin_event(out, EventType::Query, origin);

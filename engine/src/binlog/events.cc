@@ -14,29 +14,47 @@ Error damaged(const EventView& event, const char* what) {
                     static_cast<int>(event.header.type), event.header.length);
 }
 
-// Query events carry what the statement's meaning depends on as a list of (code, value); the width of a value follows from its code.
-// A code we do not know ends the list: its width is unknown.
+// Query events carry what the statement's meaning depends on as a list of (code, value); the width of a value
+// follows from its code. A code we do not know ends the list: its width is unknown.
 void parse_status_variables(std::string_view variables, QueryEvent& query) {
   ByteReader reader(variables);
   while (reader.ok() && !reader.rest().empty()) {
     switch (static_cast<QueryVariable>(reader.u8())) {
-      case QueryVariable::Flags2: reader.skip(4); break;
-      case QueryVariable::SqlMode: query.sql_mode = reader.le64(); break;
-      case QueryVariable::Catalog: reader.bytes(reader.u8() + 1); break;
-      case QueryVariable::AutoIncrement: reader.skip(4); break;
+      case QueryVariable::Flags2:
+        reader.skip(4);
+        break;
+      case QueryVariable::SqlMode:
+        query.sql_mode = reader.le64();
+        break;
+      case QueryVariable::Catalog:
+        reader.bytes(reader.u8() + 1);
+        break;
+      case QueryVariable::AutoIncrement:
+        reader.skip(4);
+        break;
       case QueryVariable::Charset:
         query.client_collation = reader.le16();
         query.connection_collation = reader.le16();
         query.server_collation = reader.le16();
         break;
-      case QueryVariable::TimeZone: query.time_zone = std::string(reader.bytes(reader.u8())); break;
-      case QueryVariable::CatalogNz: reader.bytes(reader.u8()); break;
+      case QueryVariable::TimeZone:
+        query.time_zone = std::string(reader.bytes(reader.u8()));
+        break;
+      case QueryVariable::CatalogNz:
+        reader.bytes(reader.u8());
+        break;
       case QueryVariable::LcTimeNames:
       case QueryVariable::CharsetDatabase:
-      case QueryVariable::DefaultCollationForUtf8mb4: reader.skip(2); break;
+      case QueryVariable::DefaultCollationForUtf8mb4:
+        reader.skip(2);
+        break;
       case QueryVariable::TableMapForUpdate:
-      case QueryVariable::DdlLoggedWithXid: reader.skip(8); break;
-      case QueryVariable::SourceDataWritten: reader.skip(4); break;
+      case QueryVariable::DdlLoggedWithXid:
+        reader.skip(8);
+        break;
+      case QueryVariable::SourceDataWritten:
+        reader.skip(4);
+        break;
       case QueryVariable::Invoker:
         reader.bytes(reader.u8());
         reader.bytes(reader.u8());
@@ -53,8 +71,11 @@ void parse_status_variables(std::string_view variables, QueryEvent& query) {
         break;
       case QueryVariable::ExplicitDefaultsForTimestamp:
       case QueryVariable::RequirePrimaryKey:
-      case QueryVariable::DefaultTableEncryption: reader.skip(1); break;
-      default: return;
+      case QueryVariable::DefaultTableEncryption:
+        reader.skip(1);
+        break;
+      default:
+        return;
     }
   }
 }

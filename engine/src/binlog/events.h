@@ -14,9 +14,23 @@
 namespace commitd::binlog {
 
 enum class EventType : uint8_t {
-  Query = 2, Stop = 3, Rotate = 4, FormatDescription = 15, Xid = 16, TableMap = 19, Heartbeat = 27, Ignorable = 28,
-  RowsQuery = 29, WriteRows = 30, UpdateRows = 31, DeleteRows = 32, Gtid = 33, AnonymousGtid = 34, PreviousGtids = 35,
-  HeartbeatV2 = 41, GtidTagged = 42,
+  Query = 2,
+  Stop = 3,
+  Rotate = 4,
+  FormatDescription = 15,
+  Xid = 16,
+  TableMap = 19,
+  Heartbeat = 27,
+  Ignorable = 28,
+  RowsQuery = 29,
+  WriteRows = 30,
+  UpdateRows = 31,
+  DeleteRows = 32,
+  Gtid = 33,
+  AnonymousGtid = 34,
+  PreviousGtids = 35,
+  HeartbeatV2 = 41,
+  GtidTagged = 42,
 };
 
 inline constexpr size_t kHeaderLength = 19;
@@ -41,15 +55,18 @@ struct EventView {
   std::string_view body(bool checksummed) const;
 };
 
-// The event at the start of `bytes`; an error when it is cut off or its length is impossible. Does not check the CRC.
+// The event at the start of `bytes`; an error when it is cut off or its length is impossible. Does not check
+// the CRC.
 Result<EventView> parse_event(std::string_view bytes);
 bool checksum_matches(const EventView& event);
 
-// Our own events travel as ignorable ones (type 28, flag 0x80): body = "cmtd", kind, payload. Other readers skip them.
+// Our own events travel as ignorable ones (type 28, flag 0x80): body = "cmtd", kind, payload. Other readers
+// skip them.
 enum class OwnKind : uint8_t {
   GroupOpen = 1,  // struct GroupOpen; never shipped
-  RowIds = 2,     // table id u64 (of the TABLE_MAP), count u32, row ids u64 each: in front of an UPDATE/DELETE rows event of a table without primary key
-  Epoch = 3,      // epoch u64: inside an epoch transaction
+  RowIds = 2,  // table id u64 (of the TABLE_MAP), count u32, row ids u64 each: in front of an UPDATE/DELETE
+               // rows event of a table without primary key
+  Epoch = 3,   // epoch u64: inside an epoch transaction
   LocalOnly = 4,  // wraps a transaction of a session with sql_log_bin=0: replayed, never shipped
 };
 
@@ -89,7 +106,7 @@ struct RowsEvent {
   bool statement_end = false;
   uint64_t columns = 0;
   std::string_view before_bitmap, after_bitmap;  // columns present (after: UPDATE only)
-  std::string_view rows;                         // row images one behind the other (UPDATE: before, after, before, after …)
+  std::string_view rows;  // row images one behind the other (UPDATE: before, after, before, after …)
 };
 Result<RowsEvent> parse_rows_event(const EventView& event, bool checksummed);
 
@@ -102,9 +119,9 @@ std::optional<OwnEvent> parse_own_event(const EventView& event, bool checksummed
 
 // The event every group of transactions starts with. Recovery tells a torn tail from corruption by it.
 struct GroupOpen {
-  uint64_t number = 0;               // u64, ascending
-  LogPosition acknowledged;          // u32 + u64: known to be acknowledged when the group was written
-  bool earlier_is_durable = false;   // u8: everything before this event was synced before it was written
+  uint64_t number = 0;              // u64, ascending
+  LogPosition acknowledged;         // u32 + u64: known to be acknowledged when the group was written
+  bool earlier_is_durable = false;  // u8: everything before this event was synced before it was written
 };
 // nullopt when it is another event.
 std::optional<GroupOpen> parse_group_open(const EventView& event, bool checksummed);

@@ -71,7 +71,8 @@ TEST(Events, CutOffEventsAreErrors) {
   std::string bytes;
   append_query(bytes, {}, {}, "shop", "DROP TABLE orders");
   sealed(bytes);
-  for (size_t length = 0; length < bytes.size(); ++length) EXPECT_FALSE(parse_event(std::string_view(bytes).substr(0, length)).ok());
+  for (size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_FALSE(parse_event(std::string_view(bytes).substr(0, length)).ok());
 }
 
 TEST(Events, GtidComesBackAndCountsTheWholeTransaction) {
@@ -144,8 +145,9 @@ TEST(TransactionBuffer, RowsOfOneStatementShareAnEvent) {
   const auto events = split(buffer.bytes());
   std::vector<EventType> types;
   for (const EventView& event : events) types.push_back(event.header.type);
-  EXPECT_EQ(types, (std::vector{EventType::Query, EventType::TableMap, EventType::WriteRows, EventType::UpdateRows,
-                                EventType::TableMap, EventType::DeleteRows, EventType::Xid}));
+  EXPECT_EQ(types,
+            (std::vector{EventType::Query, EventType::TableMap, EventType::WriteRows, EventType::UpdateRows,
+                         EventType::TableMap, EventType::DeleteRows, EventType::Xid}));
   auto map = parse_table_map_event(events[1], true);
   EXPECT_EQ(map->table, "orders");
   EXPECT_EQ(map->types, (std::vector<uint8_t>{3, 15}));
@@ -241,7 +243,9 @@ TEST(TransactionScanner, FindsTransactionsOfEveryKind) {
   const TableDef table = orders_table();
   std::string log;
   append_group_open(log, {}, {1, {}, true});
-  const auto gtid = [&](uint64_t gno) { append_gtid(log, {}, {{server_a(), gno}, 0, static_cast<int64_t>(gno), 0, 1, 1}, true); };
+  const auto gtid = [&](uint64_t gno) {
+    append_gtid(log, {}, {{server_a(), gno}, 0, static_cast<int64_t>(gno), 0, 1, 1}, true);
+  };
   gtid(1);
   log += insert_order(table, 1, "a").bytes();
   gtid(2);

@@ -17,7 +17,8 @@ GroupBuilder::Placed GroupBuilder::seal_from(size_t offset) {
   return {{start_.file, start_.offset + offset}, {start_.file, start_.offset + bytes_->size()}};
 }
 
-GroupBuilder::Placed GroupBuilder::add_local(TransactionBuffer& events, const Gtid& gtid, uint64_t commit_timestamp) {
+GroupBuilder::Placed GroupBuilder::add_local(TransactionBuffer& events, const Gtid& gtid,
+                                             uint64_t commit_timestamp) {
   const size_t offset = bytes_->size();
   GtidEvent event;
   event.gtid = gtid;
@@ -45,7 +46,8 @@ Result<GroupBuilder::Placed> GroupBuilder::add_received(std::string_view events)
       return make_error(er::kErrorOnRead, "A received transaction does not start with a GTID event");
     }
     if (event->bytes.size() < kHeaderLength + kChecksumLength) {
-      return make_error(er::kErrorOnRead, "A received event of {} bytes has no checksum", event->bytes.size());
+      return make_error(er::kErrorOnRead, "A received event of {} bytes has no checksum",
+                        event->bytes.size());
     }
     done += event->bytes.size();
   }

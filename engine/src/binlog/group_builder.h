@@ -1,4 +1,5 @@
-// Puts a commit group together: one string that is written to the log as it stands and from then on is the page readers share.
+// Puts a commit group together: one string that is written to the log as it stands and from then on is the
+// page readers share.
 #pragma once
 
 #include <memory>
@@ -11,8 +12,9 @@
 
 namespace commitd::binlog {
 
-// MySQL's logical clock: transactions whose intervals (last_committed, sequence_number) overlap may be applied in parallel. Starts anew with
-// every file. Local transactions of one group held all their locks at the same time, so they depend only on what was logged before the group.
+// MySQL's logical clock: transactions whose intervals (last_committed, sequence_number) overlap may be
+// applied in parallel. Starts anew with every file. Local transactions of one group held all their locks at
+// the same time, so they depend only on what was logged before the group.
 struct LogicalClock {
   int64_t sequence = 0;
   int64_t group_parent = 0;
@@ -29,7 +31,8 @@ class GroupBuilder {
   Placed add_local(TransactionBuffer& events, const Gtid& gtid, uint64_t commit_timestamp);
   // A local transaction of a session with sql_log_bin=0.
   Placed add_unshipped(TransactionBuffer& events);
-  // A whole transaction as its source sent it, from its GTID event on. Bodies stay; positions, logical clock and checksums become ours.
+  // A whole transaction as its source sent it, from its GTID event on. Bodies stay; positions, logical clock
+  // and checksums become ours.
   Result<Placed> add_received(std::string_view events);
 
   size_t size() const { return bytes_->size(); }

@@ -16,7 +16,8 @@ constexpr uint64_t kLargestFile = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kRotateEventRoom = 512;
 
 observe::Counter& fsyncs() {
-  static auto& counter = observe::counter("commitd_binlog_fsyncs_total", "fdatasync calls on the binary log.");
+  static auto& counter =
+      observe::counter("commitd_binlog_fsyncs_total", "fdatasync calls on the binary log.");
   return counter;
 }
 observe::Counter& writes() {
@@ -24,15 +25,19 @@ observe::Counter& writes() {
   return counter;
 }
 observe::Counter& bytes_written() {
-  static auto& counter = observe::counter("commitd_binlog_bytes_written_total", "Bytes written to the binary log.");
+  static auto& counter =
+      observe::counter("commitd_binlog_bytes_written_total", "Bytes written to the binary log.");
   return counter;
 }
 
 }  // namespace
 
-EventOrigin Log::Impl::origin() const { return {options.server_id, static_cast<uint32_t>(std::time(nullptr))}; }
+EventOrigin Log::Impl::origin() const {
+  return {options.server_id, static_cast<uint32_t>(std::time(nullptr))};
+}
 
-// Space ahead of the end is only a help to the file system: without it appending works as well, so failures do not matter.
+// Space ahead of the end is only a help to the file system: without it appending works as well, so failures
+// do not matter.
 void Log::Impl::preallocate(uint64_t up_to) {
   if (options.preallocate_bytes == 0 || up_to <= preallocated_to) return;
   const uint64_t start = std::max(preallocated_to, end.offset);
@@ -81,7 +86,8 @@ Status Log::Impl::open_writer(LogPosition at) {
   return {};
 }
 
-// The order matters: the file is durable and complete before the index lists it, so that a listed file is never missing.
+// The order matters: the file is durable and complete before the index lists it, so that a listed file is
+// never missing.
 Status Log::Impl::start_new_file(uint32_t number, const GtidSet& previous) {
   const std::string header = log_file_header(origin(), options.server_version, previous);
   const std::string path = index.path(number);
@@ -150,7 +156,8 @@ Log::~Log() {
   if (impl_->writer && impl_->usable) (void)impl_->writer->truncate(impl_->end.offset);
 }
 
-Result<std::unique_ptr<Log>> Log::open(FileSystem& fs, LogOptions options, LogPosition scan_from, OpenReport* report) {
+Result<std::unique_ptr<Log>> Log::open(FileSystem& fs, LogOptions options, LogPosition scan_from,
+                                       OpenReport* report) {
   auto impl = std::make_unique<Impl>(fs, std::move(options));
   COMMITD_RETURN_IF_ERROR(impl->open(scan_from, *report));
   return std::unique_ptr<Log>(new Log(std::move(impl)));
@@ -161,24 +168,52 @@ LogPosition Log::end() const {
   return impl_->end;
 }
 
-Status Log::append(std::shared_ptr<const std::string> bytes) { return impl_->append(std::move(bytes)); }
-bool Log::usable() const { return impl_->usable; }
-Status Log::sync() { return impl_->sync_writer(); }
-Status Log::rotate(const GtidSet& logged) { return impl_->rotate(logged); }
-bool Log::wants_rotation() const { return impl_->end.offset >= impl_->options.max_file_size; }
-bool Log::would_overflow(uint64_t bytes) const { return impl_->end.offset + bytes + kRotateEventRoom > kLargestFile; }
-Status Log::cut(LogPosition position) { return impl_->cut(position); }
-Status Log::purge(uint32_t first_kept) { return impl_->purge(first_kept); }
+Status Log::append(std::shared_ptr<const std::string> bytes) {
+  return impl_->append(std::move(bytes));
+}
+bool Log::usable() const {
+  return impl_->usable;
+}
+Status Log::sync() {
+  return impl_->sync_writer();
+}
+Status Log::rotate(const GtidSet& logged) {
+  return impl_->rotate(logged);
+}
+bool Log::wants_rotation() const {
+  return impl_->end.offset >= impl_->options.max_file_size;
+}
+bool Log::would_overflow(uint64_t bytes) const {
+  return impl_->end.offset + bytes + kRotateEventRoom > kLargestFile;
+}
+Status Log::cut(LogPosition position) {
+  return impl_->cut(position);
+}
+Status Log::purge(uint32_t first_kept) {
+  return impl_->purge(first_kept);
+}
 
 Result<LogChunk> Log::read(LogPosition from, LogPosition limit, size_t max_bytes) {
   return impl_->read(from, limit, max_bytes);
 }
-Result<std::vector<LogFileInfo>> Log::files() const { return impl_->files(); }
-std::string Log::file_name(uint32_t number) const { return impl_->index.name(number); }
-Result<uint32_t> Log::file_number(std::string_view name) const { return impl_->file_number(name); }
-Result<GtidSet> Log::previous_gtids(uint32_t file) { return impl_->previous_gtids(file); }
-Result<LogPosition> Log::start_for(const GtidSet& have) { return impl_->start_for(have); }
-std::unique_ptr<Log::Hold> Log::hold(uint32_t first_needed) { return std::make_unique<Hold>(*impl_, first_needed); }
+Result<std::vector<LogFileInfo>> Log::files() const {
+  return impl_->files();
+}
+std::string Log::file_name(uint32_t number) const {
+  return impl_->index.name(number);
+}
+Result<uint32_t> Log::file_number(std::string_view name) const {
+  return impl_->file_number(name);
+}
+Result<GtidSet> Log::previous_gtids(uint32_t file) {
+  return impl_->previous_gtids(file);
+}
+Result<LogPosition> Log::start_for(const GtidSet& have) {
+  return impl_->start_for(have);
+}
+std::unique_ptr<Log::Hold> Log::hold(uint32_t first_needed) {
+  return std::make_unique<Hold>(*impl_, first_needed);
+}
 
 Log::Hold::Hold(Impl& log, uint32_t first_needed) : log_(log), first_needed_(first_needed) {
   std::lock_guard lock(log_.mutex);

@@ -1,4 +1,5 @@
-// The files of the binlog: index, append, sync, rotation, purge, cutting, reading. One writer (the pipeline's log thread); any number of readers.
+// The files of the binlog: index, append, sync, rotation, purge, cutting, reading. One writer (the pipeline's
+// log thread); any number of readers.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct LogOptions {
   uint32_t server_id = 1;
   std::string server_version;
   uint64_t memory_bytes = 32ull << 20;  // recent log kept in memory for readers
-  GtidSet initial_gtids;                // of a datadir that came without a log (a clone): PREVIOUS_GTIDS of its first file
+  GtidSet initial_gtids;  // of a datadir that came without a log (a clone): PREVIOUS_GTIDS of its first file
 };
 
 struct LogFileInfo {
@@ -42,31 +43,35 @@ struct LogChunk {
 
 // What opening found.
 struct OpenReport {
-  LogPosition end;                 // end of the last complete transaction
-  uint64_t truncated_bytes = 0;    // torn tail that was cut
-  GtidSet logged;                  // GTIDs in all files, and purged ones
+  LogPosition end;               // end of the last complete transaction
+  uint64_t truncated_bytes = 0;  // torn tail that was cut
+  GtidSet logged;                // GTIDs in all files, and purged ones
   GtidSet purged;
-  uint64_t last_epoch = 0;         // 0 when the scanned part has no epoch transaction
-  LogPosition acknowledged;        // greatest acknowledged position that a group header names
+  uint64_t last_epoch = 0;   // 0 when the scanned part has no epoch transaction
+  LogPosition acknowledged;  // greatest acknowledged position that a group header names
   uint64_t last_group = 0;
   int64_t last_sequence_number = 0;  // of the last transaction in the last file
 };
 
 class Log {
  public:
-  // Creates the first file in an empty directory. `scan_from`: the engine's replay position; files before it are only read for their
-  // PREVIOUS_GTIDS. Damage that a later group follows is corruption: an error with file and offset, nothing changed.
-  static Result<std::unique_ptr<Log>> open(FileSystem& fs, LogOptions options, LogPosition scan_from, OpenReport* report);
+  // Creates the first file in an empty directory. `scan_from`: the engine's replay position; files before it
+  // are only read for their PREVIOUS_GTIDS. Damage that a later group follows is corruption: an error with
+  // file and offset, nothing changed.
+  static Result<std::unique_ptr<Log>> open(FileSystem& fs, LogOptions options, LogPosition scan_from,
+                                           OpenReport* report);
   ~Log();
 
   // --- writer side: one thread ---
   LogPosition end() const;  // where the next byte goes
-  // One pwritev; not durable yet. `bytes` are whole events with positions and checksums already right for end(). After an error nothing
-  // of them is in the file; where even that failed, usable() is false: the server must stop.
+  // One pwritev; not durable yet. `bytes` are whole events with positions and checksums already right for
+  // end(). After an error nothing of them is in the file; where even that failed, usable() is false: the
+  // server must stop.
   Status append(std::shared_ptr<const std::string> bytes);
   bool usable() const;
-  Status sync();  // one fdatasync; an error is final: the server must stop
-  Status rotate(const GtidSet& logged);  // ROTATE event, new file (FDE, PREVIOUS_GTIDS of `logged`), index and directory durable
+  Status sync();                         // one fdatasync; an error is final: the server must stop
+  Status rotate(const GtidSet& logged);  // ROTATE event, new file (FDE, PREVIOUS_GTIDS of `logged`), index
+                                         // and directory durable
   bool wants_rotation() const;
   // True when `bytes` more would not fit 32-bit positions in this file.
   bool would_overflow(uint64_t bytes) const;
@@ -74,17 +79,20 @@ class Log {
   Status cut(LogPosition position);
 
   // --- readers: any thread ---
-  // The next whole events from `from` on, up to `limit` and about `max_bytes`; empty bytes when from == limit. When `from` is the end of a
-  // finished file the chunk starts in the next one (chunk.start tells).
+  // The next whole events from `from` on, up to `limit` and about `max_bytes`; empty bytes when from ==
+  // limit. When `from` is the end of a finished file the chunk starts in the next one (chunk.start tells).
   Result<LogChunk> read(LogPosition from, LogPosition limit, size_t max_bytes);
   Result<std::vector<LogFileInfo>> files() const;
-  std::string file_name(uint32_t number) const;               // "binlog.000007"
-  Result<uint32_t> file_number(std::string_view name) const;  // error 1236 for a file that is not in the index
+  std::string file_name(uint32_t number) const;  // "binlog.000007"
+  Result<uint32_t> file_number(
+      std::string_view name) const;  // error 1236 for a file that is not in the index
   // PREVIOUS_GTIDS of a file.
   Result<GtidSet> previous_gtids(uint32_t file);
-  // Where a reader that has `have` must start: the beginning of the newest file whose PREVIOUS_GTIDS are within `have`. Error 1236 when purged.
+  // Where a reader that has `have` must start: the beginning of the newest file whose PREVIOUS_GTIDS are
+  // within `have`. Error 1236 when purged.
   Result<LogPosition> start_for(const GtidSet& have);
-  // Deletes files before `first_kept`, but none from the first one on that a reader holds, nor the one being written.
+  // Deletes files before `first_kept`, but none from the first one on that a reader holds, nor the one being
+  // written.
   Status purge(uint32_t first_kept);
 
   // A reader's claim on the files from one on; given back when destroyed. Must not outlive the log.

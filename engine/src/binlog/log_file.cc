@@ -23,7 +23,8 @@ std::string log_file_header(EventOrigin origin, std::string_view server_version,
   return header;
 }
 
-Status create_log_file(FileSystem& fs, const std::string& directory, const std::string& path, std::string_view header) {
+Status create_log_file(FileSystem& fs, const std::string& directory, const std::string& path,
+                       std::string_view header) {
   auto file = fs.open(path, FileSystem::Open::Create);
   if (!file) return std::move(file).error();
   COMMITD_RETURN_IF_ERROR((*file)->write_at(0, std::span(&header, 1)));
@@ -46,7 +47,8 @@ Result<LogFileHeader> read_log_file_header(File& file, const std::string& path) 
     auto outcome = reader.next(event);
     if (!outcome) return std::move(outcome).error();
     if (*outcome != EventReader::Outcome::Event || event.header.type != expected) {
-      return make_error(er::kErrorOnRead, "The binary log file '{}' is damaged at offset {}: its header is incomplete", path,
+      return make_error(er::kErrorOnRead,
+                        "The binary log file '{}' is damaged at offset {}: its header is incomplete", path,
                         reader.offset());
     }
     if (expected == EventType::FormatDescription && load_le16(event.body(true).data()) != 4) {
@@ -99,7 +101,8 @@ Result<std::string> read_exactly(File& file, uint64_t offset, uint64_t length) {
   auto got = file.read_at(offset, bytes);
   if (!got) return std::move(got).error();
   if (*got != length) {
-    return make_error(er::kErrorOnRead, "The binary log ends at offset {}, before the {} bytes wanted at {}", offset + *got, length, offset);
+    return make_error(er::kErrorOnRead, "The binary log ends at offset {}, before the {} bytes wanted at {}",
+                      offset + *got, length, offset);
   }
   return bytes;
 }

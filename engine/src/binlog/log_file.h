@@ -14,7 +14,8 @@ namespace commitd::binlog {
 // Magic, format description, PREVIOUS_GTIDS.
 std::string log_file_header(EventOrigin origin, std::string_view server_version, const GtidSet& previous);
 // Makes the file with its header; data and directory entry are durable when it returns.
-Status create_log_file(FileSystem& fs, const std::string& directory, const std::string& path, std::string_view header);
+Status create_log_file(FileSystem& fs, const std::string& directory, const std::string& path,
+                       std::string_view header);
 
 struct LogFileHeader {
   GtidSet previous;

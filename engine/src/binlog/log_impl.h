@@ -1,4 +1,5 @@
-// What the parts of Log share: log_open.cc (opening and recovery), log.cc (the writer's side), log_read.cc (the readers').
+// What the parts of Log share: log_open.cc (opening and recovery), log.cc (the writer's side), log_read.cc
+// (the readers').
 #pragma once
 
 #include <map>

@@ -10,15 +10,24 @@ namespace commitd::binlog {
 LogIndex::LogIndex(FileSystem& fs, std::string directory, std::string base_name)
     : fs_(fs), directory_(std::move(directory)), base_name_(std::move(base_name)) {}
 
-std::string LogIndex::index_path() const { return directory_ + "/" + base_name_ + ".index"; }
-std::string LogIndex::name(uint32_t number) const { return fmt::format("{}.{:06}", base_name_, number); }
-std::string LogIndex::path(uint32_t number) const { return directory_ + "/" + name(number); }
+std::string LogIndex::index_path() const {
+  return directory_ + "/" + base_name_ + ".index";
+}
+std::string LogIndex::name(uint32_t number) const {
+  return fmt::format("{}.{:06}", base_name_, number);
+}
+std::string LogIndex::path(uint32_t number) const {
+  return directory_ + "/" + name(number);
+}
 
-bool LogIndex::contains(uint32_t number) const { return std::binary_search(numbers_.begin(), numbers_.end(), number); }
+bool LogIndex::contains(uint32_t number) const {
+  return std::binary_search(numbers_.begin(), numbers_.end(), number);
+}
 
 std::optional<uint32_t> LogIndex::number(std::string_view name) const {
   const size_t prefix = base_name_.size() + 1;
-  if (name.size() < prefix + 6 || !name.starts_with(base_name_) || name[prefix - 1] != '.') return std::nullopt;
+  if (name.size() < prefix + 6 || !name.starts_with(base_name_) || name[prefix - 1] != '.')
+    return std::nullopt;
   uint32_t value = 0;
   const char* end = name.data() + name.size();
   const auto [stop, error] = std::from_chars(name.data() + prefix, end, value);
@@ -39,7 +48,8 @@ Result<bool> LogIndex::load() {
     if (line.starts_with("./")) line.remove_prefix(2);
     const auto of_line = number(line);
     if (!of_line || (!numbers.empty() && *of_line != numbers.back() + 1)) {
-      return make_error(er::kErrorOnRead, "'{}' has an unexpected line '{}': its files must be consecutive", index_path(), line);
+      return make_error(er::kErrorOnRead, "'{}' has an unexpected line '{}': its files must be consecutive",
+                        index_path(), line);
     }
     numbers.push_back(*of_line);
   }

@@ -1,4 +1,5 @@
-// Opening the log: what a crash may have left is told apart from damage, a torn tail is cut, half-made files are removed.
+// Opening the log: what a crash may have left is told apart from damage, a torn tail is cut, half-made files
+// are removed.
 #include <algorithm>
 
 #include "base/error_codes.h"
@@ -8,8 +9,9 @@
 namespace commitd::binlog {
 
 struct Log::Impl::FileScan {
-  uint64_t boundary = 0;      // end of the last complete transaction, or of the last event that stands outside of one
-  uint64_t invalid_at = 0;    // where the first unreadable event stands; 0 = there is none
+  uint64_t boundary =
+      0;  // end of the last complete transaction, or of the last event that stands outside of one
+  uint64_t invalid_at = 0;  // where the first unreadable event stands; 0 = there is none
   uint64_t size = 0;
   bool ends_with_rotate = false;
   GtidSet previous, gtids;
@@ -25,13 +27,15 @@ Status Log::Impl::open(LogPosition scan_from, OpenReport& report) {
   return scan(scan_from, report);
 }
 
-// No index: the first start, or a crash during it. Any other log files are somebody's data that we do not understand.
+// No index: the first start, or a crash during it. Any other log files are somebody's data that we do not
+// understand.
 Status Log::Impl::open_first(LogPosition scan_from) {
   auto on_disk = index.numbers_on_disk();
   if (!on_disk) return std::move(on_disk).error();
   if (scan_from.file != 0 && options.initial_gtids.empty()) {
     return make_error(er::kErrorOnRead,
-                      "The data goes with position {} of '{}', but '{}' holds no binary log. Restore the log files, or empty the datadir",
+                      "The data goes with position {} of '{}', but '{}' holds no binary log. Restore the log "
+                      "files, or empty the datadir",
                       scan_from.offset, index.name(scan_from.file), options.directory);
   }
   const std::string header = log_file_header(origin(), options.server_version, options.initial_gtids);
@@ -41,8 +45,9 @@ Status Log::Impl::open_first(LogPosition scan_from) {
     auto size = (*file)->size();
     if (!size) return std::move(size).error();
     if (on_disk->size() > 1 || *size > header.size()) {
-      return make_error(er::kErrorOnRead, "'{}' holds binary log files but no index of them ('{}.index'). Restore it", options.directory,
-                        options.base_name);
+      return make_error(er::kErrorOnRead,
+                        "'{}' holds binary log files but no index of them ('{}.index'). Restore it",
+                        options.directory, options.base_name);
     }
     COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
   }
@@ -73,7 +78,8 @@ Status Log::Impl::open_files() {
 
 Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
   const uint32_t first = index.numbers().front(), last = index.numbers().back();
-  // A clone's data goes with a position in front of its first file. Whether that fits is for replay to say, which knows the GTIDs.
+  // A clone's data goes with a position in front of its first file. Whether that fits is for replay to say,
+  // which knows the GTIDs.
   const uint32_t start = std::max(first, scan_from.file);
   auto purged = previous_gtids(first);
   if (!purged) return std::move(purged).error();
@@ -82,8 +88,10 @@ Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
     auto found = scan_file(number, report);
     if (!found) return std::move(found).error();
     if (found->invalid_at != 0 || found->boundary != found->size) {
-      return make_error(er::kErrorOnRead, "The binary log file '{}' is damaged at offset {} and later files follow. Nothing was changed",
-                        index.path(number), found->invalid_at != 0 ? found->invalid_at : found->boundary);
+      return make_error(
+          er::kErrorOnRead,
+          "The binary log file '{}' is damaged at offset {} and later files follow. Nothing was changed",
+          index.path(number), found->invalid_at != 0 ? found->invalid_at : found->boundary);
     }
   }
   report.last_sequence_number = 0;
@@ -93,8 +101,10 @@ Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
   report.logged.add(found->gtids);
   const LogPosition end_found{last, found->boundary};
   if (scan_from > end_found) {
-    return make_error(er::kErrorOnRead, "The binary log ends at offset {} of '{}', before position {} of '{}' that the data goes with",
-                      end_found.offset, index.name(last), scan_from.offset, index.name(scan_from.file));
+    return make_error(
+        er::kErrorOnRead,
+        "The binary log ends at offset {} of '{}', before position {} of '{}' that the data goes with",
+        end_found.offset, index.name(last), scan_from.offset, index.name(scan_from.file));
   }
   return finish_last_file(last, *found, report);
 }
@@ -127,8 +137,8 @@ Result<Log::Impl::FileScan> Log::Impl::scan_file(uint32_t number, OpenReport& re
     }
     auto ended = scanner.feed(event, events.offset());
     if (!ended) {
-      return make_error(er::kErrorOnRead, "The binary log file '{}' is damaged: {}. Nothing was changed", index.path(number),
-                        ended.error().message);
+      return make_error(er::kErrorOnRead, "The binary log file '{}' is damaged: {}. Nothing was changed",
+                        index.path(number), ended.error().message);
     }
     if (*ended) {
       if (!(*ended)->gtid.empty()) found.gtids.add((*ended)->gtid);
@@ -146,7 +156,8 @@ Status Log::Impl::finish_last_file(uint32_t number, const FileScan& found, OpenR
     if (!later) return std::move(later).error();
     if (*later) {
       return make_error(er::kErrorOnRead,
-                        "The binary log file '{}' is damaged at offset {}: a later commit group follows at offset {}, so this is no torn tail. "
+                        "The binary log file '{}' is damaged at offset {}: a later commit group follows at "
+                        "offset {}, so this is no torn tail. "
                         "Nothing was changed; restore the file from a replica or a backup",
                         index.path(number), found.invalid_at, **later);
     }
@@ -164,8 +175,8 @@ Status Log::Impl::finish_last_file(uint32_t number, const FileScan& found, OpenR
   return {};
 }
 
-// Looks for a group that was opened behind `behind` when everything before it was already durable. The position inside the event must be
-// its own, so that a copy of a log in somebody's BLOB does not count.
+// Looks for a group that was opened behind `behind` when everything before it was already durable. The
+// position inside the event must be its own, so that a copy of a log in somebody's BLOB does not count.
 Result<std::optional<uint64_t>> Log::Impl::later_group(uint32_t number, uint64_t behind) {
   auto file = reader(number);
   if (!file) return std::move(file).error();
@@ -176,7 +187,9 @@ Result<std::optional<uint64_t>> Log::Impl::later_group(uint32_t number, uint64_t
     if (at <= kHeaderLength) continue;
     const size_t start = at - kHeaderLength;
     auto event = parse_event(std::string_view(*rest).substr(start));
-    if (!event || event->header.end_position != behind + start + event->bytes.size() || !checksum_matches(*event)) continue;
+    if (!event || event->header.end_position != behind + start + event->bytes.size() ||
+        !checksum_matches(*event))
+      continue;
     const auto group = parse_group_open(*event, true);
     if (group && group->earlier_is_durable) return std::optional(behind + start);
   }

@@ -7,7 +7,8 @@
 namespace commitd::binlog {
 namespace {
 
-// The longest run of whole events at the front of `bytes` within `max_bytes`; one event at least, when it is complete.
+// The longest run of whole events at the front of `bytes` within `max_bytes`; one event at least, when it is
+// complete.
 size_t whole_events(std::string_view bytes, size_t max_bytes) {
   size_t done = 0;
   while (bytes.size() - done >= kHeaderLength) {
@@ -21,7 +22,9 @@ size_t whole_events(std::string_view bytes, size_t max_bytes) {
 
 Error purged(std::string_view what) {
   return make_error(er::kSourceFatalReadingBinlog,
-                    "Cannot replicate because the source purged required binary logs{}. Provision the replica anew from a backup", what);
+                    "Cannot replicate because the source purged required binary logs{}. Provision the "
+                    "replica anew from a backup",
+                    what);
 }
 
 }  // namespace
@@ -37,14 +40,17 @@ Result<LogChunk> Log::Impl::read(LogPosition from, LogPosition limit, size_t max
       state = file_states.find(from.file);
     }
     if (state == file_states.end()) {
-      return make_error(er::kSourceFatalReadingBinlog, "Could not find '{}' in the binary log index", index.name(from.file));
+      return make_error(er::kSourceFatalReadingBinlog, "Could not find '{}' in the binary log index",
+                        index.name(from.file));
     }
     stop = from.file < limit.file ? state->second.size : std::min(limit.offset, state->second.size);
     if (from.file > limit.file || from.offset >= stop) return LogChunk{nullptr, {}, from};
     if (auto page = pages.find(from)) {
       const uint64_t skip = from.offset - page->start.offset;
       const std::string_view bytes = std::string_view(*page->bytes).substr(skip, stop - from.offset);
-      return LogChunk{page->bytes, bytes.size() <= max_bytes ? bytes : bytes.substr(0, whole_events(bytes, max_bytes)), from};
+      return LogChunk{page->bytes,
+                      bytes.size() <= max_bytes ? bytes : bytes.substr(0, whole_events(bytes, max_bytes)),
+                      from};
     }
     auto opened = reader(from.file);
     if (!opened) return std::move(opened).error();
@@ -61,7 +67,8 @@ Result<LogChunk> Log::Impl::read(LogPosition from, LogPosition limit, size_t max
     }
     const uint32_t length = bytes->size() < kHeaderLength ? 0 : load_le32(bytes->data() + 9);
     if (length <= wanted || length > stop - from.offset) {
-      return make_error(er::kSourceFatalReadingBinlog, "No event starts at offset {} of '{}'", from.offset, index.name(from.file));
+      return make_error(er::kSourceFatalReadingBinlog, "No event starts at offset {} of '{}'", from.offset,
+                        index.name(from.file));
     }
     wanted = length;  // the first event alone is larger than asked for
   }
@@ -80,7 +87,8 @@ Result<std::shared_ptr<File>> Log::Impl::reader(uint32_t number) {
 Result<GtidSet> Log::Impl::previous_gtids(uint32_t number) {
   std::lock_guard lock(mutex);
   if (!index.contains(number)) {
-    return make_error(er::kSourceFatalReadingBinlog, "Could not find '{}' in the binary log index", index.name(number));
+    return make_error(er::kSourceFatalReadingBinlog, "Could not find '{}' in the binary log index",
+                      index.name(number));
   }
   FileState& state = file_states[number];
   if (!state.previous) {
@@ -114,7 +122,8 @@ Result<LogPosition> Log::Impl::start_for(const GtidSet& have) {
 Result<std::vector<LogFileInfo>> Log::Impl::files() {
   std::lock_guard lock(mutex);
   std::vector<LogFileInfo> infos;
-  for (uint32_t number : index.numbers()) infos.push_back({number, index.name(number), file_states[number].size});
+  for (uint32_t number : index.numbers())
+    infos.push_back({number, index.name(number), file_states[number].size});
   return infos;
 }
 
@@ -122,7 +131,8 @@ Result<uint32_t> Log::Impl::file_number(std::string_view name) {
   std::lock_guard lock(mutex);
   const auto number = index.number(name);
   if (!number || !index.contains(*number)) {
-    return make_error(er::kSourceFatalReadingBinlog, "Could not find first log file name '{}' in binary log index file", name);
+    return make_error(er::kSourceFatalReadingBinlog,
+                      "Could not find first log file name '{}' in binary log index file", name);
   }
   return *number;
 }

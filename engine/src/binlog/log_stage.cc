@@ -11,7 +11,9 @@ namespace {
 constexpr std::chrono::milliseconds kRestAfterFullDisk{1000};
 
 uint64_t now_microseconds() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 uint64_t epoch_inside(std::string_view events) {
@@ -27,7 +29,8 @@ uint64_t epoch_inside(std::string_view events) {
 
 void count_group(size_t transactions) {
   static auto& groups = observe::counter("commitd_commit_groups_total", "Commit groups flushed.");
-  static auto& grouped = observe::counter("commitd_commit_group_transactions_total", "Transactions in flushed commit groups.");
+  static auto& grouped =
+      observe::counter("commitd_commit_group_transactions_total", "Transactions in flushed commit groups.");
   groups.add();
   grouped.add(transactions);
 }
@@ -43,7 +46,8 @@ struct CommitPipeline::Impl::Group {
   std::shared_ptr<const std::string> bytes;
   std::vector<PendingTransaction> transactions;
   std::vector<std::function<void(LogPosition)>> duplicates;  // already logged: only to be reported
-  std::vector<std::pair<size_t, std::function<void(LogPosition)>>> received;  // index in transactions, callback
+  std::vector<std::pair<size_t, std::function<void(LogPosition)>>>
+      received;  // index in transactions, callback
   std::optional<Error> invalid;
   uint64_t next_gno = 0;
 };
@@ -56,7 +60,8 @@ void CommitPipeline::Impl::run_log_thread() {
       errand->result = errand->run();
       errand->parker.wake();
     }
-    if (log->usable() && log->wants_rotation()) (void)rotate_log();  // without room for a new file the old one goes on
+    if (log->usable() && log->wants_rotation())
+      (void)rotate_log();  // without room for a new file the old one goes on
   }
 }
 
@@ -75,7 +80,8 @@ void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
     commit->taken = taken;
     observe_since(stage_seconds("queue"), commit->queued, taken);
   }
-  if (!make_room(group.batch)) return group_failed(group, make_error(er::kDiskFull, "Cannot start a new binary log file"));
+  if (!make_room(group.batch))
+    return group_failed(group, make_error(er::kDiskFull, "Cannot start a new binary log file"));
   fill_group(group);
   if (group.invalid) {
     fail(*group.invalid);
@@ -99,7 +105,8 @@ void CommitPipeline::Impl::fill_group(Group& group) {
     std::lock_guard lock(mutex);
     acknowledged = acknowledged_end;
     group.next_gno = next_gno;
-    for (const ReceivedTransaction& received : group.batch.received) known.push_back(logged.contains(received.gtid));
+    for (const ReceivedTransaction& received : group.batch.received)
+      known.push_back(logged.contains(received.gtid));
   }
   const EventOrigin origin{options.server_id, static_cast<uint32_t>(std::time(nullptr))};
   GroupBuilder builder(log->end(), origin, clock_, {group_number_ + 1, acknowledged, options.sync_binlog});
@@ -148,8 +155,9 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
   observe_since(stage_seconds("flush"), start, flushed);
   if (!options.sync_binlog) return true;
   if (auto synced = log->sync(); !synced.ok()) {
-    const Error unknown = make_error(synced.error().code, "{}. Whether the transaction survives is known after a restart",
-                                     synced.error().message);
+    const Error unknown =
+        make_error(synced.error().code, "{}. Whether the transaction survives is known after a restart",
+                   synced.error().message);
     fail(unknown);
     group_failed(group, unknown);
     return false;
@@ -164,7 +172,8 @@ void CommitPipeline::Impl::group_failed(Group& group, const Error& error) {
     commit->request->gtid = {};
     commit->answer(error);
   }
-  if (!group.batch.received.empty() && log->usable()) queue.put_back(std::move(group.batch.received), kRestAfterFullDisk);
+  if (!group.batch.received.empty() && log->usable())
+    queue.put_back(std::move(group.batch.received), kRestAfterFullDisk);
 }
 
 void CommitPipeline::Impl::group_is_durable(Group& group) {

@@ -330,7 +330,8 @@ TEST_F(LogFiles, AFullDiskLeavesTheFileAsItWas) {
 
 // The judge of our format is a reader that is not ours.
 TEST(LogOnDisk, MariadbBinlogDecodesIt) {
-  if (std::system("command -v mariadb-binlog >/dev/null 2>&1") != 0) GTEST_SKIP() << "mariadb-binlog is not installed";
+  if (std::system("command -v mariadb-binlog >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "mariadb-binlog is not installed";
   std::string pattern = (std::filesystem::temp_directory_path() / "commitd-log-XXXXXX").string();
   ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
   LogWriter writer(FileSystem::posix(), options_in(pattern));
@@ -338,10 +339,12 @@ TEST(LogOnDisk, MariadbBinlogDecodesIt) {
   writer.write_group(3, "written by commitd");
   ASSERT_TRUE(writer.rotate().ok());
   writer.write_group(1, "written by commitd");
-  EXPECT_EQ(std::filesystem::file_size(pattern + "/binlog.000002"), writer.log().end().offset) << "no zeros behind the end";
+  EXPECT_EQ(std::filesystem::file_size(pattern + "/binlog.000002"), writer.log().end().offset)
+      << "no zeros behind the end";
 
   for (const char* name : {"binlog.000001", "binlog.000002"}) {
-    const std::string command = "mariadb-binlog -vv --verify-binlog-checksum " + pattern + "/" + name + " 2>&1";
+    const std::string command =
+        "mariadb-binlog -vv --verify-binlog-checksum " + pattern + "/" + name + " 2>&1";
     std::FILE* pipe = ::popen(command.c_str(), "r");
     std::string output;
     char buffer[4096];

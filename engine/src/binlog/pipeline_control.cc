@@ -67,7 +67,7 @@ void CommitPipeline::Impl::fail_waiters(const Error& why) {
 }
 
 void CommitPipeline::Impl::fail(Error error) {
-  std::vector<LocalCommit*> waiting = queue.close(error);
+  std::vector<LocalCommit*> waiting = queue.fail(error);
   std::function<void(const Error&)> callback;
   {
     std::lock_guard lock(mutex);
@@ -87,16 +87,19 @@ Result<uint64_t> CommitPipeline::Impl::cut(const GtidSet& keep) {
   LogThreadPause pause(queue);
   std::unique_lock lock(mutex);
   // What is acknowledged goes into the engine first: whether it may be there is then the next question.
-  engine_idle.wait(lock, [this] { return (in_engine == 0 && !front_is_acknowledged()) || failure || stopping; });
+  engine_idle.wait(lock,
+                   [this] { return (in_engine == 0 && !front_is_acknowledged()) || failure || stopping; });
   if (failure) return *failure;
   if (!keep.contains(executed)) {
     GtidSet surplus = executed;
     surplus.subtract(keep);
-    return make_error(er::kDiverged, "This server has applied transactions that its source does not have: {}", surplus.to_string());
+    return make_error(er::kDiverged, "This server has applied transactions that its source does not have: {}",
+                      surplus.to_string());
   }
-  const auto first = std::find_if(pending.begin(), pending.end(), [&keep](const PendingTransaction& transaction) {
-    return !transaction.gtid.empty() && !keep.contains(transaction.gtid);
-  });
+  const auto first =
+      std::find_if(pending.begin(), pending.end(), [&keep](const PendingTransaction& transaction) {
+        return !transaction.gtid.empty() && !keep.contains(transaction.gtid);
+      });
   if (first == pending.end()) return uint64_t{0};
 
   const LogPosition before = first == pending.begin() ? applied_end : std::prev(first)->end;
@@ -118,16 +121,24 @@ Result<uint64_t> CommitPipeline::Impl::cut(const GtidSet& keep) {
   acknowledged_end = std::min(acknowledged_end, durable_end);
   acknowledged_ahead.clear();
   last_log_epoch = applied_epoch;
-  for (const PendingTransaction& transaction : pending) last_log_epoch = std::max(last_log_epoch, transaction.epoch);
+  for (const PendingTransaction& transaction : pending)
+    last_log_epoch = std::max(last_log_epoch, transaction.epoch);
   adjust_hold();
   lock.unlock();
-  answer_all(waiting, make_error(er::kServerShutdown, "The transaction was rolled back: a new source does not have it"));
+  answer_all(waiting, make_error(er::kServerShutdown,
+                                 "The transaction was rolled back: a new source does not have it"));
   return count;
 }
 
-void CommitPipeline::set_gate(Gate gate) { impl_->set_gate(gate); }
-void CommitPipeline::acknowledge(LogPosition up_to) { impl_->acknowledge(up_to); }
-void CommitPipeline::acknowledge_through(const Gtid& gtid) { impl_->acknowledge_through(gtid); }
+void CommitPipeline::set_gate(Gate gate) {
+  impl_->set_gate(gate);
+}
+void CommitPipeline::acknowledge(LogPosition up_to) {
+  impl_->acknowledge(up_to);
+}
+void CommitPipeline::acknowledge_through(const Gtid& gtid) {
+  impl_->acknowledge_through(gtid);
+}
 
 void CommitPipeline::close_to_local_commits(Error why) {
   std::vector<LocalCommit*> queued = impl_->queue.close(why);
@@ -136,15 +147,15 @@ void CommitPipeline::close_to_local_commits(Error why) {
 }
 
 void CommitPipeline::open_to_local_commits() {
-  {
-    std::lock_guard lock(impl_->mutex);
-    if (impl_->failure) return;
-  }
   impl_->queue.open();
 }
 
-void CommitPipeline::fail_waiters(const Error& why) { impl_->fail_waiters(why); }
-Result<uint64_t> CommitPipeline::cut_unacknowledged(const GtidSet& keep) { return impl_->cut(keep); }
+void CommitPipeline::fail_waiters(const Error& why) {
+  impl_->fail_waiters(why);
+}
+Result<uint64_t> CommitPipeline::cut_unacknowledged(const GtidSet& keep) {
+  return impl_->cut(keep);
+}
 
 void CommitPipeline::raise_gno_floor(uint64_t floor) {
   std::lock_guard lock(impl_->mutex);

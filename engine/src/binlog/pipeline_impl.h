@@ -1,5 +1,5 @@
-// What the parts of the commit pipeline share: log_stage.cc (the log thread), commit_pipeline.cc (the engine thread and the public face),
-// pipeline_control.cc (role changes), replay.cc (start-up).
+// What the parts of the commit pipeline share: log_stage.cc (the log thread), commit_pipeline.cc (the engine
+// thread and the public face), pipeline_control.cc (role changes), replay.cc (start-up).
 #pragma once
 
 #include <condition_variable>
@@ -19,8 +19,8 @@ namespace commitd::binlog {
 
 class CommitPipeline::Impl {
  public:
-  Impl(std::unique_ptr<Log> the_log, const OpenReport& found, storage::Engine& the_engine, EventApplier& applier,
-       PipelineOptions pipeline_options);
+  Impl(std::unique_ptr<Log> the_log, const OpenReport& found, storage::Engine& the_engine,
+       EventApplier& applier, PipelineOptions pipeline_options);
 
   // --- log thread (log_stage.cc) ---
   void run_log_thread();
@@ -87,7 +87,7 @@ class CommitPipeline::Impl {
   // replay.cc
   Status find_transactions(LogPosition from, const std::function<Status(const PendingTransaction&)>& each);
 
-  LogicalClock clock_;        // log thread
+  LogicalClock clock_;         // log thread
   uint64_t group_number_ = 0;  // log thread
 };
 

@@ -1,4 +1,5 @@
-// Who waits for the log or the engine to get somewhere. Each is woken when its own goal is reached, and only then.
+// Who waits for the log or the engine to get somewhere. Each is woken when its own goal is reached, and only
+// then.
 #pragma once
 
 #include <list>

@@ -12,7 +12,8 @@ constexpr size_t kReplayBatch = 512;
 }  // namespace
 
 // Walks the transactions from `from` to the end of the log.
-Status CommitPipeline::Impl::find_transactions(LogPosition from, const std::function<Status(const PendingTransaction&)>& each) {
+Status CommitPipeline::Impl::find_transactions(LogPosition from,
+                                               const std::function<Status(const PendingTransaction&)>& each) {
   TransactionScanner scanner;
   const auto now = Clock::now();
   while (from < found.end) {
@@ -31,8 +32,12 @@ Status CommitPipeline::Impl::find_transactions(LogPosition from, const std::func
       rest.remove_prefix(event->bytes.size());
       if (!*ended) continue;
       const TransactionScanner::Transaction& transaction = **ended;
-      COMMITD_RETURN_IF_ERROR(
-          each({{file, transaction.start}, {file, transaction.end}, transaction.gtid, transaction.epoch, nullptr, now}));
+      COMMITD_RETURN_IF_ERROR(each({{file, transaction.start},
+                                    {file, transaction.end},
+                                    transaction.gtid,
+                                    transaction.epoch,
+                                    nullptr,
+                                    now}));
     }
     from = {file, offset};
   }
@@ -45,8 +50,10 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   if (!point.executed.contains(found.purged)) {
     GtidSet missing = found.purged;
     missing.subtract(point.executed);
-    return make_error(er::kErrorOnRead, "The data lacks transactions that the binary log has no longer: {}. Provision this server anew",
-                      missing.to_string());
+    return make_error(
+        er::kErrorOnRead,
+        "The data lacks transactions that the binary log has no longer: {}. Provision this server anew",
+        missing.to_string());
   }
   auto files = log->files();
   if (!files) return std::move(files).error();
@@ -74,8 +81,11 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   report.rows = engine_stage.keys_written();
   acknowledged_end = std::max(acknowledged_end, std::min(limit, durable_end));
 
-  observe::gauge("commitd_recovery_replayed_transactions", "Transactions replayed from the log at the last start.").set(report.transactions);
-  observe::gauge("commitd_recovery_truncated_bytes", "Bytes of a torn tail cut at the last start.").set(found.truncated_bytes);
+  observe::gauge("commitd_recovery_replayed_transactions",
+                 "Transactions replayed from the log at the last start.")
+      .set(report.transactions);
+  observe::gauge("commitd_recovery_truncated_bytes", "Bytes of a torn tail cut at the last start.")
+      .set(found.truncated_bytes);
   observe::gauge("commitd_recovery_seconds", "How long replay took at the last start.")
       .set(std::chrono::duration<double>(Clock::now() - started).count());
   return report;

@@ -12,8 +12,15 @@ constexpr uint8_t kDefaultCharset = 2;
 
 bool is_numeric(FieldType type) {
   switch (type) {
-    case FieldType::Tiny: case FieldType::Short: case FieldType::Int24: case FieldType::Long: case FieldType::LongLong:
-    case FieldType::Float: case FieldType::Double: case FieldType::NewDecimal: case FieldType::Year:
+    case FieldType::Tiny:
+    case FieldType::Short:
+    case FieldType::Int24:
+    case FieldType::Long:
+    case FieldType::LongLong:
+    case FieldType::Float:
+    case FieldType::Double:
+    case FieldType::NewDecimal:
+    case FieldType::Year:
       return true;
     default:
       return false;
@@ -22,8 +29,13 @@ bool is_numeric(FieldType type) {
 
 bool is_character(FieldType type) {
   switch (type) {
-    case FieldType::VarChar: case FieldType::VarString: case FieldType::String: case FieldType::TinyBlob: case FieldType::Blob:
-    case FieldType::MediumBlob: case FieldType::LongBlob:
+    case FieldType::VarChar:
+    case FieldType::VarString:
+    case FieldType::String:
+    case FieldType::TinyBlob:
+    case FieldType::Blob:
+    case FieldType::MediumBlob:
+    case FieldType::LongBlob:
       return true;
     default:
       return false;

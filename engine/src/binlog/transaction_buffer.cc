@@ -17,7 +17,9 @@ EventOrigin origin_of(const TransactionBuffer::Context& context) {
 }
 
 // A bitmap that says "all columns are in the image"; MySQL sets the unused bits too.
-void append_full_bitmap(std::string& out, size_t columns) { out.append((columns + 7) / 8, '\xff'); }
+void append_full_bitmap(std::string& out, size_t columns) {
+  out.append((columns + 7) / 8, '\xff');
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ TransactionBuffer::OpenRows& TransactionBuffer::rows_for(EventType type, const T
   const bool fits = open_.type == type && open_.table_id == table.id && open_.images.size() < kRowsEventSize;
   if (!fits) write_open_rows();
   if (mapped_table_ != table.id) {
-    end_statement();  // a reader takes all table maps of a statement before its rows: one table per statement end
+    end_statement();  // a reader takes all table maps of a statement before its rows: one table per statement
+                      // end
     begin_if_needed();
     append_table_map(bytes_, origin_of(context_), table);
     mapped_table_ = table.id;
@@ -44,7 +47,8 @@ void TransactionBuffer::insert_row(const TableDef& table, std::string_view image
   rows_for(EventType::WriteRows, table).images += image;
 }
 
-void TransactionBuffer::update_row(const TableDef& table, std::string_view before, std::string_view after, uint64_t row_id) {
+void TransactionBuffer::update_row(const TableDef& table, std::string_view before, std::string_view after,
+                                   uint64_t row_id) {
   OpenRows& rows = rows_for(EventType::UpdateRows, table);
   rows.images += before;
   rows.images += after;
@@ -85,7 +89,8 @@ void TransactionBuffer::write_open_rows() {
 
 void TransactionBuffer::end_statement() {
   write_open_rows();
-  if (!statement_rows_.empty()) store_le16(bytes_.data() + statement_rows_.back() + kRowsFlagsOffset, kRowsStatementEnd);
+  if (!statement_rows_.empty())
+    store_le16(bytes_.data() + statement_rows_.back() + kRowsFlagsOffset, kRowsStatementEnd);
   statement_rows_.clear();
   mapped_table_ = 0;
 }

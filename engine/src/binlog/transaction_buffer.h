@@ -1,5 +1,6 @@
-// A transaction's events, encoded while it executes and written to the log exactly as they stand here, but for fields of fixed width
-// (end_log_pos and the CRC of each event) and the GTID event in front, which only the commit order can give.
+// A transaction's events, encoded while it executes and written to the log exactly as they stand here, but
+// for fields of fixed width (end_log_pos and the CRC of each event) and the GTID event in front, which only
+// the commit order can give.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +32,11 @@ class TransactionBuffer {
   // False when the transaction is one statement (its GTID event says so).
   bool row_events_only() const { return !is_statement_; }
 
-  // Row changes (images as row_image.h makes them). Rows of one kind, table and statement share an event up to 8 KiB.
-  // `row_id` is given for tables without a primary key on update and erase.
+  // Row changes (images as row_image.h makes them). Rows of one kind, table and statement share an event up
+  // to 8 KiB. `row_id` is given for tables without a primary key on update and erase.
   void insert_row(const TableDef& table, std::string_view image);
-  void update_row(const TableDef& table, std::string_view before, std::string_view after, uint64_t row_id = 0);
+  void update_row(const TableDef& table, std::string_view before, std::string_view after,
+                  uint64_t row_id = 0);
   void delete_row(const TableDef& table, std::string_view before, uint64_t row_id = 0);
   void end_statement();  // the last rows event of the statement gets STMT_END
 
@@ -44,7 +46,9 @@ class TransactionBuffer {
   void set_epoch(uint64_t epoch);
 
   // Savepoints and failed statements.
-  struct Mark { size_t bytes = 0; };
+  struct Mark {
+    size_t bytes = 0;
+  };
   Mark mark();
   void rollback_to(Mark mark);
   void clear();
@@ -54,8 +58,8 @@ class TransactionBuffer {
   std::string& bytes() { return bytes_; }
 
  private:
-  // The rows event that is being filled: written out when a row of another kind comes, since what must stand in front of it
-  // (table map, row ids) is complete only then.
+  // The rows event that is being filled: written out when a row of another kind comes, since what must stand
+  // in front of it (table map, row ids) is complete only then.
   struct OpenRows {
     EventType type{};
     uint64_t table_id = 0;
@@ -71,8 +75,8 @@ class TransactionBuffer {
   Context context_;
   std::string bytes_;
   OpenRows open_;
-  uint64_t mapped_table_ = 0;               // the table whose rows events need no further TABLE_MAP; 0 = none
-  std::vector<size_t> statement_rows_;      // rows events of this statement: where they start in bytes_
+  uint64_t mapped_table_ = 0;           // the table whose rows events need no further TABLE_MAP; 0 = none
+  std::vector<size_t> statement_rows_;  // rows events of this statement: where they start in bytes_
   bool is_statement_ = false;
 };
 

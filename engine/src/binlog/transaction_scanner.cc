@@ -14,7 +14,9 @@ Error misplaced(const EventView& event, uint64_t offset) {
                     static_cast<int>(event.header.type), offset);
 }
 
-bool is_transaction_control(const std::string& sql) { return sql == "COMMIT" || sql == "ROLLBACK"; }
+bool is_transaction_control(const std::string& sql) {
+  return sql == "COMMIT" || sql == "ROLLBACK";
+}
 
 }  // namespace
 
@@ -33,7 +35,8 @@ std::string_view unwrap_local(std::string_view events) {
   return own && own->kind == OwnKind::LocalOnly ? own->payload : events;
 }
 
-Result<std::optional<TransactionScanner::Transaction>> TransactionScanner::feed(const EventView& event, uint64_t offset) {
+Result<std::optional<TransactionScanner::Transaction>> TransactionScanner::feed(const EventView& event,
+                                                                                uint64_t offset) {
   if (!inside_) return feed_outside(event, offset);
   bool ends = false;
   switch (event.header.type) {
@@ -65,7 +68,8 @@ Result<std::optional<TransactionScanner::Transaction>> TransactionScanner::feed(
   return std::optional(current_);
 }
 
-Result<std::optional<TransactionScanner::Transaction>> TransactionScanner::feed_outside(const EventView& event, uint64_t offset) {
+Result<std::optional<TransactionScanner::Transaction>> TransactionScanner::feed_outside(
+    const EventView& event, uint64_t offset) {
   switch (event.header.type) {
     case EventType::Gtid: {
       auto gtid = parse_gtid_event(event, true);

@@ -18,7 +18,8 @@ class TransactionScanner {
     int64_t sequence_number = 0;
   };
 
-  // The next event, which stands at `offset`. Returns the transaction that it ends, if any. An error when it cannot follow what came before.
+  // The next event, which stands at `offset`. Returns the transaction that it ends, if any. An error when it
+  // cannot follow what came before.
   Result<std::optional<Transaction>> feed(const EventView& event, uint64_t offset);
   bool inside() const { return inside_; }
   void reset() { *this = {}; }
@@ -27,7 +28,8 @@ class TransactionScanner {
   Result<std::optional<Transaction>> feed_outside(const EventView& event, uint64_t offset);
 
   bool inside_ = false;
-  bool has_begin_ = false;  // BEGIN seen: ends with XID or COMMIT; otherwise the one statement is the transaction
+  bool has_begin_ =
+      false;  // BEGIN seen: ends with XID or COMMIT; otherwise the one statement is the transaction
   Transaction current_;
 };
 

@@ -57,13 +57,16 @@ std::optional<Interval> parse_interval(std::string_view text) {
 
 }  // namespace
 
-std::string Gtid::to_string() const { return fmt::format("{}:{}", sid.to_string(), gno); }
+std::string Gtid::to_string() const {
+  return fmt::format("{}:{}", sid.to_string(), gno);
+}
 
 Result<Gtid> Gtid::parse(std::string_view text) {
   std::string_view rest = trim(text);
   const auto sid = Uuid::parse(next_piece(rest, ':'));
   const auto gno = parse_gno(trim(rest));
-  if (!sid || !gno || *gno == 0) return make_error(er::kWrongArguments, "Malformed GTID specification '{}'", text);
+  if (!sid || !gno || *gno == 0)
+    return make_error(er::kWrongArguments, "Malformed GTID specification '{}'", text);
   return Gtid{*sid, *gno};
 }
 
@@ -185,7 +188,9 @@ bool GtidSet::contains_interval(const Uuid& sid, uint64_t start, uint64_t end) c
   return it != found->second.begin() && std::prev(it)->second >= end;
 }
 
-bool GtidSet::contains(const Gtid& gtid) const { return contains_interval(gtid.sid, gtid.gno, gtid.gno + 1); }
+bool GtidSet::contains(const Gtid& gtid) const {
+  return contains_interval(gtid.sid, gtid.gno, gtid.gno + 1);
+}
 
 bool GtidSet::contains(const GtidSet& other) const {
   for (const auto& [sid, intervals] : other.intervals_) {

@@ -25,8 +25,9 @@ struct Gtid {
 
 class GtidSet {
  public:
-  static Result<GtidSet> parse(std::string_view text);     // MySQL's text form, white space allowed
-  static Result<GtidSet> decode(std::string_view binary);  // the form of PREVIOUS_GTIDS and COM_BINLOG_DUMP_GTID
+  static Result<GtidSet> parse(std::string_view text);  // MySQL's text form, white space allowed
+  static Result<GtidSet> decode(
+      std::string_view binary);  // the form of PREVIOUS_GTIDS and COM_BINLOG_DUMP_GTID
   std::string to_string() const;
   std::string encode() const;
 

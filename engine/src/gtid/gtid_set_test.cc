@@ -29,8 +29,9 @@ TEST(GtidSet, PrintsAsMySqlDoes) {
 
 TEST(GtidSet, RefusesWhatIsNoGtidSet) {
   const std::string a = kA;
-  for (const std::string& text : std::vector<std::string>{a, a + ":", a + ":0", a + ":1-", a + ":x", a + ":1:tag", "nonsense:1", a + ":1-99999999999999999999",
-                                  a + ":9223372036854775807"}) {
+  for (const std::string& text :
+       std::vector<std::string>{a, a + ":", a + ":0", a + ":1-", a + ":x", a + ":1:tag", "nonsense:1",
+                                a + ":1-99999999999999999999", a + ":9223372036854775807"}) {
     EXPECT_FALSE(GtidSet::parse(text).ok()) << text;
   }
   EXPECT_FALSE(Gtid::parse(a + ":0").ok());
@@ -95,7 +96,8 @@ TEST_P(AgainstModel, IntervalsComeAndGo) {
     const uint64_t start = 1 + below(40), end = start + below(6);
     const bool adding = below(2) == 0;
     adding ? set.add_interval(of, start, end) : set.subtract_interval(of, start, end);
-    for (uint64_t gno = start; gno < end; ++gno) adding ? (void)model.insert({of, gno}) : (void)model.erase({of, gno});
+    for (uint64_t gno = start; gno < end; ++gno)
+      adding ? (void)model.insert({of, gno}) : (void)model.erase({of, gno});
     expect_same(set, model);
   }
 }
@@ -118,7 +120,8 @@ TEST_P(AgainstModel, UnionDifferenceAndSuperset) {
     }
     expect_same(united, both);
     expect_same(difference, rest);
-    EXPECT_EQ(from(left).contains(from(right)), std::includes(left.begin(), left.end(), right.begin(), right.end()));
+    EXPECT_EQ(from(left).contains(from(right)),
+              std::includes(left.begin(), left.end(), right.begin(), right.end()));
     EXPECT_TRUE(united.contains(from(left)));
   }
 }

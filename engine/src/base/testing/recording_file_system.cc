@@ -33,13 +33,26 @@ struct RecordingFileSystem::Disk {
   void apply(const Operation& operation) {
     using Kind = Operation::Kind;
     switch (operation.kind) {
-      case Kind::Write: write(operation.inode, operation.offset, operation.data); break;
-      case Kind::Truncate: content[operation.inode].resize(operation.offset); break;
-      case Kind::Create: names[operation.path] = operation.inode; content[operation.inode]; break;
-      case Kind::Rename: names[operation.to] = names[operation.path]; names.erase(operation.path); break;
-      case Kind::Remove: names.erase(operation.path); break;
+      case Kind::Write:
+        write(operation.inode, operation.offset, operation.data);
+        break;
+      case Kind::Truncate:
+        content[operation.inode].resize(operation.offset);
+        break;
+      case Kind::Create:
+        names[operation.path] = operation.inode;
+        content[operation.inode];
+        break;
+      case Kind::Rename:
+        names[operation.to] = names[operation.path];
+        names.erase(operation.path);
+        break;
+      case Kind::Remove:
+        names.erase(operation.path);
+        break;
       case Kind::SyncData:
-      case Kind::SyncDirectory: break;
+      case Kind::SyncDirectory:
+        break;
     }
   }
 
@@ -91,7 +104,8 @@ class RecordingFileSystem::RecordedFile final : public File {
   const int inode_;
 };
 
-RecordingFileSystem::RecordingFileSystem() : now_(std::make_unique<Disk>()), base_(std::make_unique<Disk>()) {}
+RecordingFileSystem::RecordingFileSystem()
+    : now_(std::make_unique<Disk>()), base_(std::make_unique<Disk>()) {}
 RecordingFileSystem::~RecordingFileSystem() = default;
 
 void RecordingFileSystem::add(Operation operation) {
@@ -153,7 +167,9 @@ Status RecordingFileSystem::sync_directory(const std::string&) {
   return {};
 }
 
-Status RecordingFileSystem::make_directory(const std::string&) { return {}; }
+Status RecordingFileSystem::make_directory(const std::string&) {
+  return {};
+}
 
 Result<std::vector<std::string>> RecordingFileSystem::list(const std::string& path) {
   std::lock_guard lock(mutex_);
@@ -174,7 +190,8 @@ size_t RecordingFileSystem::steps() const {
   return operations_.size();
 }
 
-std::unique_ptr<RecordingFileSystem> RecordingFileSystem::after_crash(size_t step, Loss loss, unsigned seed) const {
+std::unique_ptr<RecordingFileSystem> RecordingFileSystem::after_crash(size_t step, Loss loss,
+                                                                      unsigned seed) const {
   std::lock_guard lock(mutex_);
   std::mt19937 random(seed);
   // For each operation: has a sync behind it, but before the crash, made it durable?
@@ -193,7 +210,8 @@ std::unique_ptr<RecordingFileSystem> RecordingFileSystem::after_crash(size_t ste
   *result->now_ = *base_;
   for (size_t i = 0; i < step; ++i) {
     const Operation& operation = operations_[i];
-    const bool is_data = operation.kind == Operation::Kind::Write || operation.kind == Operation::Kind::Truncate;
+    const bool is_data =
+        operation.kind == Operation::Kind::Write || operation.kind == Operation::Kind::Truncate;
     if (!is_data) {
       if (i < names_kept_to || operation.kind == Operation::Kind::SyncData) result->now_->apply(operation);
       continue;

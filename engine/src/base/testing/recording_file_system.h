@@ -1,4 +1,5 @@
-// A file system in memory that writes down every operation, and can say what a disk may hold after a crash behind any of them.
+// A file system in memory that writes down every operation, and can say what a disk may hold after a crash
+// behind any of them.
 #pragma once
 
 #include <map>
@@ -32,13 +33,15 @@ class RecordingFileSystem final : public FileSystem {
   // --- the record ---
   // Number of operations so far. Crash points are 0 … steps().
   size_t steps() const;
-  // The file system a machine would come up with after a crash behind the first `step` operations. It records anew.
+  // The file system a machine would come up with after a crash behind the first `step` operations. It records
+  // anew.
   std::unique_ptr<RecordingFileSystem> after_crash(size_t step, Loss loss, unsigned seed) const;
 
   // --- misbehaviour ---
-  void lie_about_sync(bool on);              // data syncs report success and do nothing
-  void fail_next_syncs(int count);           // sync_data() fails
-  void fail_writes_beyond(uint64_t total);   // no space left once so many bytes were written; half of the failing write arrives
+  void lie_about_sync(bool on);     // data syncs report success and do nothing
+  void fail_next_syncs(int count);  // sync_data() fails
+  void fail_writes_beyond(
+      uint64_t total);  // no space left once so many bytes were written; half of the failing write arrives
   size_t data_syncs() const;
   std::string content(const std::string& path) const;
   void overwrite(const std::string& path, uint64_t offset, std::string_view bytes);

@@ -1,4 +1,5 @@
-// An engine that keeps what it was given in a list, and an applier that reads rows back out of events: what the pipeline needs around it.
+// An engine that keeps what it was given in a list, and an applier that reads rows back out of events: what
+// the pipeline needs around it.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +19,7 @@ class FakeEngine final : public storage::Engine {
  public:
   struct State {
     storage::CommitPoint point;
-    std::vector<std::string> keys;      // of every transaction, in the order they came
+    std::vector<std::string> keys;  // of every transaction, in the order they came
     std::vector<size_t> batch_sizes;
   };
   FakeEngine() = default;
@@ -59,7 +60,9 @@ class FakeEngine final : public storage::Engine {
 
   storage::SnapshotPtr snapshot() override { return nullptr; }
   Result<bool> get(const storage::Snapshot*, std::string_view, std::string&) override { return false; }
-  std::unique_ptr<storage::Iterator> iterate(storage::SnapshotPtr, std::string, std::string) override { return nullptr; }
+  std::unique_ptr<storage::Iterator> iterate(storage::SnapshotPtr, std::string, std::string) override {
+    return nullptr;
+  }
   Status checkpoint() override { return {}; }
   Result<storage::CommitPoint> backup_to(const std::string&) override { return replay_position(); }
   Result<uint64_t> next_auto_increment(uint64_t, uint64_t, uint64_t at_least) override { return at_least; }
@@ -81,7 +84,8 @@ class FakeApplier final : public EventApplier {
       auto event = parse_event(events);
       if (!event) return std::move(event).error();
       events.remove_prefix(event->bytes.size());
-      if (event->header.type == EventType::WriteRows) writes.put(std::string(parse_rows_event(*event, true)->rows), "");
+      if (event->header.type == EventType::WriteRows)
+        writes.put(std::string(parse_rows_event(*event, true)->rows), "");
       if (event->header.type != EventType::Query) continue;
       auto query = parse_query_event(*event, true);
       if (query->sql == "BEGIN") continue;

@@ -47,7 +47,11 @@ inline TransactionBuffer insert_order(const TableDef& table, uint64_t id, std::s
   return buffer;
 }
 
-inline Uuid server_a() { return *Uuid::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562"); }
-inline Uuid server_b() { return *Uuid::parse("4e11fa47-71ca-11e1-9e33-c80aa9429562"); }
+inline Uuid server_a() {
+  return *Uuid::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562");
+}
+inline Uuid server_b() {
+  return *Uuid::parse("4e11fa47-71ca-11e1-9e33-c80aa9429562");
+}
 
 }  // namespace commitd::binlog::testing

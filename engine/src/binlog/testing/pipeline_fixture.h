@@ -18,7 +18,8 @@ namespace commitd::binlog::testing {
 class Reactors {
  public:
   explicit Reactors(int count) {
-    for (int i = 0; i < count; ++i) reactors_.push_back(std::make_unique<Reactor>("test-" + std::to_string(i)));
+    for (int i = 0; i < count; ++i)
+      reactors_.push_back(std::make_unique<Reactor>("test-" + std::to_string(i)));
     for (auto& reactor : reactors_) threads_.emplace_back([&reactor] { reactor->run(); });
   }
   ~Reactors() {
@@ -131,7 +132,8 @@ std::shared_ptr<Pending<T>> run_on(Reactor& reactor, Task<T> task) {
 
 class Server {
  public:
-  explicit Server(commitd::testing::RecordingFileSystem& fs, FakeEngine::State state = {}, PipelineOptions options = {})
+  explicit Server(commitd::testing::RecordingFileSystem& fs, FakeEngine::State state = {},
+                  PipelineOptions options = {})
       : engine(std::move(state)), fs_(fs), options_(std::move(options)) {
     if (options_.server_uuid.is_nil()) options_.server_uuid = server_a();
   }
