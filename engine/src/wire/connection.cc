@@ -25,6 +25,8 @@ observe::Counter& aborted_connects() {
   return counter;
 }
 
+bool is_loopback(std::string_view host) { return host.starts_with("127.") || host == "::1"; }
+
 // Errors about the packets themselves are told to the client; a connection that is gone or silent just ends.
 bool is_worth_telling(const Error& error) {
   return error.code != er::kNetReadError && error.code != er::kNetReadInterrupted &&
@@ -112,7 +114,8 @@ Task<Status> Connection::answer_greeting(Deadline deadline) {
 Task<Status> Connection::authenticate(LoginAttempt attempt, const HandshakeResponse& request,
                                       Deadline deadline) {
   attempt.client_host = channel_.peer_address();
-  attempt.secure_transport = entrance_ == Entrance::UnixSocket;
+  // MariaDB's client sends the password in clear over loopback as well.
+  attempt.secure_transport = entrance_ == Entrance::UnixSocket || is_loopback(attempt.client_host);
   auto account = co_await context_.authenticator.authenticate(channel_, attempt, deadline);
   if (!account.ok()) co_return std::move(account).error();
   is_operator_.store(account->is_operator);

@@ -106,14 +106,15 @@ Task<Result<bool>> Authenticator::check_sha2(PacketChannel& channel, const sql::
   co_return true;
 }
 
-// The password itself: in clear where nobody can listen, otherwise encrypted with our public key.
+// The password itself: encrypted with our public key when the client asks for that, in clear where nobody can listen.
 Task<Result<std::string>> Authenticator::full_password(PacketChannel& channel, const LoginAttempt& attempt,
                                                        Deadline deadline) {
   auto packet = co_await channel.read_packet(deadline);
   if (!packet.ok()) co_return std::move(packet).error();
-  if (attempt.secure_transport) co_return without_trailing_zero(std::move(*packet));
+  bool asks_for_key = packet->size() == 1 && packet->front() == kRequestPublicKey;
+  if (attempt.secure_transport && !asks_for_key) co_return without_trailing_zero(std::move(*packet));
   if (!rsa_) co_return access_denied(attempt);
-  if (packet->size() == 1 && packet->front() == kRequestPublicKey) {
+  if (asks_for_key) {
     write_more_data(channel, rsa_->public_pem());
     COMMITD_CO_RETURN_IF_ERROR(co_await channel.flush());
     packet = co_await channel.read_packet(deadline);

@@ -20,7 +20,7 @@ struct LoginAttempt {
   std::string plugin;  // the method the client answered with; empty: ask again in any case
   std::string response;
   std::string salt;               // the response was made with it
-  bool secure_transport = false;  // passwords may travel as they are (unix socket)
+  bool secure_transport = false;  // passwords may travel as they are (unix socket, loopback)
 };
 
 class Authenticator {

@@ -91,7 +91,7 @@ std::string RawConnection::log_in(const std::string& user, const std::string& pa
   response.auth_response = sha2_response(password, greeting->salt);
   send_packet(1, encode(response));
   std::string answer = receive_packet().value_or("");
-  if (!answer.empty() && answer[0] == kAuthMoreData) answer = receive_packet().value_or("");
+  if (answer == "\x01\x03") answer = receive_packet().value_or("");
   return answer;
 }
 

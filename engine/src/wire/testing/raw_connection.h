@@ -23,7 +23,8 @@ class RawConnection {
   std::optional<std::string> receive_packet();
   uint8_t last_sequence() const { return last_sequence_; }
 
-  // Logs in with caching_sha2_password's short way; the final packet (OK or ERR).
+  // Logs in with caching_sha2_password's short way; the packet it ends with: OK, ERR, or the
+  // demand for the password itself.
   std::string log_in(const std::string& user, const std::string& password, uint32_t extra_capabilities = 0);
   // Sends a command, receives one packet.
   std::string command(uint8_t command, std::string_view arguments = {});

@@ -1,0 +1,46 @@
+// A small HTTP/1.1 responder for scrapers and probes: GET and HEAD of fixed paths, one request per
+// connection, bounded in size and time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "runtime/reactor.h"
+#include "runtime/unique_fd.h"
+
+namespace commitd::observe {
+
+struct HttpResponse {
+  int status = 200;
+  std::string body;
+  std::string content_type = "text/plain; charset=utf-8";
+};
+
+using HttpHandler = std::function<HttpResponse()>;
+
+class HttpServer {
+ public:
+  HttpServer(std::string address, uint16_t port) : address_(std::move(address)), port_(port) {}
+
+  // Handlers run on the reactor and must not block. Before listen().
+  void handle(const std::string& path, HttpHandler handler) { handlers_[path] = std::move(handler); }
+  // Answers on `reactor`, which must end before this object does. Port 0 takes any free one.
+  Status listen(Reactor& reactor);
+  uint16_t port() const { return port_; }
+  void stop_accepting();
+
+ private:
+  Task<void> accept();
+  Task<void> serve(UniqueFd fd);
+  std::string answer(const std::string& request_line) const;
+
+  std::string address_;
+  uint16_t port_;
+  UniqueFd listening_;
+  std::map<std::string, HttpHandler> handlers_;
+};
+
+}  // namespace commitd::observe
