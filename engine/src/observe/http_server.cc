@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kMaxRequest = 8 * 1024;
 constexpr std::chrono::seconds kPatience{10};
+constexpr const char* kPlain = "text/plain";
 constexpr std::string_view kEndOfHead = "\r\n\r\n";
 
 const char* reason(int status) {
@@ -31,11 +32,11 @@ const char* reason(int status) {
   }
 }
 
-std::string encode(const HttpResponse& response, bool with_body) {
+std::string encode(const HttpReply& reply, bool with_body) {
   return fmt::format(
-      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
-      response.status, reason(response.status), response.content_type, response.body.size(),
-      with_body ? std::string_view(response.body) : std::string_view());
+      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}", reply.status,
+      reason(reply.status), reply.content_type, reply.body.size(),
+      with_body ? std::string_view(reply.body) : std::string_view());
 }
 
 // The head of a request; empty when the client sends something else, too much, or nothing in time.
@@ -52,12 +53,12 @@ Task<std::string> read_head(Socket& socket, Deadline deadline) {
 
 }  // namespace
 
-Status HttpServer::listen(Reactor& reactor) {
+Status HttpServer::listen() {
   auto fd = listen_tcp(address_, port_);
   if (!fd.ok()) return std::move(fd).error();
   listening_ = std::move(*fd);
   port_ = local_address(listening_.get()).port();
-  reactor.spawn(accept());
+  reactor_.spawn(accept());
   return {};
 }
 
@@ -87,15 +88,15 @@ std::string HttpServer::answer(const std::string& request_line) const {
   size_t end_of_method = request_line.find(' ');
   size_t end_of_target = request_line.find(' ', end_of_method + 1);
   if (end_of_method == std::string::npos || end_of_target == std::string::npos) {
-    return encode({400, "Bad request\n"}, true);
+    return encode({400, kPlain, "Bad request\n"}, true);
   }
   std::string method = request_line.substr(0, end_of_method);
   std::string target = request_line.substr(end_of_method + 1, end_of_target - end_of_method - 1);
   if (method != "GET" && method != "HEAD")
-    return encode({405, "Only GET and HEAD are answered here\n"}, true);
+    return encode({405, kPlain, "Only GET and HEAD are answered here\n"}, true);
   auto handler = handlers_.find(target.substr(0, target.find('?')));
   if (handler == handlers_.end())
-    return encode({404, "Nothing here; try /metrics, /healthz or /readyz\n"}, method == "GET");
+    return encode({404, kPlain, "Nothing here; try /metrics, /healthz or /readyz\n"}, method == "GET");
   return encode(handler->second(), method == "GET");
 }
 

@@ -13,22 +13,23 @@
 
 namespace commitd::observe {
 
-struct HttpResponse {
+struct HttpReply {
   int status = 200;
+  std::string content_type = "text/plain";
   std::string body;
-  std::string content_type = "text/plain; charset=utf-8";
 };
 
-using HttpHandler = std::function<HttpResponse()>;
+using HttpHandler = std::function<HttpReply()>;
 
 class HttpServer {
  public:
-  HttpServer(std::string address, uint16_t port) : address_(std::move(address)), port_(port) {}
+  // Answers on `reactor`, which must have stopped running before this object goes. Port 0 takes any free one.
+  HttpServer(Reactor& reactor, std::string address, uint16_t port)
+      : reactor_(reactor), address_(std::move(address)), port_(port) {}
 
   // Handlers run on the reactor and must not block. Before listen().
-  void handle(const std::string& path, HttpHandler handler) { handlers_[path] = std::move(handler); }
-  // Answers on `reactor`, which must end before this object does. Port 0 takes any free one.
-  Status listen(Reactor& reactor);
+  void get(const std::string& path, HttpHandler handler) { handlers_[path] = std::move(handler); }
+  Status listen();
   uint16_t port() const { return port_; }
   void stop_accepting();
 
@@ -37,6 +38,7 @@ class HttpServer {
   Task<void> serve(UniqueFd fd);
   std::string answer(const std::string& request_line) const;
 
+  Reactor& reactor_;
   std::string address_;
   uint16_t port_;
   UniqueFd listening_;

@@ -25,10 +25,10 @@ Task<std::string> exchange(uint16_t port, std::string request) {
 
 class HttpServerTest : public testing::Test {
  protected:
-  HttpServerTest() : server_("127.0.0.1", 0), reactor_("http") {
-    server_.handle("/readyz", [] { return HttpResponse{503, "no quorum\n"}; });
-    server_.handle("/metrics", [] { return HttpResponse{200, "a 1\n", "text/plain; version=0.0.4"}; });
-    EXPECT_TRUE(server_.listen(reactor_).ok());
+  HttpServerTest() : reactor_("http"), server_(reactor_, "127.0.0.1", 0) {
+    server_.get("/readyz", [] { return HttpReply{503, "text/plain", "no quorum\n"}; });
+    server_.get("/metrics", [] { return HttpReply{200, "text/plain; version=0.0.4", "a 1\n"}; });
+    EXPECT_TRUE(server_.listen().ok());
     thread_ = std::thread([this] { reactor_.run(); });
   }
   ~HttpServerTest() override {
@@ -38,16 +38,15 @@ class HttpServerTest : public testing::Test {
 
   std::string send(std::string request) { return run_blocking(exchange(server_.port(), std::move(request))); }
 
-  HttpServer server_;
   Reactor reactor_;
+  HttpServer server_;
   std::thread thread_;
 };
 
 TEST_F(HttpServerTest, AHandlersStatusTypeAndBodyAreTheAnswer) {
-  EXPECT_EQ(
-      send("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"),
-      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 10\r\n"
-      "Connection: close\r\n\r\nno quorum\n");
+  EXPECT_EQ(send("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"),
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n"
+            "Connection: close\r\n\r\nno quorum\n");
 }
 
 TEST_F(HttpServerTest, TheQueryIsNoPartOfThePath) {

@@ -25,7 +25,9 @@ observe::Counter& aborted_connects() {
   return counter;
 }
 
-bool is_loopback(std::string_view host) { return host.starts_with("127.") || host == "::1"; }
+bool is_loopback(std::string_view host) {
+  return host.starts_with("127.") || host == "::1";
+}
 
 // Errors about the packets themselves are told to the client; a connection that is gone or silent just ends.
 bool is_worth_telling(const Error& error) {

@@ -106,7 +106,8 @@ Task<Result<bool>> Authenticator::check_sha2(PacketChannel& channel, const sql::
   co_return true;
 }
 
-// The password itself: encrypted with our public key when the client asks for that, in clear where nobody can listen.
+// The password itself: encrypted with our public key when the client asks for that, in clear where nobody can
+// listen.
 Task<Result<std::string>> Authenticator::full_password(PacketChannel& channel, const LoginAttempt& attempt,
                                                        Deadline deadline) {
   auto packet = co_await channel.read_packet(deadline);
