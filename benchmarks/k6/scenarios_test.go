@@ -141,6 +141,8 @@ func startMariaDB(t *testing.T) string {
 	port := listener.Addr().(*net.TCPAddr).Port
 	listener.Close()
 	data := t.TempDir()
+	// MariaDB clears left-over files from the temporary directory: two servers must not share one.
+	t.Setenv("TMPDIR", t.TempDir())
 	if output, err := exec.Command("mariadb-install-db", "--no-defaults", "--user=root", "--datadir="+data,
 		"--auth-root-authentication-method=normal").CombinedOutput(); err != nil {
 		t.Fatalf("%v (make deps installs it)\n%s", err, output)

@@ -60,8 +60,10 @@ func New(commands Commands, dir string) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{commands: commands, dir: dir, port: ports[0], httpPort: ports[1]}
-	if err := os.MkdirAll(s.dataDir(), 0o755); err != nil {
-		return nil, err
+	for _, directory := range []string{s.dataDir(), s.tmpDir()} {
+		if err := os.MkdirAll(directory, 0o755); err != nil {
+			return nil, err
+		}
 	}
 	if commands.Init == "" {
 		return s, nil
@@ -88,6 +90,7 @@ func freePorts(count int) ([]int, error) {
 }
 
 func (s *Server) dataDir() string { return filepath.Join(s.dir, "data") }
+func (s *Server) tmpDir() string  { return filepath.Join(s.dir, "tmp") }
 
 // LogFile holds everything the server has printed.
 func (s *Server) LogFile() string { return filepath.Join(s.dir, "server.log") }
@@ -109,7 +112,8 @@ func (s *Server) command(template string) *exec.Cmd {
 		words[i] = values.Replace(words[i])
 	}
 	command := exec.Command(words[0], words[1:]...)
-	command.Env = append(os.Environ(), s.commands.Env...)
+	// MariaDB clears left-over files from the temporary directory: two servers must not share one.
+	command.Env = append(append(os.Environ(), "TMPDIR="+s.tmpDir()), s.commands.Env...)
 	// The server must not outlive a checker that is killed.
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return command

@@ -75,7 +75,7 @@ func (barrier) apply(*State) {}
 func (r header) line() string {
 	return fmt.Sprintf("ledger 1 %s %d", r.run.Name, r.run.Accounts)
 }
-func (r resumed) line() string  { return fmt.Sprintf("resumed %d", r.at.UnixNano()) }
+func (r Started) line() string  { return fmt.Sprintf("started %d", r.At.UnixNano()) }
 func (r Reserved) line() string { return fmt.Sprintf("reserved %d %d", r.First, r.Last) }
 func (r SetUp) line() string    { return "setup" }
 func (r Server) line() string {
