@@ -193,18 +193,18 @@ Status Server::listen() {
 
 Status Server::serve_http() {
   if (options_.http_port == 0) return {};
-  http_ = std::make_unique<observe::HttpServer>(options_.http_address, options_.http_port);
-  http_->handle("/metrics", [] { return observe::HttpResponse{200, observe::prometheus_text(), "text/plain; version=0.0.4; charset=utf-8"}; });
-  http_->handle("/healthz", [this] {
+  http_ = std::make_unique<observe::HttpServer>(*background_.reactor, options_.http_address, options_.http_port);
+  http_->get("/metrics", [] { return observe::HttpReply{200, "text/plain; version=0.0.4", observe::prometheus_text()}; });
+  http_->get("/healthz", [this] {
     txn::Services* services = context_.transactions;
     auto failure = services ? services->pipeline.failure() : std::nullopt;
-    return failure ? observe::HttpResponse{503, failure->message + "\n"} : observe::HttpResponse{200, "ok\n"};
+    return failure ? observe::HttpReply{503, "text/plain", failure->message + "\n"} : observe::HttpReply{200, "text/plain", "ok\n"};
   });
-  http_->handle("/readyz", [this] {
+  http_->get("/readyz", [this] {
     auto reason = roles_->not_ready();
-    return reason ? observe::HttpResponse{503, *reason + "\n"} : observe::HttpResponse{200, "ok\n"};
+    return reason ? observe::HttpReply{503, "text/plain", *reason + "\n"} : observe::HttpReply{200, "text/plain", "ok\n"};
   });
-  return http_->listen(*background_.reactor);
+  return http_->listen();
 }
 
 void Server::run_in_background(Task<void> task) {
