@@ -239,6 +239,11 @@ Status DumpStream::begin_file(LogPosition start) {
   binlog::Log& log = source_.pipeline.log();
   write_event(fake_rotate(source_.server_id, log.file_name(start.file), start.offset, traits_.checksummed), false);
   file_ = start.file;
+  if (hold_) {
+    hold_->move_to(file_);
+  } else {
+    hold_ = log.hold(file_);
+  }
   if (start.offset <= kFirstEventAt) return {};  // the format description comes with the file
   auto head = log.read({start.file, kFirstEventAt}, start, 1);
   if (!head) return std::move(head).error();

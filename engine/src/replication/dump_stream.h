@@ -100,6 +100,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
 
   LogPosition position_;  // everything before it is sent or skipped
   uint32_t file_ = 0;     // the file whose head has been sent
+  std::unique_ptr<binlog::Log::Hold> hold_;  // keeps the files we still need from being purged
   TransactionBoundary boundary_;
   bool skipping_ = false;  // the reader has the transaction we are in
   std::vector<Item> items_;

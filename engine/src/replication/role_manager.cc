@@ -219,11 +219,21 @@ struct EpochTransaction {
   binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
   WriteSet writes;
   binlog::CommitRequest request;
-  std::optional<Status> outcome;
+
+  std::mutex mutex;
+  std::optional<Error> error;
+
+  std::optional<Error> failed() {
+    std::lock_guard lock(mutex);
+    return error;
+  }
 };
 
 Task<void> commit_epoch_transaction(CommitPipeline& pipeline, std::shared_ptr<EpochTransaction> transaction) {
-  transaction->outcome = co_await pipeline.commit(transaction->request);
+  Status status = co_await pipeline.commit(transaction->request);
+  if (status.ok()) co_return;
+  std::lock_guard lock(transaction->mutex);
+  transaction->error = status.error();
 }
 
 }  // namespace
@@ -243,10 +253,9 @@ Task<Status> RoleManager::log_epoch_transaction(uint64_t epoch) {
   transaction->request.writes = &transaction->writes;
   transaction->request.epoch = epoch;
   const LogPosition before = pipeline.durable_end();
-  Reactor::current()->spawn(commit_epoch_transaction(pipeline, transaction));
-  while (pipeline.last_log_epoch() < epoch || pipeline.durable_end() <= before) {
-    if (transaction->outcome && !transaction->outcome->ok()) co_return *transaction->outcome;
-    if (auto failure = pipeline.failure()) co_return *failure;
+  context_.reactor->spawn(commit_epoch_transaction(pipeline, transaction));
+  while (pipeline.last_log_epoch() < epoch) {
+    if (auto error = transaction->failed()) co_return *error;
     const Deadline deadline = Clock::now() + kLook;
     co_await pipeline.wait_beyond(before, CommitPipeline::Bound::Durable, deadline);
   }
@@ -264,7 +273,10 @@ Task<void> RoleManager::open_when_acknowledged(RoleManager* self, uint64_t gener
     const bool visible = co_await pipeline.wait_executed(inherited, deadline);
     std::lock_guard lock(self->mutex_);
     if (self->generation_ != generation || pipeline.failure()) co_return;
-    if (!visible) continue;
+    if (!visible) {
+      if (Clock::now() < deadline) co_return;  // the pipeline has stopped
+      continue;
+    }
     pipeline.open_to_local_commits();
     self->writable_ = true;
     spdlog::info("master of epoch {}: accepts writes", self->state_.epoch);

@@ -1,0 +1,214 @@
+#include "replication/event_applier.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error_codes.h"
+#include "binlog/event_writer.h"
+#include "binlog/transaction_buffer.h"
+#include "storage/record/row_image.h"
+#include "txn/transaction.h"
+
+namespace commitd::replication {
+namespace {
+
+ColumnDef column(std::string name, FieldType type, uint32_t length = 0) {
+  ColumnDef column;
+  column.name = std::move(name);
+  column.type = type;
+  column.length = length;
+  return column;
+}
+
+// (id INT AUTO_INCREMENT, note VARCHAR(50)), with a secondary index on note; the primary key is left out on demand.
+TableDef notes_table(bool with_primary_key) {
+  TableDef table;
+  table.id = 12;
+  table.db = "d";
+  table.name = with_primary_key ? "notes" : "heap";
+  table.columns = {column("id", FieldType::Long), column("note", FieldType::VarChar, 50)};
+  table.columns[0].nullable = false;
+  table.columns[0].auto_increment = with_primary_key;
+  table.columns[1].collation = 45;
+  IndexDef clustered;
+  clustered.id = 1001;
+  clustered.name = with_primary_key ? "PRIMARY" : "";
+  clustered.unique = clustered.primary = with_primary_key;
+  if (with_primary_key) clustered.columns = {{0, 0}};
+  IndexDef secondary;
+  secondary.id = 1002;
+  secondary.name = "by_note";
+  secondary.columns = {{1, 0}};
+  table.indexes = {clustered, secondary};
+  return table;
+}
+
+// A session's side of a transaction: fills the write set and the events together, as txn::Transaction does.
+class Session {
+ public:
+  explicit Session(const TableDef& table) : table_(table) {}
+
+  uint64_t insert(const Row& row) {
+    const uint64_t row_id = table_.has_primary_key() ? 0 : writes.new_provisional_row_id(table_.id);
+    txn::put_row(writes, table_, row, image(row), row_id);
+    events.insert_row(table_, image(row));
+    return row_id;
+  }
+  void update(const Row& before, const Row& after, uint64_t row_id = 0) {
+    txn::replace_row(writes, table_, before, after, image(after), row_id);
+    events.update_row(table_, image(before), image(after), row_id);
+  }
+  void erase(const Row& row, uint64_t row_id = 0) {
+    txn::erase_row(writes, table_, row, row_id);
+    events.delete_row(table_, image(row), row_id);
+  }
+  // What the log holds of it.
+  std::string logged() {
+    events.end_statement();
+    events.finish(1);
+    return as_logged(events);
+  }
+  static std::string as_logged(binlog::TransactionBuffer& events) {
+    std::string bytes;
+    binlog::GtidEvent gtid;
+    gtid.gtid = {Uuid::random(), 1};
+    binlog::append_gtid(bytes, {1, 1}, gtid, true);
+    bytes += events.bytes();
+    EXPECT_TRUE(binlog::seal_events(bytes.data(), bytes.size(), 4).ok());
+    return bytes;
+  }
+
+  WriteSet writes;
+  binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
+
+ private:
+  std::string image(const Row& row) const {
+    std::string out;
+    encode_row_image(table_, row, out);
+    return out;
+  }
+  const TableDef& table_;
+};
+
+Row row(int64_t id, std::string note) { return {Value::integer(id), Value::string(std::move(note))}; }
+
+void expect_equal(const WriteSet& rebuilt, const WriteSet& executed) {
+  ASSERT_EQ(rebuilt.entries().size(), executed.entries().size());
+  auto other = executed.entries().begin();
+  for (const auto& [key, entry] : rebuilt.entries()) {
+    EXPECT_EQ(key, other->first);
+    EXPECT_EQ(entry.value, other->second.value);
+    EXPECT_EQ(entry.row_id, other->second.row_id);
+    ++other;
+  }
+  EXPECT_EQ(rebuilt.provisional_counts(), executed.provisional_counts());
+  EXPECT_EQ(rebuilt.auto_increments(), executed.auto_increments());
+}
+
+class EventApplierTest : public ::testing::TestWithParam<bool> {
+ protected:
+  EventApplier applier() {
+    return EventApplier(
+        [this](std::string_view db, std::string_view name) -> TablePtr {
+          return db == table_->db && name == table_->name ? table_ : nullptr;
+        },
+        [this](const binlog::QueryEvent& event, WriteSet& writes) -> Result<std::function<void()>> {
+          statements_.push_back(event.sql);
+          writes.put("ddl", event.sql);
+          return std::function<void()>([this] { ++published_; });
+        });
+  }
+
+  TablePtr table_ = std::make_shared<const TableDef>(notes_table(true));
+  std::vector<std::string> statements_;
+  int published_ = 0;
+};
+
+TEST_P(EventApplierTest, EventsGiveTheWritesOfTheSessionThatLoggedThem) {
+  table_ = std::make_shared<const TableDef>(notes_table(GetParam()));
+  Session session(*table_);
+  const uint64_t first = session.insert(row(1, "one"));
+  session.insert(row(2, "two"));
+  const uint64_t third = session.insert(row(3, "three"));
+  session.update(row(1, "one"), row(1, "uno"), first);
+  session.erase(row(3, "three"), third);
+  session.update(row(90, "old"), row(91, "new"), table_->has_primary_key() ? 0 : 4711);
+  session.erase(row(80, "gone"), table_->has_primary_key() ? 0 : 4712);
+  const std::string logged = session.logged();
+
+  WriteSet rebuilt;
+  auto outcome = applier().build(logged, false, rebuilt);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_FALSE(outcome->exclusive);
+  expect_equal(rebuilt, session.writes);
+}
+
+TEST_P(EventApplierTest, ManyRowsInManyEventsComeBackInOrder) {
+  table_ = std::make_shared<const TableDef>(notes_table(GetParam()));
+  Session session(*table_);
+  for (int64_t id = 0; id < 2000; ++id) {
+    const uint64_t row_id = session.insert(row(id, std::to_string(id)));
+    if (id % 3 == 0) session.update(row(id, std::to_string(id)), row(id, "third"), row_id);
+    if (id % 7 == 0) session.erase(row(id, id % 3 == 0 ? "third" : std::to_string(id)), row_id);
+  }
+  const std::string logged = session.logged();
+  WriteSet rebuilt;
+  auto outcome = applier().build(logged, false, rebuilt);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  expect_equal(rebuilt, session.writes);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutPrimaryKey, EventApplierTest, ::testing::Bool());
+
+TEST_F(EventApplierTest, AStatementIsAppliedOnlyAlone) {
+  binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
+  events.set_statement("d", "CREATE TABLE t (a INT)");
+  const std::string logged = Session::as_logged(events);
+  WriteSet writes;
+  auto outcome = applier().build(logged, false, writes);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_TRUE(outcome->exclusive);
+  EXPECT_TRUE(writes.empty());
+  EXPECT_TRUE(statements_.empty());
+
+  outcome = applier().build(logged, true, writes);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(statements_, std::vector<std::string>{"CREATE TABLE t (a INT)"});
+  EXPECT_NE(writes.find("ddl"), nullptr);
+  ASSERT_TRUE(outcome->publish);
+  outcome->publish();
+  EXPECT_EQ(published_, 1);
+}
+
+TEST_F(EventApplierTest, AnEpochTransactionWritesNothing) {
+  binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
+  events.set_epoch(7);
+  events.finish(7);
+  WriteSet writes;
+  auto outcome = applier().build(Session::as_logged(events), false, writes);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_FALSE(outcome->exclusive);
+  EXPECT_TRUE(writes.empty());
+}
+
+TEST_F(EventApplierTest, AMissingOrDifferentTableIsNamed) {
+  TableDef other = *table_;
+  other.name = "elsewhere";
+  Session session(other);
+  session.insert(row(1, "x"));
+  WriteSet writes;
+  auto outcome = applier().build(session.logged(), false, writes);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, er::kNoSuchTable);
+  EXPECT_NE(outcome.error().message.find("'d.elsewhere'"), std::string::npos) << outcome.error().message;
+
+  TableDef wider = *table_;
+  wider.columns.push_back(column("more", FieldType::Long));
+  Session of_wider(wider);
+  of_wider.insert({Value::integer(1), Value::string("x"), Value::integer(2)});
+  outcome = applier().build(of_wider.logged(), false, writes);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_NE(outcome.error().message.find("3 columns"), std::string::npos) << outcome.error().message;
+}
+
+}  // namespace
+}  // namespace commitd::replication
