@@ -48,6 +48,7 @@ TransactionTest::TransactionTest() {
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), report, *engine_, applier_, options);
   const auto replayed = pipeline_->replay(report.end);
   if (!replayed) throw std::runtime_error(replayed.error().message);
+  pipeline_->set_gate(binlog::CommitPipeline::Gate::Immediate);
   pipeline_->start();
   services_ = std::make_unique<Services>(Services{*engine_, locks_, *pipeline_});
 }

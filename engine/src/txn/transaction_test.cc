@@ -22,6 +22,8 @@ std::string outcome(const Result<std::optional<Transaction::Duplicate>>& result)
   return *result ? (*result)->index->name : "ok";
 }
 
+std::string message(const Status& status) { return status.ok() ? "" : status.error().message; }
+
 Task<std::string> insert(Client& client, TablePtr table, Row row) {
   const auto result = co_await client.transaction.insert(table, row);
   co_return outcome(result);
@@ -39,7 +41,7 @@ Task<void> insert_and_commit(Client& client, TablePtr table, std::vector<Row> ro
   begin(client);
   for (const Row& row : rows) EXPECT_EQ(co_await insert(client, table, row), "ok");
   const Status status = co_await client.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
 }
 
 IndexRange equal_to(int value) { return IndexRange::equal({Value::integer(value)}); }
@@ -67,7 +69,7 @@ Task<void> visibility(Client& a, Client& b, TablePtr people) {
   EXPECT_EQ(found(a, people), "1:Ann:30");
   EXPECT_EQ(found(b, people), "");
   const Status status = co_await a.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   EXPECT_EQ(a.transaction.last_gtid().gno, 1u);
   EXPECT_EQ(found(b, people), "") << "a repeatable read keeps its snapshot";
   begin(b, Isolation::ReadCommitted);
@@ -122,7 +124,7 @@ Task<void> waiting_inserts(Client& a, Client& b, TablePtr people) {
   co_await settle();
   EXPECT_EQ(again.outcome, "waiting");
   const Status status = co_await b.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   co_await settle();
   EXPECT_EQ(again.outcome, "name");
 }
@@ -143,7 +145,7 @@ Task<void> freed_key(Client& a, Client& b, TablePtr people) {
   co_await settle();
   EXPECT_EQ(freed.outcome, "waiting") << "the name is free only if the renaming commits";
   const Status status = co_await a.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   co_await settle();
   EXPECT_EQ(freed.outcome, "ok");
 }
@@ -164,7 +166,7 @@ Task<void> updates(Client& a, TablePtr people) {
   result = co_await a.transaction.update(people, row, person(7, "ANN", 5));
   EXPECT_EQ(outcome(result), "ok") << "a row does not collide with itself";
   const Status status = co_await a.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   begin(a);
   EXPECT_EQ(found(a, people), "2:Bob:20 7:ANN:5");
   EXPECT_EQ(found(a, people, 1), "7:ANN:5 2:Bob:20");
@@ -227,7 +229,7 @@ Task<void> locking_scan_rechecks(Client& a, Client& b, TablePtr people) {
   co_await settle();
   EXPECT_EQ(scan.outcome, "waiting");
   const Status status = co_await a.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   co_await settle();
   EXPECT_EQ(scan.outcome, "Cid;");
   EXPECT_EQ(b.owner.lock_count(), 1u) << "rows that no longer match are let go";
@@ -250,7 +252,7 @@ Task<void> statements_and_savepoints(Client& a, TablePtr people) {
   EXPECT_TRUE(a.transaction.release_savepoint("s").ok());
   EXPECT_EQ(a.transaction.release_savepoint("s").error().code, er::kSpDoesNotExist);
   const Status status = co_await a.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   begin(a);
   EXPECT_EQ(found(a, people), "1:Ann:1");
 }
@@ -264,9 +266,9 @@ Task<void> no_primary_key(Client& a, Client& b, TablePtr words) {
   EXPECT_EQ(co_await insert(b, words, word("early", 1)), "ok");
   EXPECT_EQ(found(b, words, 1), "early:1 early:1");
   Status status = co_await b.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   status = co_await a.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
 
   begin(a);
   EXPECT_EQ(found(a, words), "early:1 early:1 late:1") << "row ids are given in commit order";
@@ -276,7 +278,7 @@ Task<void> no_primary_key(Client& a, Client& b, TablePtr words) {
   EXPECT_TRUE(got.ok() && *got);
   EXPECT_EQ(row.row_id, 1u);
   status = co_await a.transaction.erase(words, row);
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   EXPECT_EQ(co_await insert(a, words, word("mine", 3)), "ok");
   FoundRow own;
   const auto own_cursor = a.transaction.scan(words, words->indexes[1], equal_to(3), ReadMode::LockExclusive);
@@ -285,7 +287,7 @@ Task<void> no_primary_key(Client& a, Client& b, TablePtr words) {
   const auto changed = co_await a.transaction.update(words, own, word("mine", 4));
   EXPECT_EQ(outcome(changed), "ok");
   status = co_await a.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   begin(a);
   EXPECT_EQ(found(a, words), "early:1 late:1 mine:4");
   EXPECT_EQ(found(a, words, 1), "early:1 late:1 mine:4");
@@ -298,7 +300,7 @@ Task<void> auto_increment(Client& a, Client& b, TablePtr people, storage::Engine
   EXPECT_EQ(co_await insert(a, people, person(50, "Ann", 1)), "ok");
   EXPECT_EQ(*b.transaction.next_auto_increment(*people, 1), 51u) << "a value given by hand is not given again";
   const Status status = co_await a.transaction.commit();
-  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(status.ok()) << message(status);
   EXPECT_EQ(engine.peek_auto_increment(people->id), 52u);
 }
 TEST_F(Transactions, AutoIncrementRunsAheadOfWhatIsThere) { run_blocking(auto_increment(a, b, people, engine())); }
