@@ -17,7 +17,9 @@ constexpr std::array<uint8_t, 10> kBytesForDigits = {0, 1, 1, 2, 2, 3, 3, 4, 4, 
 
 using Unsigned128 = unsigned __int128;
 
-Unsigned128 magnitude(__int128 value) { return value < 0 ? -static_cast<Unsigned128>(value) : static_cast<Unsigned128>(value); }
+Unsigned128 magnitude(__int128 value) {
+  return value < 0 ? -static_cast<Unsigned128>(value) : static_cast<Unsigned128>(value);
+}
 
 std::string digits_of(Unsigned128 value) {
   std::string digits;
@@ -29,8 +31,8 @@ std::string digits_of(Unsigned128 value) {
   return digits;
 }
 
-// MySQL writes the digits left of the point in groups of nine counted from the point, and those right of it likewise; the odd
-// group is the leftmost and the rightmost one.
+// MySQL writes the digits left of the point in groups of nine counted from the point, and those right of it
+// likewise; the odd group is the leftmost and the rightmost one.
 void append_groups(std::string& out, std::string_view digits, bool odd_group_first) {
   const size_t odd = digits.size() % kDigitsPerWord;
   auto append_group = [&](std::string_view group) {
@@ -55,7 +57,8 @@ struct GroupReader {
     const size_t count = kBytesForDigits[digits];
     for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<char>(invert ? ~at[i] : at[i]);
     at += count;
-    number = number * static_cast<Unsigned128>(power_of_ten(static_cast<uint8_t>(digits))) + load_be(bytes.data(), count);
+    number = number * static_cast<Unsigned128>(power_of_ten(static_cast<uint8_t>(digits))) +
+             load_be(bytes.data(), count);
   }
 };
 
@@ -90,7 +93,8 @@ struct NumberText {
     if (!text.empty() && text[0] == '+') text.remove_prefix(1);
     int exponent = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
-    if (error != std::errc{} || end != text.data() + text.size() || exponent > 1000 || exponent < -1000) return false;
+    if (error != std::errc{} || end != text.data() + text.size() || exponent > 1000 || exponent < -1000)
+      return false;
     point += exponent;
     return true;
   }
@@ -150,10 +154,12 @@ std::strong_ordering compare(const Decimal& left, const Decimal& right) {
   // Integer parts first, then the fractions at a common scale of at most 38 digits: neither overflows.
   const __int128 left_unit = power_of_ten(left.scale), right_unit = power_of_ten(right.scale);
   const __int128 left_whole = left.unscaled / left_unit, right_whole = right.unscaled / right_unit;
-  if (left_whole != right_whole) return left_whole < right_whole ? std::strong_ordering::less : std::strong_ordering::greater;
+  if (left_whole != right_whole)
+    return left_whole < right_whole ? std::strong_ordering::less : std::strong_ordering::greater;
   __int128 left_fraction = left.unscaled % left_unit, right_fraction = right.unscaled % right_unit;
   if (left.scale < right.scale) left_fraction *= power_of_ten(static_cast<uint8_t>(right.scale - left.scale));
-  if (right.scale < left.scale) right_fraction *= power_of_ten(static_cast<uint8_t>(left.scale - right.scale));
+  if (right.scale < left.scale)
+    right_fraction *= power_of_ten(static_cast<uint8_t>(left.scale - right.scale));
   if (left_fraction == right_fraction) return std::strong_ordering::equal;
   return left_fraction < right_fraction ? std::strong_ordering::less : std::strong_ordering::greater;
 }
@@ -190,7 +196,8 @@ double to_double(const Decimal& value) {
 
 size_t decimal_binary_size(uint8_t precision, uint8_t scale) {
   const int whole = precision - scale;
-  return static_cast<size_t>(whole / kDigitsPerWord * 4 + kBytesForDigits[static_cast<size_t>(whole % kDigitsPerWord)] +
+  return static_cast<size_t>(whole / kDigitsPerWord * 4 +
+                             kBytesForDigits[static_cast<size_t>(whole % kDigitsPerWord)] +
                              scale / kDigitsPerWord * 4 + kBytesForDigits[scale % kDigitsPerWord]);
 }
 

@@ -1,4 +1,5 @@
-// Fixed-point numbers: text, comparison, and MySQL's binary form (decimal2bin), which orders bytewise as the numbers do.
+// Fixed-point numbers: text, comparison, and MySQL's binary form (decimal2bin), which orders bytewise as the
+// numbers do.
 #pragma once
 
 #include <compare>
@@ -16,10 +17,12 @@ inline constexpr uint8_t kMaxDecimalScale = 30;
 
 __int128 power_of_ten(uint8_t exponent);  // exponent <= 38
 
-// "-12.50", "+3", ".5", "1e3"; nullopt when it is not a number or needs more than 38 digits. Digits behind kMaxDecimalScale are rounded.
+// "-12.50", "+3", ".5", "1e3"; nullopt when it is not a number or needs more than 38 digits. Digits behind
+// kMaxDecimalScale are rounded.
 std::optional<Decimal> parse_decimal(std::string_view text);
 std::strong_ordering compare(const Decimal& left, const Decimal& right);
-// The same number with `scale` digits behind the point, rounded half away from zero; nullopt when it does not fit into 38 digits.
+// The same number with `scale` digits behind the point, rounded half away from zero; nullopt when it does not
+// fit into 38 digits.
 std::optional<Decimal> rescale(const Decimal& value, uint8_t scale);
 bool fits(const Decimal& value, uint8_t precision, uint8_t scale);
 double to_double(const Decimal& value);

@@ -14,7 +14,8 @@ std::string binary(const char* text, uint8_t precision, uint8_t scale) {
 }
 
 TEST(Decimal, KeepsItsDigits) {
-  for (const char* text : {"0", "1", "-1", "0.05", "-12.50", "12345678901234567890123456789012345678", "0.000000000000000000000000000001"}) {
+  for (const char* text : {"0", "1", "-1", "0.05", "-12.50", "12345678901234567890123456789012345678",
+                           "0.000000000000000000000000000001"}) {
     EXPECT_EQ(parse_decimal(text)->to_string(), text);
   }
 }
@@ -28,7 +29,8 @@ TEST(Decimal, ReadsSignsPointsAndExponents) {
 }
 
 TEST(Decimal, RefusesWhatIsNoNumberOrTooLong) {
-  for (const char* text : {"", "-", ".", "1x", "e5", "1e", "123456789012345678901234567890123456789", "1e39"}) {
+  for (const char* text :
+       {"", "-", ".", "1x", "e5", "1e", "123456789012345678901234567890123456789", "1e39"}) {
     EXPECT_FALSE(parse_decimal(text)) << text;
   }
 }
@@ -44,7 +46,8 @@ TEST(Decimal, RoundsHalfAwayFromZero) {
 TEST(Decimal, ComparesAcrossScales) {
   EXPECT_EQ(compare(*parse_decimal("1.10"), *parse_decimal("1.1")), std::strong_ordering::equal);
   EXPECT_EQ(compare(*parse_decimal("-1.2"), *parse_decimal("-1.10")), std::strong_ordering::less);
-  EXPECT_EQ(compare(*parse_decimal("99999999999999999999999999999999999999"), *parse_decimal("0.000000000000000000000000000001")),
+  EXPECT_EQ(compare(*parse_decimal("99999999999999999999999999999999999999"),
+                    *parse_decimal("0.000000000000000000000000000001")),
             std::strong_ordering::greater);
 }
 
@@ -56,7 +59,8 @@ TEST(Decimal, HasMySqlsBinaryForm) {
 
 TEST(Decimal, BinaryFormRoundTripsAndOrdersAsTheNumbers) {
   std::mt19937_64 random(1);
-  for (const auto& [precision, scale] : {std::pair<uint8_t, uint8_t>{5, 2}, {9, 0}, {10, 9}, {14, 4}, {30, 30}, {38, 10}}) {
+  for (const auto& [precision, scale] :
+       {std::pair<uint8_t, uint8_t>{5, 2}, {9, 0}, {10, 9}, {14, 4}, {30, 30}, {38, 10}}) {
     const auto number = [&] {
       const __int128 unscaled = (static_cast<__int128>(random()) << 64 | random()) % power_of_ten(precision);
       return Decimal{unscaled, scale};
@@ -68,7 +72,8 @@ TEST(Decimal, BinaryFormRoundTripsAndOrdersAsTheNumbers) {
       append_decimal_binary(right_bytes, right, precision, scale);
       ASSERT_EQ(left_bytes.size(), decimal_binary_size(precision, scale));
       EXPECT_EQ(load_decimal_binary(left_bytes.data(), precision, scale).to_string(), left.to_string());
-      EXPECT_EQ(left_bytes <=> right_bytes, compare(left, right)) << left.to_string() << " " << right.to_string();
+      EXPECT_EQ(left_bytes <=> right_bytes, compare(left, right))
+          << left.to_string() << " " << right.to_string();
     }
   }
 }

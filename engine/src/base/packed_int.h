@@ -1,5 +1,5 @@
-// Integers of 1 to 8 bytes appended to strings, as row images (little-endian), MySQL's DECIMAL and temporal formats and index keys
-// (big-endian) have them.
+// Integers of 1 to 8 bytes appended to strings, as row images (little-endian), MySQL's DECIMAL and temporal
+// formats and index keys (big-endian) have them.
 #pragma once
 
 #include <cstddef>

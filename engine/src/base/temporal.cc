@@ -50,7 +50,9 @@ bool is_valid_date(uint32_t year, uint32_t month, uint32_t day) {
   return day <= kDays[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
-bool is_zero_date(const Temporal& value) { return value.year == 0 && value.month == 0 && value.day == 0; }
+bool is_zero_date(const Temporal& value) {
+  return value.year == 0 && value.month == 0 && value.day == 0;
+}
 
 int64_t day_number(uint32_t year, uint32_t month, uint32_t day) {
   // Years start in March here, so that the leap day is the last one.
@@ -65,7 +67,8 @@ Temporal date_from_day_number(int64_t days) {
   const int64_t shifted = days + 719468;
   const int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
   const int64_t day_of_era = shifted - era * 146097;
-  const int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const int64_t year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
   const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const int64_t month_from_march = (5 * day_of_year + 2) / 153;
   Temporal date;
@@ -77,8 +80,8 @@ Temporal date_from_day_number(int64_t days) {
 }
 
 int64_t to_unix_seconds(const Temporal& datetime) {
-  return day_number(datetime.year, datetime.month, datetime.day) * 86400 + datetime.hour * 3600 + datetime.minute * 60 +
-         datetime.second;
+  return day_number(datetime.year, datetime.month, datetime.day) * 86400 + datetime.hour * 3600 +
+         datetime.minute * 60 + datetime.second;
 }
 
 Temporal datetime_from_unix(int64_t seconds, uint32_t microsecond, uint8_t decimals) {
@@ -105,7 +108,8 @@ Temporal round_fraction(const Temporal& value, uint8_t decimals) {
   const uint32_t micros = (value.microsecond + unit / 2) / unit * unit;
   rounded.microsecond = micros % 1'000'000;
   if (micros < 1'000'000) return rounded;
-  if (value.kind == Temporal::Kind::DateTime) return datetime_from_unix(to_unix_seconds(value) + 1, 0, decimals);
+  if (value.kind == Temporal::Kind::DateTime)
+    return datetime_from_unix(to_unix_seconds(value) + 1, 0, decimals);
   const uint32_t seconds = value.hour * 3600 + value.minute * 60u + value.second + 1;
   rounded.hour = seconds / 3600;
   rounded.minute = static_cast<uint8_t>(seconds / 60 % 60);
@@ -135,7 +139,9 @@ Temporal unpack(int64_t packed, Temporal::Kind kind, uint8_t decimals) {
   return value;
 }
 
-std::strong_ordering compare(const Temporal& left, const Temporal& right) { return pack(left) <=> pack(right); }
+std::strong_ordering compare(const Temporal& left, const Temporal& right) {
+  return pack(left) <=> pack(right);
+}
 
 void append_date(std::string& out, const Temporal& value) {
   append_little_endian(out, value.day | value.month << 5 | static_cast<uint32_t>(value.year) << 9, 3);
@@ -164,14 +170,15 @@ Temporal load_datetime2(const char* from, uint8_t fsp) {
   return value;
 }
 
-// A negative TIME is stored as the offset minus the packed magnitude over whole and fraction together, so a fraction borrows from the
-// second in front of it.
+// A negative TIME is stored as the offset minus the packed magnitude over whole and fraction together, so a
+// fraction borrows from the second in front of it.
 void append_time2(std::string& out, const Temporal& value, uint8_t fsp) {
   const int64_t clock = static_cast<int64_t>(value.hour) << 12 | value.minute << 6 | value.second;
   const size_t bits = 8 * fraction_size(fsp);
   const int64_t packed = clock << bits | stored_fraction(value.microsecond, fsp);
   const int64_t offset = kTimeOffset << bits;
-  append_big_endian(out, static_cast<uint64_t>(offset + (value.negative ? -packed : packed)), 3 + fraction_size(fsp));
+  append_big_endian(out, static_cast<uint64_t>(offset + (value.negative ? -packed : packed)),
+                    3 + fraction_size(fsp));
 }
 
 Temporal load_time2(const char* from, uint8_t fsp) {

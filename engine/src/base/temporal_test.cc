@@ -26,7 +26,8 @@ TEST(Temporal, ReadsMySqlsDateTimeLiterals) {
 }
 
 TEST(Temporal, RefusesDatesThatDoNotExist) {
-  for (const char* text : {"2026-02-29", "2026-13-01", "2026-00-10", "2026-11-20 24:00:00", "2026-11-20 10:60:00", "hello", "", "2026-11"}) {
+  for (const char* text : {"2026-02-29", "2026-13-01", "2026-00-10", "2026-11-20 24:00:00",
+                           "2026-11-20 10:60:00", "hello", "", "2026-11"}) {
     EXPECT_EQ(datetime(text), "no") << text;
   }
   EXPECT_EQ(datetime("2024-02-29"), "2024-02-29 00:00:00");
@@ -52,9 +53,11 @@ TEST(Temporal, CountsDays) {
 }
 
 TEST(Temporal, RoundsFractionsIntoTheNextSecond) {
-  EXPECT_EQ(format_temporal(round_fraction(*parse_datetime("2026-12-31 23:59:59.95"), 1)), "2027-01-01 00:00:00.0");
+  EXPECT_EQ(format_temporal(round_fraction(*parse_datetime("2026-12-31 23:59:59.95"), 1)),
+            "2027-01-01 00:00:00.0");
   EXPECT_EQ(format_temporal(round_fraction(*parse_time("-00:59:59.5"), 0)), "-01:00:00");
-  EXPECT_EQ(format_temporal(round_fraction(*parse_datetime("2026-12-31 23:59:59.94"), 1)), "2026-12-31 23:59:59.9");
+  EXPECT_EQ(format_temporal(round_fraction(*parse_datetime("2026-12-31 23:59:59.94"), 1)),
+            "2026-12-31 23:59:59.9");
 }
 
 TEST(Temporal, PackedNumbersOrderLikeTheValues) {
@@ -78,7 +81,8 @@ TEST(Temporal, NegativeTimesBorrowForTheirFraction) {
 
 TEST(Temporal, RowImageFormsRoundTrip) {
   for (uint8_t fsp = 0; fsp <= 6; ++fsp) {
-    for (const char* text : {"2026-11-20 10:01:02.654321", "1000-01-01 00:00:00", "9999-12-31 23:59:59.999999", "0000-00-00 00:00:00"}) {
+    for (const char* text : {"2026-11-20 10:01:02.654321", "1000-01-01 00:00:00",
+                             "9999-12-31 23:59:59.999999", "0000-00-00 00:00:00"}) {
       std::string out;
       const Temporal value = *parse_datetime(text);
       append_datetime2(out, value, fsp);

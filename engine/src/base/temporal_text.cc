@@ -15,13 +15,16 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // Reads up to `max` digits; nullopt when there is none.
 std::optional<uint32_t> take_number(std::string_view& text, size_t max) {
   size_t count = 0;
   uint32_t number = 0;
-  while (count < max && count < text.size() && is_digit(text[count])) number = number * 10 + static_cast<uint32_t>(text[count++] - '0');
+  while (count < max && count < text.size() && is_digit(text[count]))
+    number = number * 10 + static_cast<uint32_t>(text[count++] - '0');
   if (count == 0) return std::nullopt;
   text.remove_prefix(count);
   return number;
@@ -159,11 +162,11 @@ std::string format_temporal(const Temporal& value) {
     case Temporal::Kind::Date:
       return fmt::format("{:04}-{:02}-{:02}", value.year, value.month, value.day);
     case Temporal::Kind::DateTime:
-      return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}{}", value.year, value.month, value.day, value.hour, value.minute,
-                         value.second, fraction_text(value));
+      return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}{}", value.year, value.month, value.day,
+                         value.hour, value.minute, value.second, fraction_text(value));
     case Temporal::Kind::Time:
-      return fmt::format("{}{:02}:{:02}:{:02}{}", value.negative ? "-" : "", value.hour, value.minute, value.second,
-                         fraction_text(value));
+      return fmt::format("{}{:02}:{:02}:{:02}{}", value.negative ? "-" : "", value.hour, value.minute,
+                         value.second, fraction_text(value));
   }
   return {};
 }

@@ -43,7 +43,8 @@ std::string plain_text(const Scientific& number) {
   std::string text = number.digits;
   const int point = number.exponent + 1;
   if (point <= 0) return "0." + std::string(static_cast<size_t>(-point), '0') + text;
-  if (static_cast<size_t>(point) >= text.size()) return text + std::string(static_cast<size_t>(point) - text.size(), '0');
+  if (static_cast<size_t>(point) >= text.size())
+    return text + std::string(static_cast<size_t>(point) - text.size(), '0');
   text.insert(static_cast<size_t>(point), 1, '.');
   return text;
 }
@@ -70,7 +71,9 @@ std::string double_text(double value, bool single) {
     std::snprintf(buffer.data(), buffer.size(), "%.5e", value);
     return mysql_number_text(buffer.data());
   }
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size() - 1, value, std::chars_format::scientific).ptr;
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size() - 1, value, std::chars_format::scientific)
+          .ptr;
   *end = '\0';
   return mysql_number_text({buffer.data(), static_cast<size_t>(end - buffer.data())});
 }

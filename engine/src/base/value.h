@@ -9,10 +9,35 @@ namespace commitd {
 
 // MySQL's column types as the protocol and the binlog number them.
 enum class FieldType : uint8_t {
-  Decimal = 0, Tiny = 1, Short = 2, Long = 3, Float = 4, Double = 5, Null = 6, Timestamp = 7, LongLong = 8, Int24 = 9,
-  Date = 10, Time = 11, DateTime = 12, Year = 13, VarChar = 15, Bit = 16, Timestamp2 = 17, DateTime2 = 18, Time2 = 19,
-  Json = 245, NewDecimal = 246, Enum = 247, Set = 248, TinyBlob = 249, MediumBlob = 250, LongBlob = 251, Blob = 252,
-  VarString = 253, String = 254,
+  Decimal = 0,
+  Tiny = 1,
+  Short = 2,
+  Long = 3,
+  Float = 4,
+  Double = 5,
+  Null = 6,
+  Timestamp = 7,
+  LongLong = 8,
+  Int24 = 9,
+  Date = 10,
+  Time = 11,
+  DateTime = 12,
+  Year = 13,
+  VarChar = 15,
+  Bit = 16,
+  Timestamp2 = 17,
+  DateTime2 = 18,
+  Time2 = 19,
+  Json = 245,
+  NewDecimal = 246,
+  Enum = 247,
+  Set = 248,
+  TinyBlob = 249,
+  MediumBlob = 250,
+  LongBlob = 251,
+  Blob = 252,
+  VarString = 253,
+  String = 254,
 };
 
 struct Decimal {
@@ -22,7 +47,8 @@ struct Decimal {
   std::string to_string() const;
 };
 
-// Broken-down temporal value; packed into an integer that orders like the value (see pack/unpack in temporal.h).
+// Broken-down temporal value; packed into an integer that orders like the value (see pack/unpack in
+// temporal.h).
 struct Temporal {
   enum class Kind : uint8_t { Date, DateTime, Time };
   Kind kind = Kind::DateTime;
@@ -41,16 +67,49 @@ class Value {
 
   Value() = default;
   static Value null() { return {}; }
-  static Value integer(int64_t v) { Value r; r.kind_ = Kind::Int; r.number_.i = v; return r; }
-  static Value unsigned_integer(uint64_t v) { Value r; r.kind_ = Kind::UInt; r.number_.u = v; return r; }
-  static Value real(double v) { Value r; r.kind_ = Kind::Double; r.number_.d = v; return r; }
+  static Value integer(int64_t v) {
+    Value r;
+    r.kind_ = Kind::Int;
+    r.number_.i = v;
+    return r;
+  }
+  static Value unsigned_integer(uint64_t v) {
+    Value r;
+    r.kind_ = Kind::UInt;
+    r.number_.u = v;
+    return r;
+  }
+  static Value real(double v) {
+    Value r;
+    r.kind_ = Kind::Double;
+    r.number_.d = v;
+    return r;
+  }
   // A FLOAT: computes like a double, prints with six digits.
-  static Value real_single(float v) { Value r = real(v); r.single_ = true; return r; }
-  static Value decimal(Decimal v) { Value r; r.kind_ = Kind::Decimal; r.number_.dec = v; return r; }
-  static Value temporal(Temporal v) { Value r; r.kind_ = Kind::Temporal; r.number_.t = v; return r; }
+  static Value real_single(float v) {
+    Value r = real(v);
+    r.single_ = true;
+    return r;
+  }
+  static Value decimal(Decimal v) {
+    Value r;
+    r.kind_ = Kind::Decimal;
+    r.number_.dec = v;
+    return r;
+  }
+  static Value temporal(Temporal v) {
+    Value r;
+    r.kind_ = Kind::Temporal;
+    r.number_.t = v;
+    return r;
+  }
   // `binary`: bytes without a character set (collation 63).
   static Value string(std::string v, bool binary = false) {
-    Value r; r.kind_ = Kind::String; r.text_ = std::move(v); r.binary_ = binary; return r;
+    Value r;
+    r.kind_ = Kind::String;
+    r.text_ = std::move(v);
+    r.binary_ = binary;
+    return r;
   }
 
   Kind kind() const { return kind_; }
@@ -71,7 +130,14 @@ class Value {
   Kind kind_ = Kind::Null;
   bool binary_ = false;
   bool single_ = false;
-  union Number { int64_t i; uint64_t u; double d; Decimal dec; Temporal t; Number() : i(0) {} } number_;
+  union Number {
+    int64_t i;
+    uint64_t u;
+    double d;
+    Decimal dec;
+    Temporal t;
+    Number() : i(0) {}
+  } number_;
   std::string text_;
 };
 

@@ -1,5 +1,6 @@
-// The storage-engine interface. An engine keeps no log of its own: it takes transactions in binlog order, each batch together with
-// the binlog position behind it, atomically. After a crash it comes up as some earlier prefix and says which.
+// The storage-engine interface. An engine keeps no log of its own: it takes transactions in binlog order,
+// each batch together with the binlog position behind it, atomically. After a crash it comes up as some
+// earlier prefix and says which.
 #pragma once
 
 #include <functional>
@@ -18,9 +19,9 @@ namespace commitd::storage {
 
 // The binlog state that corresponds to an engine state.
 struct CommitPoint {
-  LogPosition position;      // replay starts here
-  GtidSet executed;          // gtid_executed
-  uint64_t epoch = 0;        // epoch of the last epoch transaction at or before `position`
+  LogPosition position;  // replay starts here
+  GtidSet executed;      // gtid_executed
+  uint64_t epoch = 0;    // epoch of the last epoch transaction at or before `position`
 };
 
 class Snapshot {
@@ -52,18 +53,22 @@ class Engine {
   // Keys in [lower, upper); the iterator keeps its snapshot alive.
   virtual std::unique_ptr<Iterator> iterate(SnapshotPtr snapshot, std::string lower, std::string upper) = 0;
 
-  // Takes transactions in binlog order: one atomic batch holds their data, counters and `point`. Called by one thread at a time.
-  // Gives provisional row ids their final numbers (and keeps the counters of that in the same batch).
+  // Takes transactions in binlog order: one atomic batch holds their data, counters and `point`. Called by
+  // one thread at a time. Gives provisional row ids their final numbers (and keeps the counters of that in
+  // the same batch).
   virtual Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) = 0;
 
-  virtual CommitPoint replay_position() const = 0;   // what commit_ordered last took, or what was found at open
-  virtual CommitPoint flushed_position() const = 0;  // what would be found after a crash now: the binlog may be purged up to here
-  virtual Status checkpoint() = 0;                   // make everything committed so far durable
-  // A copy of the engine's files in `directory` (hard links where possible) that opens as of one commit point, which is returned.
+  virtual CommitPoint replay_position()
+      const = 0;  // what commit_ordered last took, or what was found at open
+  virtual CommitPoint flushed_position()
+      const = 0;  // what would be found after a crash now: the binlog may be purged up to here
+  virtual Status checkpoint() = 0;  // make everything committed so far durable
+  // A copy of the engine's files in `directory` (hard links where possible) that opens as of one commit
+  // point, which is returned.
   virtual Result<CommitPoint> backup_to(const std::string& directory) = 0;
 
-  // Counters that live beside the data. next_auto_increment reserves `count` values (from `at_least` on) in memory; they become
-  // durable with the transaction that uses them (WriteSet::raise_auto_increment).
+  // Counters that live beside the data. next_auto_increment reserves `count` values (from `at_least` on) in
+  // memory; they become durable with the transaction that uses them (WriteSet::raise_auto_increment).
   virtual Result<uint64_t> next_auto_increment(uint64_t table_id, uint64_t count, uint64_t at_least) = 0;
   virtual uint64_t peek_auto_increment(uint64_t table_id) = 0;
 

@@ -4,7 +4,9 @@ namespace commitd {
 
 namespace {
 
-size_t entry_size(std::string_view key, const WriteSet::Entry& entry) { return key.size() + (entry.value ? entry.value->size() : 0) + 64; }
+size_t entry_size(std::string_view key, const WriteSet::Entry& entry) {
+  return key.size() + (entry.value ? entry.value->size() : 0) + 64;
+}
 
 }  // namespace
 
@@ -12,7 +14,9 @@ void WriteSet::put(std::string key, std::string value, RowId row_id, uint64_t ta
   set(std::move(key), Entry{std::move(value), table_id, row_id});
 }
 
-void WriteSet::erase(std::string key, RowId row_id, uint64_t table_id) { set(std::move(key), Entry{std::nullopt, table_id, row_id}); }
+void WriteSet::erase(std::string key, RowId row_id, uint64_t table_id) {
+  set(std::move(key), Entry{std::nullopt, table_id, row_id});
+}
 
 void WriteSet::set(std::string key, Entry entry) {
   byte_size_ += entry_size(key, entry);
@@ -26,7 +30,9 @@ void WriteSet::set(std::string key, Entry entry) {
   undo_.push_back(std::move(undo));
 }
 
-void WriteSet::erase_range(std::string begin, std::string end) { erased_ranges_.emplace_back(std::move(begin), std::move(end)); }
+void WriteSet::erase_range(std::string begin, std::string end) {
+  erased_ranges_.emplace_back(std::move(begin), std::move(end));
+}
 
 const WriteSet::Entry* WriteSet::find(std::string_view key) const {
   const auto at = entries_.find(key);

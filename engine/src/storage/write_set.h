@@ -1,8 +1,10 @@
-// What a transaction will change in the storage engine: an ordered map from key to new value or tombstone. A session fills one while it
-// executes; a replica and recovery fill one from row events. The same commit then takes it into the engine.
+// What a transaction will change in the storage engine: an ordered map from key to new value or tombstone. A
+// session fills one while it executes; a replica and recovery fill one from row events. The same commit then
+// takes it into the engine.
 //
-// Row ids of tables without a primary key are given in log order at commit, so that every member of a cluster gives the same ones:
-// until then a new row has a provisional id (bit 63 set, counted from 0 per table and transaction).
+// Row ids of tables without a primary key are given in log order at commit, so that every member of a cluster
+// gives the same ones: until then a new row has a provisional id (bit 63 set, counted from 0 per table and
+// transaction).
 #pragma once
 
 #include <cstdint>

@@ -35,15 +35,16 @@ observe::Counter& rows_read() {
 
 class IndexCursor final : public Cursor {
  public:
-  IndexCursor(Transaction::Impl& transaction, TablePtr table, const IndexDef& index, const IndexRange& range, ReadMode mode,
-              bool backwards)
+  IndexCursor(Transaction::Impl& transaction, TablePtr table, const IndexDef& index, const IndexRange& range,
+              ReadMode mode, bool backwards)
       : transaction_(transaction),
         table_(std::move(table)),
         index_(index),
         mode_(mode),
         snapshot_(mode == ReadMode::Snapshot ? transaction.read_view() : nullptr),
         keys_(key_range(*table_, index, range)),
-        entries_(transaction.services.engine, snapshot_, transaction.writes, keys_.lower, keys_.upper, backwards) {}
+        entries_(transaction.services.engine, snapshot_, transaction.writes, keys_.lower, keys_.upper,
+                 backwards) {}
 
   Result<bool> next(FoundRow& row) override {
     while (true) {
@@ -81,7 +82,8 @@ class IndexCursor final : public Cursor {
   bool clustered_scan() const { return index_.id == table_->clustered().id; }
 
   std::string clustered_key_here() const {
-    return clustered_scan() ? entries_.key() : clustered_key_of_entry(*table_, entries_.key(), entries_.value());
+    return clustered_scan() ? entries_.key()
+                            : clustered_key_of_entry(*table_, entries_.key(), entries_.value());
   }
 
   Result<bool> read_entry(FoundRow& row) {
@@ -94,13 +96,17 @@ class IndexCursor final : public Cursor {
     return transaction_.read_row(*table_, snapshot_.get(), clustered, row);
   }
 
-  // The row may have left the range while its lock was waited for; its new place, if behind, is met when the scan gets there.
+  // The row may have left the range while its lock was waited for; its new place, if behind, is met when the
+  // scan gets there.
   bool still_has_entry(const FoundRow& row) const {
     if (clustered_scan()) return true;
     return secondary_key(*table_, index_, row.values, clustered_suffix(row.clustered_key)) == entries_.key();
   }
 
-  Error damaged() const { return make_error(er::kErrorOnRead, "An entry of index '{}' of '{}.{}' is damaged", index_.name, table_->db, table_->name); }
+  Error damaged() const {
+    return make_error(er::kErrorOnRead, "An entry of index '{}' of '{}.{}' is damaged", index_.name,
+                      table_->db, table_->name);
+  }
 
   static Result<bool> count(Result<bool> found) {
     if (found) rows_read().add();
@@ -120,8 +126,9 @@ class IndexCursor final : public Cursor {
 
 }  // namespace
 
-std::unique_ptr<Cursor> open_cursor(Transaction::Impl& transaction, const TablePtr& table, const IndexDef& index,
-                                    const IndexRange& range, ReadMode mode, bool backwards) {
+std::unique_ptr<Cursor> open_cursor(Transaction::Impl& transaction, const TablePtr& table,
+                                    const IndexDef& index, const IndexRange& range, ReadMode mode,
+                                    bool backwards) {
   return std::make_unique<IndexCursor>(transaction, table, index, range, mode, backwards);
 }
 

@@ -43,8 +43,9 @@ class IncrementalDetection final : public DeadlockPolicy {
     return path;
   }
 
-  // Edges were read one after the other while locks may have been released: only a cycle whose edges are all there a second time is one.
-  // `cycle` runs backwards, from the owner that waits for the requester to the requester.
+  // Edges were read one after the other while locks may have been released: only a cycle whose edges are all
+  // there a second time is one. `cycle` runs backwards, from the owner that waits for the requester to the
+  // requester.
   static bool still_stands(const Owners& cycle, const WaitGraph& graph) {
     Owners holders;
     for (size_t i = 0; i < cycle.size(); ++i) {
@@ -64,7 +65,11 @@ class NoDetection final : public DeadlockPolicy {
 
 }  // namespace
 
-std::unique_ptr<DeadlockPolicy> incremental_deadlock_detection() { return std::make_unique<IncrementalDetection>(); }
-std::unique_ptr<DeadlockPolicy> no_deadlock_detection() { return std::make_unique<NoDetection>(); }
+std::unique_ptr<DeadlockPolicy> incremental_deadlock_detection() {
+  return std::make_unique<IncrementalDetection>();
+}
+std::unique_ptr<DeadlockPolicy> no_deadlock_detection() {
+  return std::make_unique<NoDetection>();
+}
 
 }  // namespace commitd::txn

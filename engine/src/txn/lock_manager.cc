@@ -1,4 +1,5 @@
-// Order of mutexes: the graph's, then one partition's. Only waits touch the graph; a lock that is free costs one partition mutex.
+// Order of mutexes: the graph's, then one partition's. Only waits touch the graph; a lock that is free costs
+// one partition mutex.
 #include "txn/lock_manager.h"
 
 #include <mutex>
@@ -16,10 +17,18 @@ namespace commitd::txn {
 
 namespace {
 
-Error timeout_error() { return make_error(er::kLockWaitTimeout, "Lock wait timeout exceeded; try restarting transaction"); }
-Error deadlock_error() { return make_error(er::kLockDeadlock, "Deadlock found when trying to get lock; try restarting transaction"); }
-Error killed_error() { return make_error(er::kQueryInterrupted, "Query execution was interrupted"); }
-Error full_error() { return make_error(er::kLockTableFull, "The total number of locks exceeds the lock table size"); }
+Error timeout_error() {
+  return make_error(er::kLockWaitTimeout, "Lock wait timeout exceeded; try restarting transaction");
+}
+Error deadlock_error() {
+  return make_error(er::kLockDeadlock, "Deadlock found when trying to get lock; try restarting transaction");
+}
+Error killed_error() {
+  return make_error(er::kQueryInterrupted, "Query execution was interrupted");
+}
+Error full_error() {
+  return make_error(er::kLockTableFull, "The total number of locks exceeds the lock table size");
+}
 
 }  // namespace
 
@@ -39,7 +48,8 @@ class LockManager::Impl final : public WaitGraph {
 
   static bool holds(const LockOwner& owner, std::string_view key, LockMode mode) {
     const auto held = owner.held_.find(key);
-    return held != owner.held_.end() && (held->second->mode == LockMode::Exclusive || mode == LockMode::Shared);
+    return held != owner.held_.end() &&
+           (held->second->mode == LockMode::Exclusive || mode == LockMode::Shared);
   }
 
   bool try_lock(LockOwner& owner, std::string_view key, LockMode mode) {
@@ -143,7 +153,8 @@ class LockManager::Impl final : public WaitGraph {
   absl::flat_hash_map<const LockOwner*, LockRequest*> waiting_;
 };
 
-// One call of lock(). Its destructor takes back what has not become a hold, also when the waiting coroutine is destroyed.
+// One call of lock(). Its destructor takes back what has not become a hold, also when the waiting coroutine
+// is destroyed.
 class LockManager::Impl::Attempt {
  public:
   Attempt(Impl& impl, LockOwner& owner, std::string_view key, LockMode mode)
@@ -231,8 +242,14 @@ bool LockManager::try_lock(LockOwner& owner, std::string_view key, LockMode mode
   return Impl::holds(owner, key, mode) || impl_->try_lock(owner, key, mode);
 }
 
-void LockManager::release_all(LockOwner& owner) { impl_->release_all(owner); }
-void LockManager::release(LockOwner& owner, std::string_view key) { impl_->release(owner, key); }
-void LockManager::kill_wait(LockOwner& owner) { impl_->kill_wait(owner); }
+void LockManager::release_all(LockOwner& owner) {
+  impl_->release_all(owner);
+}
+void LockManager::release(LockOwner& owner, std::string_view key) {
+  impl_->release(owner, key);
+}
+void LockManager::kill_wait(LockOwner& owner) {
+  impl_->kill_wait(owner);
+}
 
 }  // namespace commitd::txn

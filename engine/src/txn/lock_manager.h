@@ -1,5 +1,6 @@
-// Row and metadata locks: keyed by bytes, shared or exclusive, granted in arrival order (FIFO), waited for by parking.
-// A lock on a key that does not exist yet is what keeps two transactions from inserting the same key.
+// Row and metadata locks: keyed by bytes, shared or exclusive, granted in arrival order (FIFO), waited for by
+// parking. A lock on a key that does not exist yet is what keeps two transactions from inserting the same
+// key.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +31,16 @@ class LockManager {
   explicit LockManager(Options options);
   ~LockManager();
 
-  // Error 1205 at the deadline, 1213 when this request closes a cycle and this owner is the victim, 1317 when killed meanwhile.
-  // Already held in this or a stronger mode: returns at once; a held shared lock is upgraded.
+  // Error 1205 at the deadline, 1213 when this request closes a cycle and this owner is the victim, 1317 when
+  // killed meanwhile. Already held in this or a stronger mode: returns at once; a held shared lock is
+  // upgraded.
   Task<Status> lock(LockOwner& owner, std::string_view key, LockMode mode, Deadline deadline);
   // Takes it only if that needs no waiting.
   bool try_lock(LockOwner& owner, std::string_view key, LockMode mode);
 
   void release_all(LockOwner& owner);
-  // Everything taken since the mark (savepoint rollback keeps locks in MySQL; READ COMMITTED releases rows that did not match).
+  // Everything taken since the mark (savepoint rollback keeps locks in MySQL; READ COMMITTED releases rows
+  // that did not match).
   void release(LockOwner& owner, std::string_view key);
 
   // From any thread: the wait of this owner, if any, ends with error 1317.

@@ -12,10 +12,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Deadline soon() { return Clock::now() + 20ms; }
-Deadline later() { return Clock::now() + 60s; }
+Deadline soon() {
+  return Clock::now() + 20ms;
+}
+Deadline later() {
+  return Clock::now() + 60s;
+}
 
-int code(const Status& status) { return status.ok() ? 0 : status.error().code; }
+int code(const Status& status) {
+  return status.ok() ? 0 : status.error().code;
+}
 
 // What a spawned coroutine that locks one key came to; -1 while it waits.
 struct Attempt {
@@ -23,16 +29,20 @@ struct Attempt {
   bool waits() const { return outcome == -1; }
 };
 
-Task<void> attempt_lock(LockManager& locks, LockOwner& owner, std::string key, LockMode mode, Deadline deadline, Attempt& attempt) {
+Task<void> attempt_lock(LockManager& locks, LockOwner& owner, std::string key, LockMode mode,
+                        Deadline deadline, Attempt& attempt) {
   attempt.outcome = code(co_await locks.lock(owner, key, mode, deadline));
 }
 
-void start(LockManager& locks, LockOwner& owner, std::string key, LockMode mode, Attempt& attempt, Deadline deadline = later()) {
+void start(LockManager& locks, LockOwner& owner, std::string key, LockMode mode, Attempt& attempt,
+           Deadline deadline = later()) {
   Reactor::current()->spawn(attempt_lock(locks, owner, std::move(key), mode, deadline, attempt));
 }
 
 // Lets what was spawned or woken run until it waits again.
-Task<void> settle() { co_await sleep_until(Clock::now() + 5ms); }
+Task<void> settle() {
+  co_await sleep_until(Clock::now() + 5ms);
+}
 
 Task<void> shared_locks_go_together() {
   LockManager locks;
@@ -48,7 +58,9 @@ Task<void> shared_locks_go_together() {
   locks.release_all(c);
   co_return;
 }
-TEST(LockManager, SharedLocksGoTogetherAndKeepExclusiveOnesOut) { run_blocking(shared_locks_go_together()); }
+TEST(LockManager, SharedLocksGoTogetherAndKeepExclusiveOnesOut) {
+  run_blocking(shared_locks_go_together());
+}
 
 Task<void> first_come_first_served() {
   LockManager locks;
@@ -74,7 +86,9 @@ Task<void> first_come_first_served() {
   EXPECT_EQ(reader_attempt.outcome, 0);
   locks.release_all(reader);
 }
-TEST(LockManager, LocksAreGrantedInArrivalOrder) { run_blocking(first_come_first_served()); }
+TEST(LockManager, LocksAreGrantedInArrivalOrder) {
+  run_blocking(first_come_first_served());
+}
 
 Task<void> upgrade() {
   LockManager locks;
@@ -96,7 +110,9 @@ Task<void> upgrade() {
   EXPECT_EQ(waiter_attempt.outcome, 0);
   locks.release_all(waiter);
 }
-TEST(LockManager, AnUpgradeWaitsForTheOtherReadersOnly) { run_blocking(upgrade()); }
+TEST(LockManager, AnUpgradeWaitsForTheOtherReadersOnly) {
+  run_blocking(upgrade());
+}
 
 Task<void> timeout() {
   LockManager locks;
@@ -114,7 +130,9 @@ Task<void> timeout() {
   locks.release_all(holder);
   locks.release_all(next);
 }
-TEST(LockManager, AWaitEndsAtItsDeadline) { run_blocking(timeout()); }
+TEST(LockManager, AWaitEndsAtItsDeadline) {
+  run_blocking(timeout());
+}
 
 Task<void> cycle_of(size_t count) {
   LockManager locks;
@@ -160,7 +178,9 @@ Task<void> two_upgrades() {
   EXPECT_EQ(first.outcome, 0);
   locks.release_all(a);
 }
-TEST(LockManager, TwoUpgradesOfOneLockAreADeadlock) { run_blocking(two_upgrades()); }
+TEST(LockManager, TwoUpgradesOfOneLockAreADeadlock) {
+  run_blocking(two_upgrades());
+}
 
 // The reader waits only because of the writer in front of it; the cycle goes through both.
 Task<void> cycle_through_a_queue() {
@@ -183,7 +203,9 @@ Task<void> cycle_through_a_queue() {
   EXPECT_EQ(reader_attempt.outcome, 0);
   locks.release_all(reader);
 }
-TEST(LockManager, ACycleThroughAQueueIsFound) { run_blocking(cycle_through_a_queue()); }
+TEST(LockManager, ACycleThroughAQueueIsFound) {
+  run_blocking(cycle_through_a_queue());
+}
 
 Task<void> kill() {
   LockManager locks;
@@ -207,7 +229,9 @@ Task<void> kill() {
   EXPECT_EQ(after.outcome, 0);
   locks.release_all(waiter);
 }
-TEST(LockManager, AKilledWaiterStopsWaiting) { run_blocking(kill()); }
+TEST(LockManager, AKilledWaiterStopsWaiting) {
+  run_blocking(kill());
+}
 
 Task<void> table_full() {
   LockManager locks({.partitions = 4, .max_locks = 2});
@@ -219,9 +243,12 @@ Task<void> table_full() {
   EXPECT_EQ(code(co_await locks.lock(owner, "c", LockMode::Shared, soon())), 0);
   locks.release_all(owner);
 }
-TEST(LockManager, TooManyLocksAreRefused) { run_blocking(table_full()); }
+TEST(LockManager, TooManyLocksAreRefused) {
+  run_blocking(table_full());
+}
 
-// Many coroutines on several threads take random locks and change what they guard; deadlocks happen and are retried.
+// Many coroutines on several threads take random locks and change what they guard; deadlocks happen and are
+// retried.
 struct Stress {
   static constexpr size_t kKeys = 12, kWorkers = 24, kRounds = 300, kThreads = 3;
   LockManager locks;

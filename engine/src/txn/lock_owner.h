@@ -1,4 +1,5 @@
-// The locks of one session's transaction. Used by one coroutine at a time; only the kill flag is touched from elsewhere.
+// The locks of one session's transaction. Used by one coroutine at a time; only the kill flag is touched from
+// elsewhere.
 #pragma once
 
 #include <atomic>

@@ -6,7 +6,8 @@ namespace commitd::txn {
 
 bool LockQueue::compatible_with_holders(const LockRequest& request) const {
   return std::all_of(granted_.begin(), granted_.end(), [&](const LockRequest* holder) {
-    return holder == request.upgrades || (holder->mode == LockMode::Shared && request.mode == LockMode::Shared);
+    return holder == request.upgrades ||
+           (holder->mode == LockMode::Shared && request.mode == LockMode::Shared);
   });
 }
 

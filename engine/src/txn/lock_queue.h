@@ -1,4 +1,5 @@
-// One lock: who holds it and who waits for it, first come first served. Not thread-safe: its partition's mutex guards it.
+// One lock: who holds it and who waits for it, first come first served. Not thread-safe: its partition's
+// mutex guards it.
 #pragma once
 
 #include <deque>
@@ -22,12 +23,13 @@ struct LockRequest {
   Parker* parker = nullptr;         // while it waits
   bool granted = false;
   bool killed = false;
-  bool withdrawn = false;           // in no queue any more
+  bool withdrawn = false;  // in no queue any more
 };
 
 class LockQueue {
  public:
-  // Grants at once if nobody is in the way; else the request waits: an upgrade in front of all others (they wait for its hold anyway).
+  // Grants at once if nobody is in the way; else the request waits: an upgrade in front of all others (they
+  // wait for its hold anyway).
   bool request(LockRequest& request);
   bool could_grant(const LockRequest& request) const;
   // Takes back a hold or a wait, and wakes whoever can go on.

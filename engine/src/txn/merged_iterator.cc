@@ -2,8 +2,8 @@
 
 namespace commitd::txn {
 
-MergedIterator::MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, const WriteSet& writes, std::string lower,
-                               std::string upper, bool backwards)
+MergedIterator::MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, const WriteSet& writes,
+                               std::string lower, std::string upper, bool backwards)
     : writes_(writes),
       lower_(std::move(lower)),
       upper_(std::move(upper)),

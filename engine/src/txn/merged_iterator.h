@@ -1,4 +1,5 @@
-// The engine's keys in a range with a transaction's own writes laid over them. The write set may change between two steps.
+// The engine's keys in a range with a transaction's own writes laid over them. The write set may change
+// between two steps.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,8 @@ namespace commitd::txn {
 class MergedIterator {
  public:
   // Keys in [lower, upper), ascending or descending; an empty `upper` is no bound.
-  MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, const WriteSet& writes, std::string lower, std::string upper,
-                 bool backwards);
+  MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, const WriteSet& writes,
+                 std::string lower, std::string upper, bool backwards);
 
   // False at the end.
   Result<bool> next();

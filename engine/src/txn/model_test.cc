@@ -1,4 +1,5 @@
-// Random statements of one client against a plain map: every index must show the same rows after each step, before and after commits.
+// Random statements of one client against a plain map: every index must show the same rows after each step,
+// before and after commits.
 #include <map>
 #include <random>
 
@@ -18,10 +19,13 @@ struct Person {
 };
 using Model = std::map<int, Person>;
 
-Row row_of(int id, const Person& person) { return testing::person(id, person.name.empty() ? nullptr : person.name.c_str(), person.age); }
+Row row_of(int id, const Person& person) {
+  return testing::person(id, person.name.empty() ? nullptr : person.name.c_str(), person.age);
+}
 
 std::string text_of(int id, const Person& person) {
-  return std::to_string(id) + ":" + (person.name.empty() ? "NULL" : person.name) + ":" + std::to_string(person.age);
+  return std::to_string(id) + ":" + (person.name.empty() ? "NULL" : person.name) + ":" +
+         std::to_string(person.age);
 }
 
 // What a scan of each index must find.
@@ -40,7 +44,8 @@ std::string expected(const Model& model, size_t index, bool backwards) {
 
 class Workload {
  public:
-  Workload(Client& client, TablePtr table, unsigned seed) : client_(client), table_(std::move(table)), random_(seed) {}
+  Workload(Client& client, TablePtr table, unsigned seed)
+      : client_(client), table_(std::move(table)), random_(seed) {}
 
   Task<void> run(int steps) {
     begin(client_);
@@ -48,7 +53,8 @@ class Workload {
       co_await step();
       for (size_t index = 0; index < table_->indexes.size(); ++index) {
         const bool backwards = random_() % 2 == 0;
-        EXPECT_EQ(found(client_, table_, index, {}, backwards), expected(model_, index, backwards)) << "step " << i << ", index " << index;
+        EXPECT_EQ(found(client_, table_, index, {}, backwards), expected(model_, index, backwards))
+            << "step " << i << ", index " << index;
       }
       if (::testing::Test::HasFailure()) co_return;
     }
@@ -152,7 +158,9 @@ Task<void> run_workload(Services& services, unsigned seed) {
 
 class ModelTest : public TransactionTest {};
 
-TEST_F(ModelTest, EveryIndexShowsTheSameRowsWhateverIsDone) { run_blocking(run_workload(services(), 5)); }
+TEST_F(ModelTest, EveryIndexShowsTheSameRowsWhateverIsDone) {
+  run_blocking(run_workload(services(), 5));
+}
 
 }  // namespace
 }  // namespace commitd::txn

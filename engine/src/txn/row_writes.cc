@@ -19,15 +19,18 @@ struct Entry {
   WriteSet::RowId row_id;
 };
 
-Entry secondary_entry(const TableDef& table, const IndexDef& index, const Row& row, std::string_view clustered) {
+Entry secondary_entry(const TableDef& table, const IndexDef& index, const Row& row,
+                      std::string_view clustered) {
   const std::string_view suffix = clustered_suffix(clustered);
   const bool suffix_in_key = !enforces_uniqueness(table, index, row);
   const uint64_t row_id = table.has_primary_key() ? 0 : row_id_of(clustered);
   const auto where = suffix_in_key ? WriteSet::RowId::AtKeyEnd : WriteSet::RowId::AtValueEnd;
-  return {secondary_key(table, index, row, suffix), secondary_value(suffix_in_key, suffix), row_id_at(table, row_id, where)};
+  return {secondary_key(table, index, row, suffix), secondary_value(suffix_in_key, suffix),
+          row_id_at(table, row_id, where)};
 }
 
-void erase_index_entry(WriteSet& writes, const TableDef& table, const IndexDef& index, const Row& row, std::string_view clustered) {
+void erase_index_entry(WriteSet& writes, const TableDef& table, const IndexDef& index, const Row& row,
+                       std::string_view clustered) {
   Entry entry = secondary_entry(table, index, row, clustered);
   writes.erase(std::move(entry.key), entry.row_id, table.id);
 }
@@ -41,31 +44,39 @@ void raise_auto_increment(WriteSet& writes, const TableDef& table, const Row& ro
   if (const uint64_t next = next_after(table, row); next != 0) writes.raise_auto_increment(table.id, next);
 }
 
-void put_clustered(WriteSet& writes, const TableDef& table, std::string key, std::string_view image, uint64_t row_id) {
-  writes.put(std::move(key), stored_row(table, image), row_id_at(table, row_id, WriteSet::RowId::AtKeyEnd), table.id);
+void put_clustered(WriteSet& writes, const TableDef& table, std::string key, std::string_view image,
+                   uint64_t row_id) {
+  writes.put(std::move(key), stored_row(table, image), row_id_at(table, row_id, WriteSet::RowId::AtKeyEnd),
+             table.id);
 }
 
 }  // namespace
 
-uint64_t row_id_of(std::string_view clustered_key) { return load_be(clustered_key.data() + clustered_key.size() - 8, 8); }
+uint64_t row_id_of(std::string_view clustered_key) {
+  return load_be(clustered_key.data() + clustered_key.size() - 8, 8);
+}
 
 uint64_t next_after(const TableDef& table, const Row& row) {
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (!table.columns[i].auto_increment) continue;
     const Value& value = row[i];
-    if (value.kind() == Value::Kind::UInt) return value.as_uint() == UINT64_MAX ? UINT64_MAX : value.as_uint() + 1;
-    if (value.kind() == Value::Kind::Int && value.as_int() > 0) return static_cast<uint64_t>(value.as_int()) + 1;
+    if (value.kind() == Value::Kind::UInt)
+      return value.as_uint() == UINT64_MAX ? UINT64_MAX : value.as_uint() + 1;
+    if (value.kind() == Value::Kind::Int && value.as_int() > 0)
+      return static_cast<uint64_t>(value.as_int()) + 1;
     return 0;
   }
   return 0;
 }
 
-void put_index_entry(WriteSet& writes, const TableDef& table, const IndexDef& index, const Row& row, std::string_view clustered) {
+void put_index_entry(WriteSet& writes, const TableDef& table, const IndexDef& index, const Row& row,
+                     std::string_view clustered) {
   Entry entry = secondary_entry(table, index, row, clustered);
   writes.put(std::move(entry.key), std::move(entry.value), entry.row_id, table.id);
 }
 
-void put_row(WriteSet& writes, const TableDef& table, const Row& row, std::string_view image, uint64_t row_id) {
+void put_row(WriteSet& writes, const TableDef& table, const Row& row, std::string_view image,
+             uint64_t row_id) {
   std::string key = clustered_key(table, row, row_id);
   for_each_secondary(table, [&](const IndexDef& index) { put_index_entry(writes, table, index, row, key); });
   put_clustered(writes, table, std::move(key), image, row_id);
@@ -74,12 +85,13 @@ void put_row(WriteSet& writes, const TableDef& table, const Row& row, std::strin
 
 void erase_row(WriteSet& writes, const TableDef& table, const Row& row, uint64_t row_id) {
   std::string key = clustered_key(table, row, row_id);
-  for_each_secondary(table, [&](const IndexDef& index) { erase_index_entry(writes, table, index, row, key); });
+  for_each_secondary(table,
+                     [&](const IndexDef& index) { erase_index_entry(writes, table, index, row, key); });
   writes.erase(std::move(key), row_id_at(table, row_id, WriteSet::RowId::AtKeyEnd), table.id);
 }
 
-void replace_row(WriteSet& writes, const TableDef& table, const Row& old_row, const Row& new_row, std::string_view new_image,
-                 uint64_t row_id) {
+void replace_row(WriteSet& writes, const TableDef& table, const Row& old_row, const Row& new_row,
+                 std::string_view new_image, uint64_t row_id) {
   std::string old_key = clustered_key(table, old_row, row_id);
   std::string new_key = clustered_key(table, new_row, row_id);
   if (old_key != new_key) {

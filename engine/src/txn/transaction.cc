@@ -18,7 +18,8 @@ uint64_t next_xid() {
 
 bool same_name(std::string_view left, std::string_view right) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [&](char l, char r) { return lower(l) == lower(r); });
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [&](char l, char r) { return lower(l) == lower(r); });
 }
 
 // Table names live below every index id in the lock table: index ids start at 1.
@@ -28,23 +29,30 @@ std::string table_lock_key(std::string_view db, std::string_view table) {
   return key;
 }
 
-Error no_savepoint(std::string_view name) { return make_error(er::kSpDoesNotExist, "SAVEPOINT {} does not exist", name); }
+Error no_savepoint(std::string_view name) {
+  return make_error(er::kSpDoesNotExist, "SAVEPOINT {} does not exist", name);
+}
 
 observe::Counter& committed_counter() {
-  static auto& counter = observe::counter("commitd_transactions_committed_total", "Transactions committed with changes.");
+  static auto& counter =
+      observe::counter("commitd_transactions_committed_total", "Transactions committed with changes.");
   return counter;
 }
 
 observe::Counter& rolled_back_counter() {
-  static auto& counter = observe::counter("commitd_transactions_rolled_back_total", "Transactions with changes that were rolled back.");
+  static auto& counter = observe::counter("commitd_transactions_rolled_back_total",
+                                          "Transactions with changes that were rolled back.");
   return counter;
 }
 
 }  // namespace
 
-Transaction::Transaction(Services& services, LockOwner& owner) : impl_(std::make_unique<Impl>(services, owner)) {}
+Transaction::Transaction(Services& services, LockOwner& owner)
+    : impl_(std::make_unique<Impl>(services, owner)) {}
 
-Transaction::~Transaction() { rollback(); }
+Transaction::~Transaction() {
+  rollback();
+}
 
 void Transaction::begin(const Options& options, const binlog::TransactionBuffer::Context& context) {
   rollback();
@@ -53,9 +61,15 @@ void Transaction::begin(const Options& options, const binlog::TransactionBuffer:
   impl_->active = true;
 }
 
-bool Transaction::active() const { return impl_->active; }
-bool Transaction::has_writes() const { return !impl_->events.empty(); }
-void Transaction::take_snapshot() { impl_->read_view(); }
+bool Transaction::active() const {
+  return impl_->active;
+}
+bool Transaction::has_writes() const {
+  return !impl_->events.empty();
+}
+void Transaction::take_snapshot() {
+  impl_->read_view();
+}
 
 // READ UNCOMMITTED reads like READ COMMITTED: nothing uncommitted is ever visible outside its transaction.
 void Transaction::begin_statement() {
@@ -64,7 +78,9 @@ void Transaction::begin_statement() {
   impl_->statement = {{}, impl_->writes.mark(), impl_->events.mark()};
 }
 
-void Transaction::end_statement() { impl_->events.end_statement(); }
+void Transaction::end_statement() {
+  impl_->events.end_statement();
+}
 
 void Transaction::rollback_statement() {
   impl_->writes.rollback_to(impl_->statement.writes);
@@ -83,7 +99,8 @@ void Transaction::savepoint(std::string_view name) {
 
 Status Transaction::rollback_to_savepoint(std::string_view name) {
   auto& savepoints = impl_->savepoints;
-  const auto at = std::find_if(savepoints.begin(), savepoints.end(), [&](const auto& known) { return same_name(known.name, name); });
+  const auto at = std::find_if(savepoints.begin(), savepoints.end(),
+                               [&](const auto& known) { return same_name(known.name, name); });
   if (at == savepoints.end()) return no_savepoint(name);
   impl_->writes.rollback_to(at->writes);
   impl_->events.rollback_to(at->events);
@@ -93,7 +110,8 @@ Status Transaction::rollback_to_savepoint(std::string_view name) {
 
 Status Transaction::release_savepoint(std::string_view name) {
   auto& savepoints = impl_->savepoints;
-  const auto at = std::find_if(savepoints.begin(), savepoints.end(), [&](const auto& known) { return same_name(known.name, name); });
+  const auto at = std::find_if(savepoints.begin(), savepoints.end(),
+                               [&](const auto& known) { return same_name(known.name, name); });
   if (at == savepoints.end()) return no_savepoint(name);
   savepoints.erase(at, savepoints.end());
   return {};
@@ -111,8 +129,10 @@ void Transaction::rollback() {
   impl_->forget();
 }
 
-// Locks taken for the statement (its table, exclusively) must outlive the implicit commit of what was open before.
-Task<Status> Transaction::commit_statement(std::string_view db, std::string_view sql, WriteSet writes, std::function<void()> publish) {
+// Locks taken for the statement (its table, exclusively) must outlive the implicit commit of what was open
+// before.
+Task<Status> Transaction::commit_statement(std::string_view db, std::string_view sql, WriteSet writes,
+                                           std::function<void()> publish) {
   Status status;
   if (has_writes()) status = co_await impl_->log_and_apply({});
   if (status.ok()) {
@@ -125,14 +145,17 @@ Task<Status> Transaction::commit_statement(std::string_view db, std::string_view
   co_return status;
 }
 
-const Gtid& Transaction::last_gtid() const { return impl_->last_gtid; }
+const Gtid& Transaction::last_gtid() const {
+  return impl_->last_gtid;
+}
 
 const storage::SnapshotPtr& Transaction::Impl::read_view() {
   if (snapshot == nullptr) snapshot = services.engine.snapshot();
   return snapshot;
 }
 
-// When the outcome is not known (error 1053) the transaction lives on in the log only, so this side of it ends like any other.
+// When the outcome is not known (error 1053) the transaction lives on in the log only, so this side of it
+// ends like any other.
 Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
   events.finish(next_xid());
   binlog::CommitRequest request;
@@ -162,7 +185,8 @@ void Transaction::Impl::forget() {
 Status Transaction::Impl::check_size() const {
   if (writes.byte_size() + events.size() <= options.max_bytes) return {};
   return make_error(er::kTransCacheFull,
-                    "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of storage; increase this mysqld "
+                    "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of "
+                    "storage; increase this mysqld "
                     "variable and try again");
 }
 

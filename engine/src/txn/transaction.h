@@ -1,5 +1,6 @@
-// A transaction: snapshot, locks, write set and binlog events of one session, and the operations on tables that the executor needs.
-// Reads merge the snapshot with the transaction's own writes. Writes lock, check uniqueness, then enter both the write set and the event buffer.
+// A transaction: snapshot, locks, write set and binlog events of one session, and the operations on tables
+// that the executor needs. Reads merge the snapshot with the transaction's own writes. Writes lock, check
+// uniqueness, then enter both the write set and the event buffer.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +42,7 @@ struct Bound {
 };
 struct IndexRange {
   std::optional<Bound> lower, upper;  // not set = open
-  static IndexRange equal(std::vector<Value> values) {
-    return {Bound{values, true}, Bound{values, true}};
-  }
+  static IndexRange equal(std::vector<Value> values) { return {Bound{values, true}, Bound{values, true}}; }
 };
 
 // A row as read: decoded values, and what identifies it for update and erase.
@@ -62,8 +61,8 @@ class Cursor {
   virtual ~Cursor() = default;
   // Moves to the next row; false at the end. Only for ReadMode::Snapshot: never waits.
   virtual Result<bool> next(FoundRow& row) = 0;
-  // The same for locking reads: locks each row before it reads its newest version. `unlock_last` gives the last row's lock back when
-  // it was taken by this scan and the row turned out not to match (READ COMMITTED).
+  // The same for locking reads: locks each row before it reads its newest version. `unlock_last` gives the
+  // last row's lock back when it was taken by this scan and the row turned out not to match (READ COMMITTED).
   virtual Task<Result<bool>> next_locked(FoundRow& row) = 0;
   virtual void unlock_last() = 0;
 };
@@ -86,7 +85,8 @@ class Transaction {
   void begin(const Options& options, const binlog::TransactionBuffer::Context& context);
   bool active() const;
   bool has_writes() const;
-  // START TRANSACTION WITH CONSISTENT SNAPSHOT; otherwise the first consistent read takes it. READ COMMITTED takes one per statement.
+  // START TRANSACTION WITH CONSISTENT SNAPSHOT; otherwise the first consistent read takes it. READ COMMITTED
+  // takes one per statement.
   void take_snapshot();
 
   // Around every statement: a failed one is undone as a whole (its locks stay, as in MySQL).
@@ -98,12 +98,13 @@ class Transaction {
   Task<Status> lock_table(std::string_view db, std::string_view table, LockMode mode);
 
   // --- reads ---
-  Task<Result<bool>> get(const TablePtr& table, std::span<const Value> primary_key, ReadMode mode, FoundRow& row);
+  Task<Result<bool>> get(const TablePtr& table, std::span<const Value> primary_key, ReadMode mode,
+                         FoundRow& row);
   // The row a unique index (the primary key included) has for these values.
-  Task<Result<bool>> get_by_unique(const TablePtr& table, const IndexDef& index, std::span<const Value> values, ReadMode mode,
-                                   FoundRow& row);
-  std::unique_ptr<Cursor> scan(const TablePtr& table, const IndexDef& index, const IndexRange& range, ReadMode mode,
-                               bool backwards = false);
+  Task<Result<bool>> get_by_unique(const TablePtr& table, const IndexDef& index,
+                                   std::span<const Value> values, ReadMode mode, FoundRow& row);
+  std::unique_ptr<Cursor> scan(const TablePtr& table, const IndexDef& index, const IndexRange& range,
+                               ReadMode mode, bool backwards = false);
 
   // --- writes; rows have one value per column, already converted and checked ---
   // Which unique key a row collides with, and the row that is there (locked).
@@ -111,9 +112,11 @@ class Transaction {
     const IndexDef* index = nullptr;
     FoundRow row;
   };
-  // nullopt = inserted. A Duplicate is not an error here: INSERT turns it into 1062, REPLACE and ON DUPLICATE KEY go on with it.
+  // nullopt = inserted. A Duplicate is not an error here: INSERT turns it into 1062, REPLACE and ON DUPLICATE
+  // KEY go on with it.
   Task<Result<std::optional<Duplicate>>> insert(const TablePtr& table, const Row& row);
-  Task<Result<std::optional<Duplicate>>> update(const TablePtr& table, const FoundRow& old_row, const Row& new_row);
+  Task<Result<std::optional<Duplicate>>> update(const TablePtr& table, const FoundRow& old_row,
+                                                const Row& new_row);
   Task<Status> erase(const TablePtr& table, const FoundRow& row);
   // Reserves AUTO_INCREMENT values; the first one.
   Result<uint64_t> next_auto_increment(const TableDef& table, uint64_t count, uint64_t at_least = 1);
@@ -126,8 +129,10 @@ class Transaction {
   // --- end ---
   Task<Status> commit();
   void rollback();
-  // A transaction that is one statement (DDL, accounts): logged as a query event, its writes given; commits anything open first (implicit commit).
-  Task<Status> commit_statement(std::string_view db, std::string_view sql, WriteSet writes, std::function<void()> publish);
+  // A transaction that is one statement (DDL, accounts): logged as a query event, its writes given; commits
+  // anything open first (implicit commit).
+  Task<Status> commit_statement(std::string_view db, std::string_view sql, WriteSet writes,
+                                std::function<void()> publish);
 
   // GTID of the last commit, for session_track_gtids and Last-GTID in tests.
   const Gtid& last_gtid() const;
@@ -136,11 +141,12 @@ class Transaction {
   std::unique_ptr<Impl> impl_;
 };
 
-// Index entries of one row change, in terms of the row's images: the one place that knows which keys a row has. Used by
-// Transaction and, on replicas and at recovery, by the event applier.
-void put_row(WriteSet& writes, const TableDef& table, const Row& row, std::string_view image, uint64_t row_id);
+// Index entries of one row change, in terms of the row's images: the one place that knows which keys a row
+// has. Used by Transaction and, on replicas and at recovery, by the event applier.
+void put_row(WriteSet& writes, const TableDef& table, const Row& row, std::string_view image,
+             uint64_t row_id);
 void erase_row(WriteSet& writes, const TableDef& table, const Row& row, uint64_t row_id);
-void replace_row(WriteSet& writes, const TableDef& table, const Row& old_row, const Row& new_row, std::string_view new_image,
-                 uint64_t row_id);
+void replace_row(WriteSet& writes, const TableDef& table, const Row& old_row, const Row& new_row,
+                 std::string_view new_image, uint64_t row_id);
 
 }  // namespace commitd::txn

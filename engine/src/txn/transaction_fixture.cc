@@ -34,14 +34,17 @@ std::string row_text(const Row& row) {
 
 TransactionTest::TransactionTest() {
   const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  directory_ = std::filesystem::temp_directory_path() / ("txn-test-" + std::to_string(::getpid()) + "-" + name);
+  directory_ =
+      std::filesystem::temp_directory_path() / ("txn-test-" + std::to_string(::getpid()) + "-" + name);
   std::filesystem::remove_all(directory_);
   std::filesystem::create_directories(directory_ / "log");
-  engine_ = *storage::open_rocks({.directory = directory_ / "data", .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
+  engine_ = *storage::open_rocks(
+      {.directory = directory_ / "data", .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
   binlog::LogOptions log_options;
   log_options.directory = directory_ / "log";
   binlog::OpenReport report;
-  auto log = binlog::Log::open(FileSystem::posix(), log_options, engine_->replay_position().position, &report);
+  auto log =
+      binlog::Log::open(FileSystem::posix(), log_options, engine_->replay_position().position, &report);
   if (!log) throw std::runtime_error(log.error().message);
   binlog::PipelineOptions options;
   options.server_uuid = Uuid::random();
@@ -67,7 +70,9 @@ TablePtr people_table() {
   table->name = "people";
   table->columns = {integer_column("id", false), text_column("name"), integer_column("age", true)};
   table->columns[0].auto_increment = true;
-  table->indexes = {{1000, "PRIMARY", {{0, 0}}, true, true}, {1001, "name", {{1, 0}}, true, false}, {1002, "age", {{2, 0}}, false, false}};
+  table->indexes = {{1000, "PRIMARY", {{0, 0}}, true, true},
+                    {1001, "name", {{1, 0}}, true, false},
+                    {1002, "age", {{2, 0}}, false, false}};
   return table;
 }
 
@@ -81,9 +86,15 @@ TablePtr words_table() {
   return table;
 }
 
-Value text_value(const char* text) { return text == nullptr ? Value::null() : Value::string(text); }
-Row person(int id, const char* name, int age) { return {Value::integer(id), text_value(name), Value::integer(age)}; }
-Row word(const char* text, int count) { return {text_value(text), Value::integer(count)}; }
+Value text_value(const char* text) {
+  return text == nullptr ? Value::null() : Value::string(text);
+}
+Row person(int id, const char* name, int age) {
+  return {Value::integer(id), text_value(name), Value::integer(age)};
+}
+Row word(const char* text, int count) {
+  return {text_value(text), Value::integer(count)};
+}
 
 Transaction::Options options_for(Isolation isolation) {
   Transaction::Options options;
@@ -97,8 +108,10 @@ void begin(Client& client, Isolation isolation) {
   client.transaction.begin_statement();
 }
 
-std::string found(Client& client, const TablePtr& table, size_t index, const IndexRange& range, bool backwards) {
-  const auto cursor = client.transaction.scan(table, table->indexes[index], range, ReadMode::Snapshot, backwards);
+std::string found(Client& client, const TablePtr& table, size_t index, const IndexRange& range,
+                  bool backwards) {
+  const auto cursor =
+      client.transaction.scan(table, table->indexes[index], range, ReadMode::Snapshot, backwards);
   std::string text;
   FoundRow row;
   while (true) {

@@ -29,7 +29,9 @@ class TransactionTest : public ::testing::Test {
 
  private:
   class NoApplier final : public binlog::EventApplier {
-    Result<Outcome> build(std::string_view, bool, WriteSet&) override { return Error{1, "nothing is applied from events here"}; }
+    Result<Outcome> build(std::string_view, bool, WriteSet&) override {
+      return Error{1, "nothing is applied from events here"};
+    }
   };
   std::filesystem::path directory_;
   std::unique_ptr<storage::Engine> engine_;
@@ -52,6 +54,7 @@ Transaction::Options options_for(Isolation isolation);
 void begin(Client& client, Isolation isolation = Isolation::RepeatableRead);
 
 // "1:Ann:30 2:NULL:5": what a scan of an index finds, in its order.
-std::string found(Client& client, const TablePtr& table, size_t index = 0, const IndexRange& range = {}, bool backwards = false);
+std::string found(Client& client, const TablePtr& table, size_t index = 0, const IndexRange& range = {},
+                  bool backwards = false);
 
 }  // namespace commitd::txn::testing

@@ -1,5 +1,5 @@
-// The state of a transaction and the steps its operations share. Split over transaction.cc (life), transaction_read.cc, transaction_write.cc,
-// uniqueness.cc and cursor.cc.
+// The state of a transaction and the steps its operations share. Split over transaction.cc (life),
+// transaction_read.cc, transaction_write.cc, uniqueness.cc and cursor.cc.
 #pragma once
 
 #include <string>
@@ -23,21 +23,26 @@ class Transaction::Impl {
 
   // The snapshot consistent reads use; taken when first needed.
   const storage::SnapshotPtr& read_view();
-  // Value of an engine key as this transaction sees it: its own writes, else `snapshot` (null: the newest committed state).
+  // Value of an engine key as this transaction sees it: its own writes, else `snapshot` (null: the newest
+  // committed state).
   Result<bool> read(const storage::Snapshot* snapshot, std::string_view key, std::string& value);
   // The row under a clustered key; false when there is none.
-  Result<bool> read_row(const TableDef& table, const storage::Snapshot* snapshot, std::string_view clustered_key, FoundRow& row);
+  Result<bool> read_row(const TableDef& table, const storage::Snapshot* snapshot,
+                        std::string_view clustered_key, FoundRow& row);
 
-  // Takes the lock without a coroutine if it is free. Rows with a provisional id are this transaction's own and need none.
+  // Takes the lock without a coroutine if it is free. Rows with a provisional id are this transaction's own
+  // and need none.
   bool lock_now(const TableDef& table, std::string_view clustered_key, LockMode mode);
   Task<Status> lock_row(const TableDef& table, std::string_view clustered_key, LockMode mode);
   Task<Status> lock_key(std::string_view key, LockMode mode);
   // Locks the row under `clustered_key`, then reads its newest version.
-  Task<Result<bool>> lock_and_read(const TableDef& table, std::string clustered_key, LockMode mode, FoundRow& row);
+  Task<Result<bool>> lock_and_read(const TableDef& table, std::string clustered_key, LockMode mode,
+                                   FoundRow& row);
 
-  // Locks the key that `row` takes in a unique index and looks who has it. `self` (a clustered key) does not count.
-  Task<Result<std::optional<Duplicate>>> check_unique(const TablePtr& table, const IndexDef& index, const Row& row,
-                                                      std::string_view self);
+  // Locks the key that `row` takes in a unique index and looks who has it. `self` (a clustered key) does not
+  // count.
+  Task<Result<std::optional<Duplicate>>> check_unique(const TablePtr& table, const IndexDef& index,
+                                                      const Row& row, std::string_view self);
 
   // Sends what there is through the pipeline. Locks and state stay as they are.
   Task<Status> log_and_apply(std::function<void()> publish);
@@ -56,12 +61,16 @@ class Transaction::Impl {
   bool active = false;
 };
 
-inline LockMode lock_mode(ReadMode mode) { return mode == ReadMode::LockExclusive ? LockMode::Exclusive : LockMode::Shared; }
+inline LockMode lock_mode(ReadMode mode) {
+  return mode == ReadMode::LockExclusive ? LockMode::Exclusive : LockMode::Shared;
+}
 
 // Decodes what is stored under a clustered key.
-Status fill_row(const TableDef& table, std::string_view clustered_key, std::string_view stored, FoundRow& row);
+Status fill_row(const TableDef& table, std::string_view clustered_key, std::string_view stored,
+                FoundRow& row);
 
-std::unique_ptr<Cursor> open_cursor(Transaction::Impl& transaction, const TablePtr& table, const IndexDef& index,
-                                    const IndexRange& range, ReadMode mode, bool backwards);
+std::unique_ptr<Cursor> open_cursor(Transaction::Impl& transaction, const TablePtr& table,
+                                    const IndexDef& index, const IndexRange& range, ReadMode mode,
+                                    bool backwards);
 
 }  // namespace commitd::txn

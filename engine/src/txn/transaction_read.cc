@@ -7,7 +7,8 @@
 
 namespace commitd::txn {
 
-Status fill_row(const TableDef& table, std::string_view clustered_key, std::string_view stored, FoundRow& row) {
+Status fill_row(const TableDef& table, std::string_view clustered_key, std::string_view stored,
+                FoundRow& row) {
   std::string scratch;
   const auto image = image_of_stored_row(table, stored, scratch);
   if (!image) return image.error();
@@ -28,8 +29,8 @@ Result<bool> Transaction::Impl::read(const storage::Snapshot* at, std::string_vi
   return services.engine.get(at, key, value);
 }
 
-Result<bool> Transaction::Impl::read_row(const TableDef& table, const storage::Snapshot* at, std::string_view clustered_key,
-                                         FoundRow& row) {
+Result<bool> Transaction::Impl::read_row(const TableDef& table, const storage::Snapshot* at,
+                                         std::string_view clustered_key, FoundRow& row) {
   std::string stored;
   const auto found = read(at, clustered_key, stored);
   if (!found || !*found) return found;
@@ -47,28 +48,33 @@ Task<Status> Transaction::Impl::lock_key(std::string_view key, LockMode mode) {
   co_return co_await services.locks.lock(owner, key, mode, Clock::now() + options.lock_wait_timeout);
 }
 
-Task<Status> Transaction::Impl::lock_row(const TableDef& table, std::string_view clustered_key, LockMode mode) {
+Task<Status> Transaction::Impl::lock_row(const TableDef& table, std::string_view clustered_key,
+                                         LockMode mode) {
   if (lock_now(table, clustered_key, mode)) co_return Status{};
   co_return co_await lock_key(clustered_key, mode);
 }
 
-Task<Result<bool>> Transaction::Impl::lock_and_read(const TableDef& table, std::string clustered_key, LockMode mode, FoundRow& row) {
+Task<Result<bool>> Transaction::Impl::lock_and_read(const TableDef& table, std::string clustered_key,
+                                                    LockMode mode, FoundRow& row) {
   COMMITD_CO_RETURN_IF_ERROR(co_await lock_row(table, clustered_key, mode));
   co_return read_row(table, nullptr, clustered_key, row);
 }
 
-Task<Result<bool>> Transaction::get(const TablePtr& table, std::span<const Value> primary_key, ReadMode mode, FoundRow& row) {
+Task<Result<bool>> Transaction::get(const TablePtr& table, std::span<const Value> primary_key, ReadMode mode,
+                                    FoundRow& row) {
   std::string key = index_key_prefix(*table, table->clustered(), primary_key);
   if (mode == ReadMode::Snapshot) co_return impl_->read_row(*table, impl_->read_view().get(), key, row);
   co_return co_await impl_->lock_and_read(*table, std::move(key), lock_mode(mode), row);
 }
 
-// A unique key is locked before it is read, found or not: nobody can then take or give it away. The row behind it is locked next; when it
-// has lost the key to a transaction that ended meanwhile, the key's newest entry is looked at again.
-Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const IndexDef& index, std::span<const Value> values, ReadMode mode,
-                                              FoundRow& row) {
+// A unique key is locked before it is read, found or not: nobody can then take or give it away. The row
+// behind it is locked next; when it has lost the key to a transaction that ended meanwhile, the key's newest
+// entry is looked at again.
+Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const IndexDef& index,
+                                              std::span<const Value> values, ReadMode mode, FoundRow& row) {
   if (index.primary) co_return co_await get(table, values, mode, row);
-  if (std::any_of(values.begin(), values.end(), [](const Value& value) { return value.is_null(); })) co_return false;
+  if (std::any_of(values.begin(), values.end(), [](const Value& value) { return value.is_null(); }))
+    co_return false;
   const std::string key = index_key_prefix(*table, index, values);
   const bool locking = mode != ReadMode::Snapshot;
   if (locking) COMMITD_CO_RETURN_IF_ERROR(co_await impl_->lock_key(key, lock_mode(mode)));
@@ -78,7 +84,8 @@ Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const Index
     const auto found = impl_->read(at, key, entry);
     if (!found || !*found) co_return found;
     std::string clustered = clustered_key_of_entry(*table, key, entry);
-    if (clustered.empty()) co_return make_error(er::kErrorOnRead, "An entry of index '{}' is damaged", index.name);
+    if (clustered.empty())
+      co_return make_error(er::kErrorOnRead, "An entry of index '{}' is damaged", index.name);
     if (!locking) co_return impl_->read_row(*table, at, clustered, row);
     COMMITD_CO_RETURN_IF_ERROR(co_await impl_->lock_row(*table, clustered, lock_mode(mode)));
     const auto still = impl_->read(nullptr, key, again);
@@ -87,8 +94,8 @@ Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const Index
   }
 }
 
-std::unique_ptr<Cursor> Transaction::scan(const TablePtr& table, const IndexDef& index, const IndexRange& range, ReadMode mode,
-                                          bool backwards) {
+std::unique_ptr<Cursor> Transaction::scan(const TablePtr& table, const IndexDef& index,
+                                          const IndexRange& range, ReadMode mode, bool backwards) {
   return open_cursor(*impl_, table, index, range, mode, backwards);
 }
 

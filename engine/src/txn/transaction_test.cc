@@ -22,7 +22,9 @@ std::string outcome(const Result<std::optional<Transaction::Duplicate>>& result)
   return *result ? (*result)->index->name : "ok";
 }
 
-std::string message(const Status& status) { return status.ok() ? "" : status.error().message; }
+std::string message(const Status& status) {
+  return status.ok() ? "" : status.error().message;
+}
 
 Task<std::string> insert(Client& client, TablePtr table, Row row) {
   const auto result = co_await client.transaction.insert(table, row);
@@ -35,7 +37,9 @@ Task<Result<bool>> get(Client& client, TablePtr table, int id, ReadMode mode, Fo
 }
 
 // g++ 12 cannot have the braces of a list in a coroutine's co_await expression.
-std::vector<Row> people_rows(std::initializer_list<Row> rows) { return rows; }
+std::vector<Row> people_rows(std::initializer_list<Row> rows) {
+  return rows;
+}
 
 Task<void> insert_and_commit(Client& client, TablePtr table, std::vector<Row> rows) {
   begin(client);
@@ -44,15 +48,23 @@ Task<void> insert_and_commit(Client& client, TablePtr table, std::vector<Row> ro
   EXPECT_TRUE(status.ok()) << message(status);
 }
 
-IndexRange equal_to(int value) { return IndexRange::equal({Value::integer(value)}); }
-IndexRange nulls() { return IndexRange::equal({Value::null()}); }
+IndexRange equal_to(int value) {
+  return IndexRange::equal({Value::integer(value)});
+}
+IndexRange nulls() {
+  return IndexRange::equal({Value::null()});
+}
 
 // A statement of another client that may wait.
 struct Started {
   std::string outcome = "waiting";
 };
-Task<void> run_insert(Client& client, TablePtr table, Row row, Started& started) { started.outcome = co_await insert(client, table, row); }
-Task<void> settle() { co_await sleep_until(Clock::now() + 5ms); }
+Task<void> run_insert(Client& client, TablePtr table, Row row, Started& started) {
+  started.outcome = co_await insert(client, table, row);
+}
+Task<void> settle() {
+  co_await sleep_until(Clock::now() + 5ms);
+}
 
 class Transactions : public TransactionTest {
  protected:
@@ -75,7 +87,9 @@ Task<void> visibility(Client& a, Client& b, TablePtr people) {
   begin(b, Isolation::ReadCommitted);
   EXPECT_EQ(found(b, people), "1:Ann:30");
 }
-TEST_F(Transactions, AreVisibleToOthersWhenCommittedAndToOlderSnapshotsNever) { run_blocking(visibility(a, b, people)); }
+TEST_F(Transactions, AreVisibleToOthersWhenCommittedAndToOlderSnapshotsNever) {
+  run_blocking(visibility(a, b, people));
+}
 
 Task<void> read_committed(Client& a, Client& b, TablePtr people) {
   begin(b, Isolation::ReadCommitted);
@@ -87,10 +101,13 @@ Task<void> read_committed(Client& a, Client& b, TablePtr people) {
   b.transaction.begin_statement();
   EXPECT_EQ(found(b, people), "1:Ann:30");
 }
-TEST_F(Transactions, ReadCommittedSeesWhatWasCommittedBeforeItsStatement) { run_blocking(read_committed(a, b, people)); }
+TEST_F(Transactions, ReadCommittedSeesWhatWasCommittedBeforeItsStatement) {
+  run_blocking(read_committed(a, b, people));
+}
 
 Task<void> duplicates(Client& a, TablePtr people) {
-  const std::vector<Row> rows = people_rows({person(1, "Ann", 30), person(2, nullptr, 1), person(3, nullptr, 1)});
+  const std::vector<Row> rows =
+      people_rows({person(1, "Ann", 30), person(2, nullptr, 1), person(3, nullptr, 1)});
   co_await insert_and_commit(a, people, rows);
   begin(a);
   EXPECT_EQ(co_await insert(a, people, person(1, "Bob", 1)), "PRIMARY");
@@ -104,7 +121,9 @@ Task<void> duplicates(Client& a, TablePtr people) {
   EXPECT_TRUE(erased.ok());
   EXPECT_EQ(co_await insert(a, people, person(9, "ann", 1)), "ok") << "what this transaction erased is free";
 }
-TEST_F(Transactions, UniqueKeysAreKept) { run_blocking(duplicates(a, people)); }
+TEST_F(Transactions, UniqueKeysAreKept) {
+  run_blocking(duplicates(a, people));
+}
 
 Task<void> waiting_inserts(Client& a, Client& b, TablePtr people) {
   begin(a);
@@ -128,7 +147,9 @@ Task<void> waiting_inserts(Client& a, Client& b, TablePtr people) {
   co_await settle();
   EXPECT_EQ(again.outcome, "name");
 }
-TEST_F(Transactions, AnInsertWaitsForTheOneThatHasItsKeyFirst) { run_blocking(waiting_inserts(a, b, people)); }
+TEST_F(Transactions, AnInsertWaitsForTheOneThatHasItsKeyFirst) {
+  run_blocking(waiting_inserts(a, b, people));
+}
 
 Task<void> freed_key(Client& a, Client& b, TablePtr people) {
   const std::vector<Row> rows = people_rows({person(1, "Ann", 30)});
@@ -149,7 +170,9 @@ Task<void> freed_key(Client& a, Client& b, TablePtr people) {
   co_await settle();
   EXPECT_EQ(freed.outcome, "ok");
 }
-TEST_F(Transactions, AKeyGivenUpByAnotherTransactionIsWaitedFor) { run_blocking(freed_key(a, b, people)); }
+TEST_F(Transactions, AKeyGivenUpByAnotherTransactionIsWaitedFor) {
+  run_blocking(freed_key(a, b, people));
+}
 
 Task<void> updates(Client& a, TablePtr people) {
   const std::vector<Row> rows = people_rows({person(1, "Ann", 30), person(2, "Bob", 20)});
@@ -157,7 +180,8 @@ Task<void> updates(Client& a, TablePtr people) {
   begin(a);
   FoundRow row;
   std::vector<Value> name(1, Value::string("ANN"));
-  const auto got = co_await a.transaction.get_by_unique(people, people->indexes[1], name, ReadMode::LockExclusive, row);
+  const auto got =
+      co_await a.transaction.get_by_unique(people, people->indexes[1], name, ReadMode::LockExclusive, row);
   EXPECT_TRUE(got.ok() && *got);
   auto result = co_await a.transaction.update(people, row, person(2, "Ann", 30));
   EXPECT_EQ(outcome(result), "PRIMARY");
@@ -172,10 +196,13 @@ Task<void> updates(Client& a, TablePtr people) {
   EXPECT_EQ(found(a, people, 1), "7:ANN:5 2:Bob:20");
   EXPECT_EQ(found(a, people, 2), "7:ANN:5 2:Bob:20");
 }
-TEST_F(Transactions, UpdatesMoveRowsAndTheirIndexEntries) { run_blocking(updates(a, people)); }
+TEST_F(Transactions, UpdatesMoveRowsAndTheirIndexEntries) {
+  run_blocking(updates(a, people));
+}
 
 Task<void> scans(Client& a, TablePtr people) {
-  const std::vector<Row> rows = people_rows({person(1, "Ann", 30), person(3, "Cid", 20), person(5, "Eve", 20), person(7, nullptr, 40)});
+  const std::vector<Row> rows =
+      people_rows({person(1, "Ann", 30), person(3, "Cid", 20), person(5, "Eve", 20), person(7, nullptr, 40)});
   co_await insert_and_commit(a, people, rows);
   begin(a);
   EXPECT_EQ(co_await insert(a, people, person(4, "Dan", 20)), "ok");
@@ -195,7 +222,9 @@ Task<void> scans(Client& a, TablePtr people) {
   EXPECT_EQ(found(a, people, 0, range, true), "4:Dan:20 3:Cid:20");
   EXPECT_EQ(found(a, people, 1, nulls()), "7:NULL:40");
 }
-TEST_F(Transactions, ScansMergeOwnWritesInIndexOrder) { run_blocking(scans(a, people)); }
+TEST_F(Transactions, ScansMergeOwnWritesInIndexOrder) {
+  run_blocking(scans(a, people));
+}
 
 Task<std::string> locked_scan(Client& client, TablePtr table, size_t index, IndexRange range) {
   const auto cursor = client.transaction.scan(table, table->indexes[index], range, ReadMode::LockExclusive);
@@ -213,7 +242,8 @@ Task<void> run_locked_scan(Client& client, TablePtr table, size_t index, IndexRa
 }
 
 Task<void> locking_scan_rechecks(Client& a, Client& b, TablePtr people) {
-  const std::vector<Row> rows = people_rows({person(1, "Ann", 20), person(2, "Bob", 20), person(3, "Cid", 20)});
+  const std::vector<Row> rows =
+      people_rows({person(1, "Ann", 20), person(2, "Bob", 20), person(3, "Cid", 20)});
   co_await insert_and_commit(a, people, rows);
   begin(a);
   FoundRow row;
@@ -234,7 +264,9 @@ Task<void> locking_scan_rechecks(Client& a, Client& b, TablePtr people) {
   EXPECT_EQ(scan.outcome, "Cid;");
   EXPECT_EQ(b.owner.lock_count(), 1u) << "rows that no longer match are let go";
 }
-TEST_F(Transactions, LockingScansReadTheNewestVersionOfWhatTheyWaitedFor) { run_blocking(locking_scan_rechecks(a, b, people)); }
+TEST_F(Transactions, LockingScansReadTheNewestVersionOfWhatTheyWaitedFor) {
+  run_blocking(locking_scan_rechecks(a, b, people));
+}
 
 Task<void> statements_and_savepoints(Client& a, TablePtr people) {
   begin(a);
@@ -256,7 +288,9 @@ Task<void> statements_and_savepoints(Client& a, TablePtr people) {
   begin(a);
   EXPECT_EQ(found(a, people), "1:Ann:1");
 }
-TEST_F(Transactions, FailedStatementsAndSavepointsAreUndoneAlone) { run_blocking(statements_and_savepoints(a, people)); }
+TEST_F(Transactions, FailedStatementsAndSavepointsAreUndoneAlone) {
+  run_blocking(statements_and_savepoints(a, people));
+}
 
 Task<void> no_primary_key(Client& a, Client& b, TablePtr words) {
   begin(a);
@@ -292,18 +326,23 @@ Task<void> no_primary_key(Client& a, Client& b, TablePtr words) {
   EXPECT_EQ(found(a, words), "early:1 late:1 mine:4");
   EXPECT_EQ(found(a, words, 1), "early:1 late:1 mine:4");
 }
-TEST_F(Transactions, TablesWithoutAPrimaryKeyKeepTheirRowsApart) { run_blocking(no_primary_key(a, b, words)); }
+TEST_F(Transactions, TablesWithoutAPrimaryKeyKeepTheirRowsApart) {
+  run_blocking(no_primary_key(a, b, words));
+}
 
 Task<void> auto_increment(Client& a, Client& b, TablePtr people, storage::Engine& engine) {
   begin(a);
   EXPECT_EQ(*a.transaction.next_auto_increment(*people, 2), 1u);
   EXPECT_EQ(co_await insert(a, people, person(50, "Ann", 1)), "ok");
-  EXPECT_EQ(*b.transaction.next_auto_increment(*people, 1), 51u) << "a value given by hand is not given again";
+  EXPECT_EQ(*b.transaction.next_auto_increment(*people, 1), 51u)
+      << "a value given by hand is not given again";
   const Status status = co_await a.transaction.commit();
   EXPECT_TRUE(status.ok()) << message(status);
   EXPECT_EQ(engine.peek_auto_increment(people->id), 52u);
 }
-TEST_F(Transactions, AutoIncrementRunsAheadOfWhatIsThere) { run_blocking(auto_increment(a, b, people, engine())); }
+TEST_F(Transactions, AutoIncrementRunsAheadOfWhatIsThere) {
+  run_blocking(auto_increment(a, b, people, engine()));
+}
 
 Task<void> deadlock(Client& a, Client& b, TablePtr people) {
   const std::vector<Row> rows = people_rows({person(1, "Ann", 1), person(2, "Bob", 2)});
@@ -323,17 +362,22 @@ Task<void> deadlock(Client& a, Client& b, TablePtr people) {
   co_await settle();
   EXPECT_EQ(waits.outcome, "Ann;");
 }
-TEST_F(Transactions, ADeadlockEndsOneOfThem) { run_blocking(deadlock(a, b, people)); }
+TEST_F(Transactions, ADeadlockEndsOneOfThem) {
+  run_blocking(deadlock(a, b, people));
+}
 
 Task<void> too_large(Client& a, TablePtr people) {
   Transaction::Options options;
   options.max_bytes = 2000;
   a.transaction.begin(options, {});
   std::string result = "ok";
-  for (int id = 1; id < 100 && result == "ok"; ++id) result = co_await insert(a, people, person(id, nullptr, 1));
+  for (int id = 1; id < 100 && result == "ok"; ++id)
+    result = co_await insert(a, people, person(id, nullptr, 1));
   EXPECT_EQ(result, std::to_string(er::kTransCacheFull));
 }
-TEST_F(Transactions, ATransactionThatGrowsTooLargeIsRefused) { run_blocking(too_large(a, people)); }
+TEST_F(Transactions, ATransactionThatGrowsTooLargeIsRefused) {
+  run_blocking(too_large(a, people));
+}
 
 Task<void> table_lock(Client& a, Client& b) {
   begin(a);
@@ -350,12 +394,15 @@ Task<void> table_lock(Client& a, Client& b) {
   WriteSet ddl;
   ddl.put("catalog", "people");
   bool published = false;
-  const Status committed = co_await b.transaction.commit_statement("test", "CREATE TABLE people (…)", std::move(ddl), [&published] { published = true; });
+  const Status committed = co_await b.transaction.commit_statement(
+      "test", "CREATE TABLE people (…)", std::move(ddl), [&published] { published = true; });
   EXPECT_TRUE(committed.ok());
   EXPECT_TRUE(published);
   EXPECT_EQ(b.owner.lock_count(), 0u);
 }
-TEST_F(Transactions, DdlWaitsForWhoUsesTheTableAndPublishesWhenCommitted) { run_blocking(table_lock(a, b)); }
+TEST_F(Transactions, DdlWaitsForWhoUsesTheTableAndPublishesWhenCommitted) {
+  run_blocking(table_lock(a, b));
+}
 
 }  // namespace
 }  // namespace commitd::txn

@@ -16,7 +16,8 @@ observe::Counter& rows_counter(const std::string& what) {
 // Keys that `after` takes anew in this index, compared with `before` under the same clustered key.
 bool takes_new_key(const TableDef& table, const IndexDef& index, const Row& before, const Row& after) {
   if (!enforces_uniqueness(table, index, after)) return false;
-  return secondary_key(table, index, before, std::string_view{}) != secondary_key(table, index, after, std::string_view{});
+  return secondary_key(table, index, before, std::string_view{}) !=
+         secondary_key(table, index, after, std::string_view{});
 }
 
 }  // namespace

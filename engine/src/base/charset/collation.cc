@@ -15,8 +15,9 @@ constexpr std::array<CharsetInfo, 5> kCharsets = {{
     {Charset::Utf8mb4, "utf8mb4", "UTF-8 Unicode", "utf8mb4_general_ci", 4},
 }};
 
-// MySQL's numbers and names. utf8mb4_0900_ai_ci uses general_ci's weights (but no padding, and supplementary characters are told apart):
-// right for = on ordinary text, not for UCA's order of symbols and its expansions.
+// MySQL's numbers and names. utf8mb4_0900_ai_ci uses general_ci's weights (but no padding, and supplementary
+// characters are told apart): right for = on ordinary text, not for UCA's order of symbols and its
+// expansions.
 constexpr std::array<Collation, 11> kCollations = {{
     {8, "latin1_swedish_ci", Charset::Latin1, Order::SwedishCi, true},
     {11, "ascii_general_ci", Charset::Ascii, Order::GeneralCi, true},
@@ -33,16 +34,22 @@ constexpr std::array<Collation, 11> kCollations = {{
 
 bool same_name(std::string_view left, std::string_view right) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [&](char l, char r) { return lower(l) == lower(r); });
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [&](char l, char r) { return lower(l) == lower(r); });
 }
 
 }  // namespace
 
-std::span<const CharsetInfo> all_charsets() { return kCharsets; }
-std::span<const Collation> all_collations() { return kCollations; }
+std::span<const CharsetInfo> all_charsets() {
+  return kCharsets;
+}
+std::span<const Collation> all_collations() {
+  return kCollations;
+}
 
 const CharsetInfo& charset_info(Charset charset) {
-  return *std::find_if(kCharsets.begin(), kCharsets.end(), [&](const CharsetInfo& info) { return info.charset == charset; });
+  return *std::find_if(kCharsets.begin(), kCharsets.end(),
+                       [&](const CharsetInfo& info) { return info.charset == charset; });
 }
 
 const CharsetInfo* find_charset(std::string_view name) {

@@ -1,5 +1,6 @@
-// Character sets and collations. Text is UTF-8 in memory whatever a column's character set is (transcode.h converts it at the row image);
-// everything here therefore takes UTF-8, but for the binary collation, which takes bytes.
+// Character sets and collations. Text is UTF-8 in memory whatever a column's character set is (transcode.h
+// converts it at the row image); everything here therefore takes UTF-8, but for the binary collation, which
+// takes bytes.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,8 @@ const Collation* find_collation(uint16_t id);
 const Collation& collation_or_binary(uint16_t id);
 
 int compare(const Collation& collation, std::string_view left, std::string_view right);
-// Bytes that order as compare() does; no key is a prefix of another one, so keys may be put one behind the other.
+// Bytes that order as compare() does; no key is a prefix of another one, so keys may be put one behind the
+// other.
 void append_sort_key(const Collation& collation, std::string_view text, std::string& out);
 // The weight of one character: equal for characters that LIKE and = take for the same.
 uint32_t weight(const Collation& collation, char32_t character);

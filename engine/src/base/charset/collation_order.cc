@@ -1,4 +1,5 @@
-// Comparison and sort keys. compare() is the definition; append_sort_key() must order the same way (a property test holds them together).
+// Comparison and sort keys. compare() is the definition; append_sort_key() must order the same way (a
+// property test holds them together).
 #include <array>
 #include <cstring>
 
@@ -16,7 +17,8 @@ constexpr std::array<uint16_t, 11 * 256> kGeneralCiWeights = {
 };
 // Where a high byte's page lies in the table; 0xFF = characters of this page are their own weights.
 constexpr auto kGeneralCiPages = [] {
-  constexpr std::array<uint8_t, 11> kPages = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x1E, 0x1F, 0x21, 0x24, 0xFF};
+  constexpr std::array<uint8_t, 11> kPages = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05,
+                                              0x1E, 0x1F, 0x21, 0x24, 0xFF};
   std::array<uint8_t, 256> pages{};
   pages.fill(0xFF);
   for (uint8_t i = 0; i < kPages.size(); ++i) pages[kPages[i]] = i;
@@ -27,8 +29,9 @@ constexpr uint32_t kSpace = 0x20;
 
 // latin1_swedish_ci by Windows-1252 byte: upper case, accents off, and Å Ä Ö behind Z.
 constexpr auto kSwedishWeights = [] {
-  constexpr std::array<uint8_t, 32> kUpperHalf = {'A', 'A', 'A',  'A',  '\\', '[', '\\', 'C', 'E', 'E', 'E', 'E', 'I', 'I', 'I', 'I',
-                                                  'D', 'N', 'O',  'O',  'O',  'O', ']',  0xD7, ']', 'U', 'U', 'U', 'Y', 'Y', 0xDE, 0xDF};
+  constexpr std::array<uint8_t, 32> kUpperHalf = {'A', 'A',  'A', 'A', '\\', '[', '\\', 'C', 'E',  'E', 'E',
+                                                  'E', 'I',  'I', 'I', 'I',  'D', 'N',  'O', 'O',  'O', 'O',
+                                                  ']', 0xD7, ']', 'U', 'U',  'U', 'Y',  'Y', 0xDE, 0xDF};
   std::array<uint8_t, 256> weights{};
   for (size_t i = 0; i < 256; ++i) weights[i] = static_cast<uint8_t>(i);
   for (size_t i = 'a'; i <= 'z'; ++i) weights[i] = static_cast<uint8_t>(i - 'a' + 'A');
@@ -40,10 +43,13 @@ constexpr auto kSwedishWeights = [] {
 
 uint32_t general_ci_weight(char32_t character) {
   const uint8_t page = kGeneralCiPages[character >> 8 & 0xFF];
-  return page == 0xFF ? static_cast<uint32_t>(character) : kGeneralCiWeights[page * 256u + (character & 0xFF)];
+  return page == 0xFF ? static_cast<uint32_t>(character)
+                      : kGeneralCiWeights[page * 256u + (character & 0xFF)];
 }
 
-uint32_t next_weight(const Collation& collation, std::string_view& text) { return weight(collation, take_character(text)); }
+uint32_t next_weight(const Collation& collation, std::string_view& text) {
+  return weight(collation, take_character(text));
+}
 
 // What is left of the longer string, compared with spaces.
 int compare_with_spaces(const Collation& collation, std::string_view rest) {
@@ -64,16 +70,18 @@ void append_binary_key(std::string_view bytes, std::string& out) {
   out.append("\0\0", 2);
 }
 
-// Width of a weight in a sort key. NO PAD adds one to each, so that zero ends the string; Windows-1252 is below one byte but
-// characters it lacks may be compared with it too.
+// Width of a weight in a sort key. NO PAD adds one to each, so that zero ends the string; Windows-1252 is
+// below one byte but characters it lacks may be compared with it too.
 constexpr size_t kPaddedWidth = 2;
 constexpr size_t kUnpaddedWidth = 3;
 
-void append_weight(std::string& out, uint32_t value, size_t width) { append_big_endian(out, value, width); }
+void append_weight(std::string& out, uint32_t value, size_t width) {
+  append_big_endian(out, value, width);
+}
 
-// PAD SPACE: the end of a string equals any number of spaces. Each run of spaces is written as one space and how it compares with the
-// endless run: smaller ones (a character below space follows) first, the end of the string between, larger ones last. Every key thus
-// ends in a space and kEndOfText.
+// PAD SPACE: the end of a string equals any number of spaces. Each run of spaces is written as one space and
+// how it compares with the endless run: smaller ones (a character below space follows) first, the end of the
+// string between, larger ones last. Every key thus ends in a space and kEndOfText.
 constexpr uint32_t kEndOfText = 0x80000000;
 
 void append_padded_key(const Collation& collation, std::string_view text, std::string& out, size_t width) {
@@ -128,7 +136,8 @@ int compare(const Collation& collation, std::string_view left, std::string_view 
 void append_sort_key(const Collation& collation, std::string_view text, std::string& out) {
   if (collation.order == Order::Bytes) return append_binary_key(text, out);
   if (collation.pad_space) {
-    return append_padded_key(collation, text, out, collation.order == Order::CodePoint ? kUnpaddedWidth : kPaddedWidth);
+    return append_padded_key(collation, text, out,
+                             collation.order == Order::CodePoint ? kUnpaddedWidth : kPaddedWidth);
   }
   while (!text.empty()) append_weight(out, next_weight(collation, text) + 1, kUnpaddedWidth);
   append_weight(out, 0, kUnpaddedWidth);

@@ -14,7 +14,9 @@ bool equal(std::string_view collation, std::string_view left, std::string_view r
   return compare(*find_collation(collation), left, right) == 0;
 }
 
-int sign(int number) { return (number > 0) - (number < 0); }
+int sign(int number) {
+  return (number > 0) - (number < 0);
+}
 
 std::string sort_key(const Collation& collation, std::string_view text) {
   std::string key;
@@ -62,7 +64,9 @@ TEST(Collation, IsFoundByNameInAnyCaseAndByNumber) {
 // compare() is the definition; keys must order the same way, and none may be a prefix of another.
 TEST(Collation, SortKeysOrderAsTheTextsDo) {
   std::mt19937 random(7);
-  const std::vector<std::string> alphabet = {"a", "A", "b", " ", " ", "\t", "é", "E", "ß", "z", "Ö", "か", "😀", std::string(1, '\0'), "\xFF", "\x1F"};
+  const std::vector<std::string> alphabet = {"a",    "A",   "b", " ", " ",  "\t", "é",
+                                             "E",    "ß",   "z", "Ö", "か", "😀",  std::string(1, '\0'),
+                                             "\xFF", "\x1F"};
   const auto text = [&] {
     std::string out;
     for (size_t length = random() % 6; length > 0; --length) out += alphabet[random() % alphabet.size()];
@@ -72,7 +76,8 @@ TEST(Collation, SortKeysOrderAsTheTextsDo) {
     for (int i = 0; i < 20'000; ++i) {
       const std::string left = text(), right = text();
       const std::string left_key = sort_key(collation, left), right_key = sort_key(collation, right);
-      ASSERT_EQ(sign(compare(collation, left, right)), sign(left_key.compare(right_key))) << collation.name << ": " << left << "|" << right;
+      ASSERT_EQ(sign(compare(collation, left, right)), sign(left_key.compare(right_key)))
+          << collation.name << ": " << left << "|" << right;
       const bool one_starts_with_other = left_key.starts_with(right_key) || right_key.starts_with(left_key);
       ASSERT_EQ(one_starts_with_other, left_key == right_key) << collation.name;
     }

@@ -10,7 +10,9 @@
 namespace commitd {
 
 // Nothing to do for these: their bytes are UTF-8 already (or no text at all).
-inline bool stored_as_utf8(Charset charset) { return charset != Charset::Latin1; }
+inline bool stored_as_utf8(Charset charset) {
+  return charset != Charset::Latin1;
+}
 
 // latin1 means Windows-1252, as in MySQL. `substituted` counts characters it does not have; they become '?'.
 std::string latin1_from_utf8(std::string_view utf8, size_t* substituted = nullptr);

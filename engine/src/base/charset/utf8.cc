@@ -16,7 +16,8 @@ void append_character(std::string& out, char32_t character) {
 }
 
 size_t character_count(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string_view character_prefix(std::string_view text, size_t characters) {

@@ -8,7 +8,8 @@
 
 namespace commitd {
 
-// Bytes that are no character stand for themselves above this value, so that comparing damaged text is still a total order.
+// Bytes that are no character stand for themselves above this value, so that comparing damaged text is still
+// a total order.
 inline constexpr char32_t kInvalidByteBase = 0x110000;
 
 // Takes the first character off `text`, which must not be empty.
@@ -26,7 +27,8 @@ inline char32_t take_character(std::string_view& text) {
     character = character << 6 | (static_cast<uint8_t>(text[i]) & 0x3F);
   }
   constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (!valid || character < kLeast[length] || character > 0x10FFFF || (character >= 0xD800 && character < 0xE000)) {
+  if (!valid || character < kLeast[length] || character > 0x10FFFF ||
+      (character >= 0xD800 && character < 0xE000)) {
     text.remove_prefix(1);
     return kInvalidByteBase + first;
   }

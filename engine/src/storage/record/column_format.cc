@@ -14,7 +14,9 @@ namespace commitd {
 
 namespace {
 
-bool is_binary(const ColumnDef& column) { return column.collation == kBinaryCollation; }
+bool is_binary(const ColumnDef& column) {
+  return column.collation == kBinaryCollation;
+}
 
 uint8_t length_bytes(const ColumnDef& column) {
   switch (column.type) {
@@ -121,7 +123,9 @@ std::string char_metadata(uint32_t bytes) {
   return {static_cast<char>(type), static_cast<char>(bytes & 0xFF)};
 }
 
-std::string label_metadata(FieldType type, size_t bytes) { return {static_cast<char>(type), static_cast<char>(bytes)}; }
+std::string label_metadata(FieldType type, size_t bytes) {
+  return {static_cast<char>(type), static_cast<char>(bytes)};
+}
 
 std::string var_char_metadata(uint32_t bytes) {
   std::string metadata;
@@ -129,7 +133,9 @@ std::string var_char_metadata(uint32_t bytes) {
   return metadata;
 }
 
-std::string one_byte(size_t value) { return std::string(1, static_cast<char>(value)); }
+std::string one_byte(size_t value) {
+  return std::string(1, static_cast<char>(value));
+}
 
 }  // namespace
 
@@ -236,7 +242,8 @@ void append_field(std::string& out, const ColumnDef& column, const Value& value)
       return append_little_endian(out, std::bit_cast<uint64_t>(value.as_double()), 8);
     case FieldType::Decimal:
     case FieldType::NewDecimal:
-      return append_decimal_binary(out, value.as_decimal(), static_cast<uint8_t>(column.length), column.decimals);
+      return append_decimal_binary(out, value.as_decimal(), static_cast<uint8_t>(column.length),
+                                   column.decimals);
     case FieldType::Date:
       return append_date(out, value.as_temporal());
     case FieldType::Time:
@@ -320,7 +327,8 @@ Value load_field(const ColumnDef& column, std::string_view field) {
       return load_double(field);
     case FieldType::Decimal:
     case FieldType::NewDecimal:
-      return Value::decimal(load_decimal_binary(field.data(), static_cast<uint8_t>(column.length), column.decimals));
+      return Value::decimal(
+          load_decimal_binary(field.data(), static_cast<uint8_t>(column.length), column.decimals));
     case FieldType::Date:
       return Value::temporal(load_date(field.data()));
     case FieldType::Time:

@@ -1,4 +1,5 @@
-// How one column's value stands in a row image, and how TABLE_MAP describes that to a reader. What a Value holds, by column type:
+// How one column's value stands in a row image, and how TABLE_MAP describes that to a reader. What a Value
+// holds, by column type:
 //   integers, YEAR     Int or UInt          FLOAT, DOUBLE       Double
 //   DECIMAL            Decimal              BIT                 UInt
 //   CHAR, VARCHAR, TEXT    String, UTF-8    BINARY, VARBINARY, BLOB    String, binary
@@ -24,7 +25,8 @@ struct ColumnMetadata {
 };
 ColumnMetadata column_metadata(const ColumnDef& column);
 
-// Most bytes a value of this column can take (CHAR and VARCHAR: characters times the character set's largest).
+// Most bytes a value of this column can take (CHAR and VARCHAR: characters times the character set's
+// largest).
 uint32_t max_column_bytes(const ColumnDef& column);
 
 void append_field(std::string& out, const ColumnDef& column, const Value& value);

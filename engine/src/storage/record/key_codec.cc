@@ -39,7 +39,8 @@ void append_date_key(std::string& key, const Temporal& date) {
   append_big_endian(key, date.day | date.month << 5 | static_cast<uint32_t>(date.year) << 9, 3);
 }
 
-void append_text_key(std::string& key, const ColumnDef& column, uint32_t prefix_length, std::string_view text) {
+void append_text_key(std::string& key, const ColumnDef& column, uint32_t prefix_length,
+                     std::string_view text) {
   const Collation& collation = collation_or_binary(column.collation);
   if (collation.order != Order::Bytes) {
     append_sort_key(collation, prefix_length == 0 ? text : character_prefix(text, prefix_length), key);
@@ -89,9 +90,12 @@ void append_value(std::string& key, const ColumnDef& column, const IndexColumn& 
 
 }  // namespace
 
-void append_index_id(std::string& key, uint32_t index_id) { append_big_endian(key, index_id, 4); }
+void append_index_id(std::string& key, uint32_t index_id) {
+  append_big_endian(key, index_id, 4);
+}
 
-void append_key_column(std::string& key, const ColumnDef& column, const IndexColumn& part, const Value& value) {
+void append_key_column(std::string& key, const ColumnDef& column, const IndexColumn& part,
+                       const Value& value) {
   if (column.nullable) key.push_back(value.is_null() ? kNullMarker : kValueMarker);
   if (!value.is_null()) append_value(key, column, part, value);
 }
@@ -113,16 +117,21 @@ std::string clustered_key(const TableDef& table, std::span<const Value> row, uin
     append_big_endian(key, hidden_row_id, 8);
     return key;
   }
-  for (const IndexColumn& part : table.clustered().columns) append_key_column(key, table.columns[part.column], part, row[part.column]);
+  for (const IndexColumn& part : table.clustered().columns)
+    append_key_column(key, table.columns[part.column], part, row[part.column]);
   return key;
 }
 
-std::string_view clustered_suffix(std::string_view clustered_key) { return clustered_key.substr(4); }
+std::string_view clustered_suffix(std::string_view clustered_key) {
+  return clustered_key.substr(4);
+}
 
-std::string secondary_key(const TableDef& table, const IndexDef& index, std::span<const Value> row, std::string_view suffix) {
+std::string secondary_key(const TableDef& table, const IndexDef& index, std::span<const Value> row,
+                          std::string_view suffix) {
   std::string key;
   append_index_id(key, index.id);
-  for (const IndexColumn& part : index.columns) append_key_column(key, table.columns[part.column], part, row[part.column]);
+  for (const IndexColumn& part : index.columns)
+    append_key_column(key, table.columns[part.column], part, row[part.column]);
   if (!enforces_uniqueness(table, index, row)) key.append(suffix);
   return key;
 }
@@ -156,7 +165,8 @@ std::string clustered_key_of_entry(const TableDef& table, std::string_view key, 
 
 bool enforces_uniqueness(const TableDef&, const IndexDef& index, std::span<const Value> row) {
   if (!index.unique || index.columns.empty()) return false;  // the hidden row id is unique by itself
-  return std::none_of(index.columns.begin(), index.columns.end(), [&](const IndexColumn& part) { return row[part.column].is_null(); });
+  return std::none_of(index.columns.begin(), index.columns.end(),
+                      [&](const IndexColumn& part) { return row[part.column].is_null(); });
 }
 
 std::string prefix_end(std::string_view prefix) {

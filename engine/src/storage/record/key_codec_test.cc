@@ -8,7 +8,9 @@
 namespace commitd {
 namespace {
 
-int sign(int number) { return (number > 0) - (number < 0); }
+int sign(int number) {
+  return (number > 0) - (number < 0);
+}
 
 std::string key_of(const ColumnDef& column, const Value& value) {
   std::string key;
@@ -23,7 +25,8 @@ TEST(KeyCodec, KeysOrderAsTheirValuesForEveryType) {
     for (int i = 0; i < 3000; ++i) {
       const Value left = random() % 20 == 0 ? Value::null() : testing::random_value(column, random);
       const Value right = random() % 20 == 0 ? Value::null() : testing::random_value(column, random);
-      ASSERT_EQ(sign(key_of(column, left).compare(key_of(column, right))), testing::compare_values(column, left, right))
+      ASSERT_EQ(sign(key_of(column, left).compare(key_of(column, right))),
+                testing::compare_values(column, left, right))
           << column.name << ": " << left.to_text() << " | " << right.to_text();
     }
   }
@@ -36,11 +39,13 @@ TEST(KeyCodec, ColumnsOfAKeyDoNotMixUp) {
   for (int i = 0; i < 50'000; ++i) {
     const ColumnDef& first = table.columns[random() % table.columns.size()];
     const ColumnDef& second = table.columns[random() % table.columns.size()];
-    const Value a1 = testing::random_value(first, random), a2 = random() % 2 == 0 ? a1 : testing::random_value(first, random);
+    const Value a1 = testing::random_value(first, random),
+                a2 = random() % 2 == 0 ? a1 : testing::random_value(first, random);
     const Value b1 = testing::random_value(second, random), b2 = testing::random_value(second, random);
     const int by_first = testing::compare_values(first, a1, a2);
     const int expected = by_first != 0 ? by_first : testing::compare_values(second, b1, b2);
-    const std::string left = key_of(first, a1) + key_of(second, b1), right = key_of(first, a2) + key_of(second, b2);
+    const std::string left = key_of(first, a1) + key_of(second, b1),
+                      right = key_of(first, a2) + key_of(second, b2);
     ASSERT_EQ(sign(left.compare(right)), expected) << first.name << ", " << second.name;
   }
 }
@@ -54,13 +59,16 @@ TableDef people() {
   table.columns[1].length = 20;
   table.columns[1].collation = 45;
   table.columns[2].type = FieldType::Long;
-  table.indexes = {{1000, "PRIMARY", {{0, 0}}, true, true}, {1001, "name", {{1, 0}}, true, false}, {1002, "age", {{2, 0}}, false, false}};
+  table.indexes = {{1000, "PRIMARY", {{0, 0}}, true, true},
+                   {1001, "name", {{1, 0}}, true, false},
+                   {1002, "age", {{2, 0}}, false, false}};
   return table;
 }
 
 TEST(KeyCodec, SecondaryEntriesLeadBackToTheirRow) {
   const TableDef table = people();
-  for (const Row& row : {Row{Value::integer(5), Value::string("Eve"), Value::integer(30)}, Row{Value::integer(-6), Value::null(), Value::null()}}) {
+  for (const Row& row : {Row{Value::integer(5), Value::string("Eve"), Value::integer(30)},
+                         Row{Value::integer(-6), Value::null(), Value::null()}}) {
     const std::string clustered = clustered_key(table, row, 0);
     const std::string_view suffix = clustered_suffix(clustered);
     for (size_t i = 1; i < table.indexes.size(); ++i) {

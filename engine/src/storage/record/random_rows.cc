@@ -9,7 +9,8 @@ namespace commitd::testing {
 
 namespace {
 
-ColumnDef column(std::string name, FieldType type, uint32_t length = 0, uint8_t decimals = 0, uint16_t collation = 63) {
+ColumnDef column(std::string name, FieldType type, uint32_t length = 0, uint8_t decimals = 0,
+                 uint16_t collation = 63) {
   ColumnDef def;
   def.name = std::move(name);
   def.type = type;
@@ -20,7 +21,8 @@ ColumnDef column(std::string name, FieldType type, uint32_t length = 0, uint8_t 
 }
 
 void add_integers(TableDef& table) {
-  for (const FieldType type : {FieldType::Tiny, FieldType::Short, FieldType::Int24, FieldType::Long, FieldType::LongLong}) {
+  for (const FieldType type :
+       {FieldType::Tiny, FieldType::Short, FieldType::Int24, FieldType::Long, FieldType::LongLong}) {
     for (const bool is_unsigned : {false, true}) {
       ColumnDef def = column("i" + std::to_string(table.columns.size()), type);
       def.is_unsigned = is_unsigned;
@@ -46,13 +48,16 @@ void add_strings(TableDef& table) {
   table.columns.push_back(column("latin1", FieldType::VarChar, 30, 0, 8));
   table.columns.push_back(column("binary", FieldType::String, 12));
   table.columns.push_back(column("varbinary", FieldType::VarChar, 40));
-  for (const FieldType type : {FieldType::TinyBlob, FieldType::Blob, FieldType::MediumBlob, FieldType::LongBlob}) {
+  for (const FieldType type :
+       {FieldType::TinyBlob, FieldType::Blob, FieldType::MediumBlob, FieldType::LongBlob}) {
     table.columns.push_back(column("blob" + std::to_string(table.columns.size()), type));
     table.columns.push_back(column("text" + std::to_string(table.columns.size()), type, 0, 0, 45));
   }
 }
 
-int64_t random_in(std::mt19937_64& random, int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); }
+int64_t random_in(std::mt19937_64& random, int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(random);
+}
 
 Value random_integer(const ColumnDef& def, std::mt19937_64& random) {
   const size_t bits = 8 * number_size(def);
@@ -75,8 +80,10 @@ Temporal random_temporal(const ColumnDef& def, std::mt19937_64& random) {
     return value;
   }
   const bool timestamp = def.type == FieldType::Timestamp;
-  const int64_t seconds = timestamp ? random_in(random, 1, 2'147'483'646) : random_in(random, -30'000'000'000, 250'000'000'000);
-  value = round_fraction(datetime_from_unix(seconds, static_cast<uint32_t>(random_in(random, 0, 999'999)), 6), def.decimals);
+  const int64_t seconds =
+      timestamp ? random_in(random, 1, 2'147'483'646) : random_in(random, -30'000'000'000, 250'000'000'000);
+  value = round_fraction(datetime_from_unix(seconds, static_cast<uint32_t>(random_in(random, 0, 999'999)), 6),
+                         def.decimals);
   if (def.type != FieldType::Date) return value;
   Temporal date = date_from_day_number(day_number(value.year, value.month, value.day));
   return date;
@@ -94,7 +101,8 @@ std::string random_text(const ColumnDef& def, std::mt19937_64& random) {
 
 std::string random_bytes(const ColumnDef& def, std::mt19937_64& random) {
   std::string bytes;
-  for (int64_t count = random_in(random, 0, 12); count > 0; --count) bytes.push_back(static_cast<char>(random() % 3));
+  for (int64_t count = random_in(random, 0, 12); count > 0; --count)
+    bytes.push_back(static_cast<char>(random() % 3));
   if (def.type == FieldType::String) bytes.resize(def.length, '\0');
   return bytes;
 }
@@ -137,7 +145,8 @@ Value random_value(const ColumnDef& def, std::mt19937_64& random) {
     case FieldType::NewDecimal:
       return Value::decimal({random_in(random, -99'999'999, 99'999'999), def.decimals});
     case FieldType::Year:
-      return Value::unsigned_integer(random() % 5 == 0 ? 0 : static_cast<uint64_t>(random_in(random, 1901, 2155)));
+      return Value::unsigned_integer(
+          random() % 5 == 0 ? 0 : static_cast<uint64_t>(random_in(random, 1901, 2155)));
     case FieldType::Bit:
       return Value::unsigned_integer(random() % 8192);
     case FieldType::Date:
@@ -150,13 +159,15 @@ Value random_value(const ColumnDef& def, std::mt19937_64& random) {
     case FieldType::Set:
       return Value::string(random() % 2 == 0 ? "" : random() % 2 == 0 ? "a,c" : "b,c,d");
     default:
-      return def.collation == kBinaryCollation ? Value::string(random_bytes(def, random), true) : Value::string(random_text(def, random));
+      return def.collation == kBinaryCollation ? Value::string(random_bytes(def, random), true)
+                                               : Value::string(random_text(def, random));
   }
 }
 
 Row random_row(const TableDef& table, std::mt19937_64& random) {
   Row row;
-  for (const ColumnDef& def : table.columns) row.push_back(random() % 6 == 0 ? Value::null() : random_value(def, random));
+  for (const ColumnDef& def : table.columns)
+    row.push_back(random() % 6 == 0 ? Value::null() : random_value(def, random));
   return row;
 }
 
@@ -171,7 +182,9 @@ int compare_values(const ColumnDef& def, const Value& left, const Value& right) 
     case Value::Kind::Double:
       return order(left.as_double(), right.as_double());
     case Value::Kind::Decimal:
-      return compare(left.as_decimal(), right.as_decimal()) < 0 ? -1 : compare(left.as_decimal(), right.as_decimal()) > 0 ? 1 : 0;
+      return compare(left.as_decimal(), right.as_decimal()) < 0   ? -1
+             : compare(left.as_decimal(), right.as_decimal()) > 0 ? 1
+                                                                  : 0;
     case Value::Kind::Temporal:
       return order(pack(left.as_temporal()), pack(right.as_temporal()));
     default:

@@ -9,19 +9,26 @@ namespace commitd {
 
 namespace {
 
-size_t bitmap_size(size_t columns) { return (columns + 7) / 8; }
+size_t bitmap_size(size_t columns) {
+  return (columns + 7) / 8;
+}
 
 bool is_null_bit_set(std::string_view bitmap, size_t column) {
   return (static_cast<uint8_t>(bitmap[column / 8]) >> (column % 8) & 1) != 0;
 }
 
-void set_null_bit(char* bitmap, size_t column) { bitmap[column / 8] = static_cast<char>(bitmap[column / 8] | 1 << (column % 8)); }
-
-Error damaged(const TableDef& table) {
-  return make_error(er::kErrorOnRead, "A row image of table '{}.{}' is damaged or does not fit the table's definition", table.db, table.name);
+void set_null_bit(char* bitmap, size_t column) {
+  bitmap[column / 8] = static_cast<char>(bitmap[column / 8] | 1 << (column % 8));
 }
 
-// Calls visit(column, field) for each of the first `columns` columns; field is nullopt for NULL. The image's length.
+Error damaged(const TableDef& table) {
+  return make_error(er::kErrorOnRead,
+                    "A row image of table '{}.{}' is damaged or does not fit the table's definition",
+                    table.db, table.name);
+}
+
+// Calls visit(column, field) for each of the first `columns` columns; field is nullopt for NULL. The image's
+// length.
 template <class Visit>
 Result<size_t> walk(const TableDef& table, size_t columns, std::string_view bytes, Visit&& visit) {
   size_t at = bitmap_size(columns);
@@ -41,7 +48,8 @@ Result<size_t> walk(const TableDef& table, size_t columns, std::string_view byte
 
 size_t columns_in_version(const TableDef& table, uint32_t version) {
   const auto added_later = [&](const ColumnDef& column) { return column.added_in_version > version; };
-  return static_cast<size_t>(std::find_if(table.columns.begin(), table.columns.end(), added_later) - table.columns.begin());
+  return static_cast<size_t>(std::find_if(table.columns.begin(), table.columns.end(), added_later) -
+                             table.columns.begin());
 }
 
 void append_version(std::string& out, uint32_t version) {
@@ -95,9 +103,10 @@ Result<size_t> row_image_length(const TableDef& table, std::string_view bytes) {
 
 Result<Row> decode_row_image(const TableDef& table, std::string_view image) {
   Row row(table.columns.size());
-  const auto length = walk(table, row.size(), image, [&](size_t i, const std::optional<std::string_view>& field) {
-    if (field) row[i] = load_field(table.columns[i], *field);
-  });
+  const auto length =
+      walk(table, row.size(), image, [&](size_t i, const std::optional<std::string_view>& field) {
+        if (field) row[i] = load_field(table.columns[i], *field);
+      });
   if (!length) return length.error();
   return row;
 }
@@ -110,7 +119,8 @@ std::string stored_row(const TableDef& table, std::string_view image) {
   return stored;
 }
 
-Result<std::string_view> image_of_stored_row(const TableDef& table, std::string_view stored, std::string& scratch) {
+Result<std::string_view> image_of_stored_row(const TableDef& table, std::string_view stored,
+                                             std::string& scratch) {
   uint32_t version = 0;
   if (!take_version(stored, version)) return damaged(table);
   if (version == table.version) return stored;

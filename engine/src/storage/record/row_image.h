@@ -1,5 +1,6 @@
-// A stored row is the row image that MySQL's row events carry (NULL bitmap over all columns, then the packed fields), so that the
-// binlog, the storage engine and replicas share one encoding and copy bytes instead of converting them.
+// A stored row is the row image that MySQL's row events carry (NULL bitmap over all columns, then the packed
+// fields), so that the binlog, the storage engine and replicas share one encoding and copy bytes instead of
+// converting them.
 #pragma once
 
 #include <span>
@@ -21,9 +22,12 @@ void encode_row_image(const TableDef& table, std::span<const Value> row, std::st
 Result<size_t> row_image_length(const TableDef& table, std::string_view bytes);
 Result<Row> decode_row_image(const TableDef& table, std::string_view image);
 
-// What is stored under a row's key: the table version, then the image. Reading fills columns added since with their defaults.
+// What is stored under a row's key: the table version, then the image. Reading fills columns added since with
+// their defaults.
 std::string stored_row(const TableDef& table, std::string_view image);
-// The image in the table's present version; points into `stored` when nothing had to be added, else into `scratch`.
-Result<std::string_view> image_of_stored_row(const TableDef& table, std::string_view stored, std::string& scratch);
+// The image in the table's present version; points into `stored` when nothing had to be added, else into
+// `scratch`.
+Result<std::string_view> image_of_stored_row(const TableDef& table, std::string_view stored,
+                                             std::string& scratch);
 
 }  // namespace commitd

@@ -76,7 +76,8 @@ TEST(ColumnFormat, FieldsAreMySqls) {
   EXPECT_EQ(field(column(FieldType::VarChar, 10, 0, 8), Value::string("é€")), "\x02\xE9\x80");
   EXPECT_EQ(field(column(FieldType::Year), Value::unsigned_integer(2026)), "\x7E");
   EXPECT_EQ(field(column(FieldType::Bit, 13), Value::unsigned_integer(0x1234)), "\x12\x34");
-  EXPECT_EQ(field(column(FieldType::MediumBlob), Value::string("xy", true)), std::string("\x02\x00\x00xy", 5));
+  EXPECT_EQ(field(column(FieldType::MediumBlob), Value::string("xy", true)),
+            std::string("\x02\x00\x00xy", 5));
 }
 
 TEST(ColumnFormat, MetadataIsMySqls) {

@@ -1,4 +1,5 @@
-// What a table is: columns, indexes, identity. Immutable once published by the catalog; shared by everybody who uses it.
+// What a table is: columns, indexes, identity. Immutable once published by the catalog; shared by everybody
+// who uses it.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,11 @@ namespace commitd {
 struct ColumnDef {
   std::string name;
   FieldType type = FieldType::Long;
-  uint32_t length = 0;        // display width, characters of CHAR/VARCHAR, precision of DECIMAL, bytes of BLOB class
-  uint8_t decimals = 0;       // scale of DECIMAL, fractional seconds of temporal types
-  uint16_t collation = 63;    // MySQL's collation number (63 = binary, 45 = utf8mb4_general_ci, 46 = utf8mb4_bin, 33 = utf8mb3_general_ci, 8/47 = latin1)
+  uint32_t length =
+      0;  // display width, characters of CHAR/VARCHAR, precision of DECIMAL, bytes of BLOB class
+  uint8_t decimals = 0;     // scale of DECIMAL, fractional seconds of temporal types
+  uint16_t collation = 63;  // MySQL's collation number (63 = binary, 45 = utf8mb4_general_ci, 46 =
+                            // utf8mb4_bin, 33 = utf8mb3_general_ci, 8/47 = latin1)
   bool is_unsigned = false;
   bool nullable = true;
   bool auto_increment = false;
@@ -28,16 +31,17 @@ struct ColumnDef {
   uint32_t added_in_version = 1;
   Value fill_value;
   std::string comment;
-  uint32_t since_version = 1;          // the TableDef::version that added it: rows of older versions end before it
+  uint32_t since_version = 1;  // the TableDef::version that added it: rows of older versions end before it
 };
 
 struct IndexColumn {
-  uint16_t column = 0;       // ordinal in TableDef::columns
+  uint16_t column = 0;         // ordinal in TableDef::columns
   uint32_t prefix_length = 0;  // characters; 0 = whole column
 };
 
 struct IndexDef {
-  uint32_t id = 0;  // unique over all tables, never reused: the first four bytes (big-endian) of every key of this index
+  uint32_t id = 0;  // unique over all tables, never reused: the first four bytes (big-endian) of every key of
+                    // this index
   std::string name;  // "PRIMARY" for the primary key
   std::vector<IndexColumn> columns;
   bool unique = false;
@@ -45,15 +49,17 @@ struct IndexDef {
 };
 
 struct TableDef {
-  uint64_t id = 0;        // never reused
-  uint32_t version = 1;   // grows with every ALTER; each stored row starts with the version it was written under
+  uint64_t id = 0;  // never reused
+  uint32_t version =
+      1;  // grows with every ALTER; each stored row starts with the version it was written under
   std::string db;
   std::string name;
   std::string engine = "ROCKS";
   uint16_t default_collation = 45;
   std::string comment;
   std::vector<ColumnDef> columns;
-  // indexes[0] is the clustered one: the primary key, or for a table without one a hidden index on an 8-byte row id.
+  // indexes[0] is the clustered one: the primary key, or for a table without one a hidden index on an 8-byte
+  // row id.
   std::vector<IndexDef> indexes;
 
   bool has_primary_key() const { return indexes[0].primary; }

@@ -19,8 +19,12 @@ std::string key_named(std::string_view name) {
 
 }  // namespace
 
-std::string commit_point_key() { return key_named("commit_point"); }
-std::string format_version_key() { return key_named("format_version"); }
+std::string commit_point_key() {
+  return key_named("commit_point");
+}
+std::string format_version_key() {
+  return key_named("format_version");
+}
 
 std::string encode_commit_point(const CommitPoint& point) {
   std::string bytes;
@@ -32,7 +36,8 @@ std::string encode_commit_point(const CommitPoint& point) {
 }
 
 Result<CommitPoint> decode_commit_point(std::string_view bytes) {
-  if (bytes.size() < kFixedSize) return make_error(er::kErrorOnRead, "The storage engine's commit point is damaged");
+  if (bytes.size() < kFixedSize)
+    return make_error(er::kErrorOnRead, "The storage engine's commit point is damaged");
   CommitPoint point;
   point.position.file = static_cast<uint32_t>(load_be(bytes.data(), 4));
   point.position.offset = load_be(bytes.data() + 4, 8);

@@ -20,8 +20,12 @@ std::string counter_key(char kind, uint64_t table_id) {
 
 }  // namespace
 
-std::string auto_increment_key(uint64_t table_id) { return counter_key('a', table_id); }
-std::string row_id_key(uint64_t table_id) { return counter_key('r', table_id); }
+std::string auto_increment_key(uint64_t table_id) {
+  return counter_key('a', table_id);
+}
+std::string row_id_key(uint64_t table_id) {
+  return counter_key('r', table_id);
+}
 
 std::string encode_counter(uint64_t value) {
   std::string bytes;
@@ -37,7 +41,8 @@ Result<uint64_t*> Counters::auto_increment(uint64_t table_id) {
   return &auto_increment_.emplace(table_id, *durable).first->second;
 }
 
-// Past the largest 64-bit value the counter stays there: the row is then refused as a duplicate or out of range.
+// Past the largest 64-bit value the counter stays there: the row is then refused as a duplicate or out of
+// range.
 Result<uint64_t> Counters::reserve_auto_increment(uint64_t table_id, uint64_t count, uint64_t at_least) {
   std::lock_guard lock(mutex_);
   auto counter = auto_increment(table_id);
@@ -79,6 +84,8 @@ Result<uint64_t> Counters::next_row_id(uint64_t table_id) {
   return load_(row_id_key(table_id));
 }
 
-void Counters::set_next_row_id(uint64_t table_id, uint64_t next) { row_ids_[table_id] = next; }
+void Counters::set_next_row_id(uint64_t table_id, uint64_t next) {
+  row_ids_[table_id] = next;
+}
 
 }  // namespace commitd::storage

@@ -1,5 +1,5 @@
-// AUTO_INCREMENT values and hidden row ids. The durable numbers are keys beside the data and move with the batches; the numbers in memory run
-// ahead of them by what was reserved.
+// AUTO_INCREMENT values and hidden row ids. The durable numbers are keys beside the data and move with the
+// batches; the numbers in memory run ahead of them by what was reserved.
 #pragma once
 
 #include <cstdint>

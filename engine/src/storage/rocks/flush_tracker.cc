@@ -21,7 +21,8 @@ CommitPoint FlushTracker::flushed() const {
   return flushed_;
 }
 
-// A batch never straddles two memtables, and the only column family is flushed in order: everything up to largest_seqno is in files.
+// A batch never straddles two memtables, and the only column family is flushed in order: everything up to
+// largest_seqno is in files.
 void FlushTracker::OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo& info) {
   std::lock_guard lock(mutex_);
   flushed_sequence_ = std::max(flushed_sequence_, info.largest_seqno);

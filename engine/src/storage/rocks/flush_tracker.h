@@ -1,4 +1,5 @@
-// Knows which commit point would be found after a crash: without a write-ahead log, that is what the last memtable flush contained.
+// Knows which commit point would be found after a crash: without a write-ahead log, that is what the last
+// memtable flush contained.
 #pragma once
 
 #include <cstdint>

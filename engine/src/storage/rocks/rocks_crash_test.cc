@@ -1,5 +1,5 @@
-// A child process commits batches until it is killed; what is found afterwards must be exactly a prefix: the data of the commit point that
-// is stored with it, nothing less and nothing more.
+// A child process commits batches until it is killed; what is found afterwards must be exactly a prefix: the
+// data of the commit point that is stored with it, nothing less and nothing more.
 #include <csignal>
 #include <filesystem>
 #include <thread>
@@ -16,10 +16,13 @@ namespace {
 
 constexpr uint64_t kKeys = 500;
 
-std::string key_of(uint64_t batch) { return "k" + std::to_string(batch % kKeys); }
+std::string key_of(uint64_t batch) {
+  return "k" + std::to_string(batch % kKeys);
+}
 
 std::unique_ptr<Engine> open_at(const std::string& directory) {
-  auto opened = open_rocks({.directory = directory, .block_cache_bytes = 8 << 20, .write_buffer_bytes = 256 << 10});
+  auto opened =
+      open_rocks({.directory = directory, .block_cache_bytes = 8 << 20, .write_buffer_bytes = 256 << 10});
   return opened ? std::move(*opened) : nullptr;
 }
 
@@ -50,13 +53,15 @@ void expect_exact_prefix(Engine& engine) {
       std::string value;
       const auto found = engine.get(nullptr, side + key_of(batch), value);
       ASSERT_TRUE(found.ok() && *found) << "batch " << batch << " of " << last;
-      ASSERT_EQ(load_be(value.data(), 8), batch) << "the engine holds something else than its commit point says";
+      ASSERT_EQ(load_be(value.data(), 8), batch)
+          << "the engine holds something else than its commit point says";
     }
   }
 }
 
 TEST(RocksCrash, KilledAtAnyMomentItComesUpAsAPrefix) {
-  const std::string directory = std::filesystem::temp_directory_path() / ("rocks-crash-" + std::to_string(::getpid()));
+  const std::string directory =
+      std::filesystem::temp_directory_path() / ("rocks-crash-" + std::to_string(::getpid()));
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
   uint64_t last = 0;

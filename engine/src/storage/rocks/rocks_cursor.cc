@@ -6,8 +6,12 @@ namespace commitd::storage {
 
 namespace {
 
-rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
-std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
+rocksdb::Slice slice(std::string_view bytes) {
+  return {bytes.data(), bytes.size()};
+}
+std::string_view view(const rocksdb::Slice& bytes) {
+  return {bytes.data(), bytes.size()};
+}
 
 class RocksIterator final : public Iterator {
  public:
@@ -48,9 +52,10 @@ class RocksIterator final : public Iterator {
 
 }  // namespace
 
-std::unique_ptr<Iterator> make_rocks_iterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot, std::string lower,
-                                              std::string upper) {
-  return std::make_unique<RocksIterator>(std::move(db), std::move(snapshot), std::move(lower), std::move(upper));
+std::unique_ptr<Iterator> make_rocks_iterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot,
+                                              std::string lower, std::string upper) {
+  return std::make_unique<RocksIterator>(std::move(db), std::move(snapshot), std::move(lower),
+                                         std::move(upper));
 }
 
 }  // namespace commitd::storage

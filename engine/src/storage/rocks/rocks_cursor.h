@@ -12,7 +12,8 @@ namespace commitd::storage {
 
 class RocksSnapshot final : public Snapshot {
  public:
-  explicit RocksSnapshot(std::shared_ptr<rocksdb::DB> db) : db_(std::move(db)), snapshot_(db_->GetSnapshot()) {}
+  explicit RocksSnapshot(std::shared_ptr<rocksdb::DB> db)
+      : db_(std::move(db)), snapshot_(db_->GetSnapshot()) {}
   ~RocksSnapshot() override { db_->ReleaseSnapshot(snapshot_); }
 
   const rocksdb::Snapshot* handle() const { return snapshot_; }
@@ -28,7 +29,7 @@ inline const rocksdb::Snapshot* handle_of(const Snapshot* snapshot) {
 }
 
 // An empty `upper` is no bound.
-std::unique_ptr<Iterator> make_rocks_iterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot, std::string lower,
-                                              std::string upper);
+std::unique_ptr<Iterator> make_rocks_iterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot,
+                                              std::string lower, std::string upper);
 
 }  // namespace commitd::storage

@@ -14,7 +14,9 @@ namespace commitd::storage {
 
 namespace {
 
-rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+rocksdb::Slice slice(std::string_view bytes) {
+  return {bytes.data(), bytes.size()};
+}
 
 Result<uint64_t> load_counter(rocksdb::DB& db, const std::string& key) {
   std::string bytes;
@@ -24,13 +26,15 @@ Result<uint64_t> load_counter(rocksdb::DB& db, const std::string& key) {
   return load_be(bytes.data(), 8);
 }
 
-// Turns write sets into one batch: final row ids in log order, then the counters those and AUTO_INCREMENT have reached.
+// Turns write sets into one batch: final row ids in log order, then the counters those and AUTO_INCREMENT
+// have reached.
 class BatchBuilder {
  public:
   BatchBuilder(rocksdb::WriteBatch& batch, Counters& counters) : batch_(batch), counters_(counters) {}
 
   Status add(const WriteSet& writes) {
-    for (const auto& [table_id, count] : writes.provisional_counts()) COMMITD_RETURN_IF_ERROR(load_row_id(table_id));
+    for (const auto& [table_id, count] : writes.provisional_counts())
+      COMMITD_RETURN_IF_ERROR(load_row_id(table_id));
     for (const auto& [begin, end] : writes.erased_ranges()) batch_.DeleteRange(slice(begin), slice(end));
     for (const auto& [key, entry] : writes.entries()) add_entry(key, entry);
     for (const auto& [table_id, count] : writes.provisional_counts()) row_ids_[table_id] += count;
@@ -54,7 +58,8 @@ class BatchBuilder {
 
   void publish_counters() {
     for (const auto& [table_id, next] : row_ids_) counters_.set_next_row_id(table_id, next);
-    for (const auto& [table_id, next] : auto_increments_) counters_.set_durable_auto_increment(table_id, next);
+    for (const auto& [table_id, next] : auto_increments_)
+      counters_.set_durable_auto_increment(table_id, next);
   }
 
  private:
@@ -105,7 +110,8 @@ class BatchBuilder {
 
 }  // namespace
 
-RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes, CommitPoint found)
+RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
+                         CommitPoint found)
     : db_(std::move(db)),
       flushes_(std::move(flushes)),
       counters_([this](const std::string& key) { return load_counter(*db_, key); }),
@@ -115,7 +121,9 @@ RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushT
 
 RocksEngine::~RocksEngine() = default;
 
-SnapshotPtr RocksEngine::snapshot() { return std::make_shared<RocksSnapshot>(db_); }
+SnapshotPtr RocksEngine::snapshot() {
+  return std::make_shared<RocksSnapshot>(db_);
+}
 
 Result<bool> RocksEngine::get(const Snapshot* snapshot, std::string_view key, std::string& value) {
   rocksdb::ReadOptions options;
@@ -160,8 +168,8 @@ Status RocksEngine::checkpoint() {
   return status.ok() ? Status{} : Status{write_error(status)};
 }
 
-// RocksDB flushes the memtable and links the files of one version: some prefix that lies at or behind what was committed when this was
-// called. The copy itself tells which.
+// RocksDB flushes the memtable and links the files of one version: some prefix that lies at or behind what
+// was committed when this was called. The copy itself tells which.
 Result<CommitPoint> RocksEngine::backup_to(const std::string& directory) {
   rocksdb::Checkpoint* created = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(db_.get(), &created);

@@ -1,5 +1,6 @@
-// The storage engine over RocksDB with its write-ahead log off: the binlog is the only log. One column family, so that a memtable flush
-// always writes a prefix of the commits; each batch carries the commit point it brings.
+// The storage engine over RocksDB with its write-ahead log off: the binlog is the only log. One column
+// family, so that a memtable flush always writes a prefix of the commits; each batch carries the commit point
+// it brings.
 #pragma once
 
 #include <memory>

@@ -13,8 +13,9 @@ namespace {
 class RocksEngineTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    directory_ = std::filesystem::temp_directory_path() / ("rocks-test-" + std::to_string(::getpid()) + "-" +
-                                                           ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    directory_ = std::filesystem::temp_directory_path() /
+                 ("rocks-test-" + std::to_string(::getpid()) + "-" +
+                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
     open();
@@ -26,7 +27,8 @@ class RocksEngineTest : public ::testing::Test {
 
   void open() { engine_ = open_at(data()); }
   static std::unique_ptr<Engine> open_at(const std::string& directory) {
-    auto opened = open_rocks({.directory = directory, .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
+    auto opened =
+        open_rocks({.directory = directory, .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
     EXPECT_TRUE(opened.ok()) << (opened.ok() ? "" : opened.error().message);
     return std::move(*opened);
   }
@@ -55,7 +57,9 @@ class RocksEngineTest : public ::testing::Test {
     EXPECT_TRUE(found.ok());
     return *found ? value : "(none)";
   }
-  std::string get(std::string_view key, const Snapshot* snapshot = nullptr) { return get(*engine_, key, snapshot); }
+  std::string get(std::string_view key, const Snapshot* snapshot = nullptr) {
+    return get(*engine_, key, snapshot);
+  }
 
   std::filesystem::path directory_;
   std::unique_ptr<Engine> engine_;
@@ -108,7 +112,8 @@ TEST_F(RocksEngineTest, OnlyACheckpointMovesTheFlushedPosition) {
 
 // What a crash leaves: the files, without what was only in memory.
 TEST_F(RocksEngineTest, AfterACrashTheEngineIsAtItsFlushedPosition) {
-  for (uint64_t i = 1; i <= 3000; ++i) put("k" + std::to_string(i % 100), std::string(1000, 'a' + static_cast<char>(i % 26)), i);
+  for (uint64_t i = 1; i <= 3000; ++i)
+    put("k" + std::to_string(i % 100), std::string(1000, 'a' + static_cast<char>(i % 26)), i);
   ASSERT_TRUE(engine_->checkpoint().ok());
   const CommitPoint flushed = engine_->flushed_position();
   EXPECT_EQ(flushed.position.offset, 3000u);
@@ -148,7 +153,8 @@ TEST_F(RocksEngineTest, ProvisionalRowIdsBecomeFinalInCommitOrder) {
   std::string reference = "V";
   append_big_endian(reference, kProvisionalRowId | 1, 8);
   second.put("unique", reference, WriteSet::RowId::AtValueEnd, 7);
-  second.erase(key_with_id(kProvisionalRowId), WriteSet::RowId::AtKeyEnd, 7);  // inserted and erased in one transaction
+  second.erase(key_with_id(kProvisionalRowId), WriteSet::RowId::AtKeyEnd,
+               7);  // inserted and erased in one transaction
   WriteSet* const list[] = {&first, &second};
   commit_all(list, 10);
   EXPECT_EQ(get(key_with_id(1)), "first");
@@ -192,7 +198,9 @@ TEST_F(RocksEngineTest, AnUnknownFormatIsRefusedAndNothingChanged) {
   EXPECT_NE(opened.error().message.find("not commitd's"), std::string::npos);
 }
 
-TEST_F(RocksEngineTest, ASecondServerOnTheSameDirectoryIsRefused) { EXPECT_FALSE(open_rocks({.directory = data()}).ok()); }
+TEST_F(RocksEngineTest, ASecondServerOnTheSameDirectoryIsRefused) {
+  EXPECT_FALSE(open_rocks({.directory = data()}).ok());
+}
 
 }  // namespace
 }  // namespace commitd::storage

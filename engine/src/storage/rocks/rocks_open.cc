@@ -59,23 +59,29 @@ Result<bool> is_empty(rocksdb::DB& db) {
 Status write_format_version(rocksdb::DB& db) {
   rocksdb::WriteOptions options;
   options.disableWAL = true;
-  const rocksdb::Status status = db.Put(options, format_version_key(), rocksdb::Slice(kFormatVersion.data(), kFormatVersion.size()));
+  const rocksdb::Status status =
+      db.Put(options, format_version_key(), rocksdb::Slice(kFormatVersion.data(), kFormatVersion.size()));
   return status.ok() ? Status{} : Status{write_error(status)};
 }
 
-// An empty directory gets our version; the key reaches the disk with the first flush, together with the first data.
+// An empty directory gets our version; the key reaches the disk with the first flush, together with the first
+// data.
 Status check_format_version(rocksdb::DB& db, const std::string& directory) {
   std::string version;
   const rocksdb::Status status = db.Get(rocksdb::ReadOptions(), format_version_key(), &version);
   if (status.ok() && version == kFormatVersion) return {};
   if (status.ok()) {
-    return make_error(er::kErrorOnRead, "{} holds data of format version {}; this release reads version {}. Start the release that wrote it",
-                      directory, version, kFormatVersion);
+    return make_error(
+        er::kErrorOnRead,
+        "{} holds data of format version {}; this release reads version {}. Start the release that wrote it",
+        directory, version, kFormatVersion);
   }
   if (!status.IsNotFound()) return read_error(status);
   auto empty = is_empty(db);
   if (!empty) return empty.error();
-  if (!*empty) return make_error(er::kErrorOnRead, "{} holds a RocksDB database that is not commitd's; give another datadir", directory);
+  if (!*empty)
+    return make_error(er::kErrorOnRead,
+                      "{} holds a RocksDB database that is not commitd's; give another datadir", directory);
   return write_format_version(db);
 }
 
@@ -84,13 +90,15 @@ Status check_format_version(rocksdb::DB& db, const std::string& directory) {
 Result<std::unique_ptr<Engine>> open_rocks(const RocksOptions& options) {
   auto flushes = std::make_shared<FlushTracker>();
   rocksdb::DB* opened = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(rocks_options(options, flushes), options.directory, &opened);
+  const rocksdb::Status status =
+      rocksdb::DB::Open(rocks_options(options, flushes), options.directory, &opened);
   if (!status.ok()) return read_error(status);
   std::shared_ptr<rocksdb::DB> db(opened);
   COMMITD_RETURN_IF_ERROR(check_format_version(*db, options.directory));
   auto point = stored_commit_point(*db);
   if (!point) return point.error();
-  return std::unique_ptr<Engine>(std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(*point)));
+  return std::unique_ptr<Engine>(
+      std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(*point)));
 }
 
 }  // namespace commitd::storage

@@ -14,7 +14,9 @@ inline Error read_error(const rocksdb::Status& status) {
 
 inline Error write_error(const rocksdb::Status& status) {
   if (status.IsNoSpace()) {
-    return make_error(er::kDiskFull, "Disk full in the storage engine's directory ({}); free some space and restart", status.ToString());
+    return make_error(er::kDiskFull,
+                      "Disk full in the storage engine's directory ({}); free some space and restart",
+                      status.ToString());
   }
   return make_error(er::kErrorOnWrite, "The storage engine cannot write its data: {}", status.ToString());
 }
