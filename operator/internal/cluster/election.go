@@ -195,12 +195,14 @@ func (v *View) elected(winner *Server, fenced []*Server) *v1alpha1.Record {
 	}
 	delete(counted, winner.Status.ServerUUID)
 	reached := uuids(fenced).count(counted.sorted())
+	waitCount := min(max(reached, v.Policy.floorWaitCount()), v.Policy.fullWaitCount())
+	v.fillUp(counted, waitCount, winner)
 	r.Quorum = &v1alpha1.QuorumStatus{
 		Epoch:      r.Epoch,
 		Version:    firstQuorumVersion,
 		MasterUUID: winner.Status.ServerUUID,
 		Members:    counted.sorted(),
-		WaitCount:  min(max(reached, v.Policy.floorWaitCount()), v.Policy.fullWaitCount()),
+		WaitCount:  min(waitCount, int32(len(counted))),
 	}
 	return r
 }
@@ -218,6 +220,25 @@ func (v *View) countedBefore() uuidSet {
 		}
 	}
 	return counted
+}
+
+// fillUp counts further servers where too few are left to reach the wait count: first those that have joined and not caught
+// up yet, whose acknowledgements say that they have, then servers that are gone, so that writes wait rather than nobody.
+func (v *View) fillUp(counted uuidSet, waitCount int32, winner *Server) {
+	for _, m := range v.Record.Members {
+		s := v.server(m.Name)
+		if int32(len(counted)) < waitCount && m.Name != winner.Name && s != nil && v.wanted(s) && v.identityOf(s) != identityReplacedVolume {
+			counted[m.ServerUUID] = true
+		}
+	}
+	if v.bootstrapping() {
+		return
+	}
+	for _, uuid := range append(slices.Clone(v.Record.Quorum.Members), v.Record.Quorum.MasterUUID) {
+		if int32(len(counted)) < waitCount && uuid != winner.Status.ServerUUID {
+			counted[uuid] = true
+		}
+	}
 }
 
 // remainingQuorums are those that still count until the new one is established. One that is covered and newer than the

@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	modelStates = flag.Int("model.states", 12_000, "states of each model to visit exhaustively, breadth first")
-	modelWalks  = flag.Int("model.walks", 300, "random walks of each model")
+	modelStates = flag.Int("model.states", 6_000, "states of each model to visit exhaustively, breadth first")
+	modelWalks  = flag.Int("model.walks", 200, "random walks of each model")
 	modelSeed   = flag.Uint64("model.seed", 1, "seed of the random walks")
 )
 

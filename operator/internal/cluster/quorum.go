@@ -103,13 +103,14 @@ func desiredQuorum(v *View, master *Server) v1alpha1.QuorumStatus {
 			attached[m.ServerUUID] = true
 		}
 	}
-	return v1alpha1.QuorumStatus{
-		Epoch:      v.Record.Epoch,
-		Version:    v.Record.Quorum.Version,
-		MasterUUID: v.Record.Quorum.MasterUUID,
-		Members:    members.sorted(),
-		WaitCount:  desiredWaitCount(v.Policy, v.Record.Quorum.WaitCount, int32(len(attached)), master.Status.AckWaitingSeconds),
+	desired := *v.Record.Quorum
+	desired.Members = members.sorted()
+	desired.WaitCount = desiredWaitCount(v.Policy, desired.WaitCount, int32(len(attached)), master.Status.AckWaitingSeconds)
+	if desired.WaitCount > int32(len(desired.Members)) {
+		// Nobody could ever satisfy it: things stay as they are until somebody has joined.
+		return *v.Record.Quorum
 	}
+	return desired
 }
 
 // desiredWaitCount follows the replicas that are attached: upwards at once, downwards only when writes have waited for too long.

@@ -171,7 +171,7 @@ func (v *View) servesAsMaster(s *Server) bool {
 // servesAsReplica: the server follows the master of the epoch on record.
 func (v *View) servesAsReplica(s *Server) bool {
 	return v.Record.Election == nil && v.Record.Quorum != nil && v.isMember(s) &&
-		s.Status.Role == engine.RoleReplica && s.Status.Epoch == v.Record.Epoch &&
+		s.Status.Role == engine.RoleReplica && s.Status.Epoch == v.Record.Epoch && s.Status.ReceiverState != engine.ReceiverDiverged &&
 		s.Status.SourceUUID == v.Record.Quorum.MasterUUID
 }
 

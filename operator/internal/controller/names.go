@@ -41,7 +41,8 @@ func credentialsSecret(c *v1alpha1.CommitCluster) string {
 	return c.Name + "-credentials"
 }
 
-func appSecret(c *v1alpha1.CommitCluster) string {
+// AppSecretName is the Secret that an application logs in with.
+func AppSecretName(c *v1alpha1.CommitCluster) string {
 	if s := c.Spec.Secrets.App; s != nil {
 		return s.Name
 	}

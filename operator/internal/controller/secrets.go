@@ -47,7 +47,7 @@ func BuildCredentialsSecret(c *v1alpha1.CommitCluster) *corev1.Secret {
 
 // BuildAppSecret has what an application needs to log in.
 func BuildAppSecret(c *v1alpha1.CommitCluster) *corev1.Secret {
-	return secret(c, appSecret(c), map[string]string{
+	return secret(c, AppSecretName(c), map[string]string{
 		keyUsername: c.Spec.Bootstrap.User,
 		keyPassword: rand.Text(),
 		keyDatabase: c.Spec.Bootstrap.Database,
@@ -71,7 +71,7 @@ func (r *Reconciler) ensureSecrets(ctx context.Context, c *v1alpha1.CommitCluste
 	if err != nil {
 		return credentials{}, err
 	}
-	app, err := r.ensureSecret(ctx, c, appSecret(c), c.Spec.Secrets.App == nil, BuildAppSecret, keyUsername, keyPassword, keyDatabase)
+	app, err := r.ensureSecret(ctx, c, AppSecretName(c), c.Spec.Secrets.App == nil, BuildAppSecret, keyUsername, keyPassword, keyDatabase)
 	if err != nil {
 		return credentials{}, err
 	}

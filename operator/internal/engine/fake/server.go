@@ -92,6 +92,9 @@ func (w *World) leaveRole(s *state) {
 // restarted since refuses: the quorum may have changed in between.
 func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 	return h.with(func(s *state) error {
+		if err := satisfiable(q); err != nil {
+			return err
+		}
 		again := s.epoch == epoch && s.granted.role == engine.RoleMaster
 		if again && s.role != engine.RoleMaster {
 			return fmt.Errorf("%w: was master of epoch %d before it restarted", engine.ErrEpoch, epoch)
@@ -113,6 +116,13 @@ func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 	})
 }
 
+func satisfiable(q engine.Quorum) error {
+	if int(q.WaitCount) > len(q.Members) {
+		return fmt.Errorf("WAIT_COUNT %d can never be reached: MEMBERS names %d servers", q.WaitCount, len(q.Members))
+	}
+	return nil
+}
+
 // Follow makes a replica; it connects in a later step.
 func (h Server) Follow(_ context.Context, epoch int64, source engine.Source) error {
 	return h.with(func(s *state) error {
@@ -131,6 +141,9 @@ func (h Server) Follow(_ context.Context, epoch int64, source engine.Source) err
 // SetQuorum changes who must acknowledge.
 func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quorum) error {
 	return h.with(func(s *state) error {
+		if err := satisfiable(q); err != nil {
+			return err
+		}
 		if s.role != engine.RoleMaster || s.epoch != epoch || version <= s.version {
 			return fmt.Errorf("%w: QUORUM EPOCH %d VERSION %d in epoch %d, version %d", engine.ErrEpoch, epoch, version, s.epoch, s.version)
 		}

@@ -1,0 +1,130 @@
+package controller
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"commitlab.dev/operator/api/v1alpha1"
+)
+
+func demo() *v1alpha1.CommitCluster {
+	c := &v1alpha1.CommitCluster{}
+	c.Name, c.Namespace, c.UID = "demo", "shop", "u"
+	c.Spec.Replicas = 2
+	c.Spec.Storage.Size = resource.MustParse("1Gi")
+	return c
+}
+
+func variables(c *v1alpha1.CommitCluster, pairs ...string) *v1alpha1.CommitCluster {
+	c.Spec.Engine.Variables = map[string]apiextensionsv1.JSON{}
+	for i := 0; i < len(pairs); i += 2 {
+		c.Spec.Engine.Variables[pairs[i]] = apiextensionsv1.JSON{Raw: []byte(pairs[i+1])}
+	}
+	return c
+}
+
+func TestServersAreNeverRestartedByTheStatefulSetController(t *testing.T) {
+	set, err := BuildStatefulSet(demo(), "commitd:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *set.Spec.Replicas != 3 || *set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType ||
+		*set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement {
+		t.Fatalf("%+v", set.Spec)
+	}
+	if _, labelled := set.Spec.Template.Labels[v1alpha1.LabelRole]; labelled {
+		t.Fatal("a new pod must not carry a role")
+	}
+}
+
+func TestANewOperatorBuildsTheSamePod(t *testing.T) {
+	build := func() string {
+		args, err := commitdArgs(variables(demo(), "sync_binlog", "1", "b", `"x"`, "a", "true"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(args, " ")
+	}
+	first := build()
+	for range 20 {
+		if again := build(); again != first {
+			t.Fatalf("%s\n%s", first, again)
+		}
+	}
+	if !strings.HasSuffix(first, "--a=ON --b=x --sync-binlog=1") || !strings.Contains(first, "--require-bootstrap") {
+		t.Fatal(first)
+	}
+}
+
+func TestVariablesThatCannotBeUsedAreRefusedWithAHint(t *testing.T) {
+	for want, c := range map[string]*v1alpha1.CommitCluster{
+		"it comes from the pod's number":   variables(demo(), "server_id", "7"),
+		"use spec.semisync":                variables(demo(), "RPL_SEMI_SYNC_SOURCE_TIMEOUT", "7"),
+		"is not an integer":                variables(demo(), "long_query_time", "0.5"),
+		"neither a string, nor an integer": variables(demo(), "x", `{"a":1}`),
+	} {
+		if _, err := commitdArgs(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
+
+func TestAServerLeavesOnlyWhenItIsNotCountedAnyMore(t *testing.T) {
+	c := demo()
+	c.Status.Members = []v1alpha1.MemberStatus{{Name: "demo-0", ServerUUID: "a"}, {Name: "demo-1", ServerUUID: "b"}, {Name: "demo-2", ServerUUID: "c"}}
+	c.Status.Quorum = &v1alpha1.QuorumStatus{MasterUUID: "a", Members: []string{"b", "c"}}
+	c.Spec.Replicas = 0
+	if n := podCount(c); n != 3 {
+		t.Fatalf("%d pods although all three are counted", n)
+	}
+	c.Status.Quorum.Members, c.Status.PriorQuorums = nil, []v1alpha1.QuorumStatus{{MasterUUID: "a", Members: []string{"b"}}}
+	if n := podCount(c); n != 2 {
+		t.Fatalf("%d pods although demo-1 is counted in a prior quorum", n)
+	}
+	c.Status.PriorQuorums, c.Status.Quorum.MasterUUID = nil, "c"
+	if n := podCount(c); n != 3 {
+		t.Fatalf("%d pods although the master is demo-2", n)
+	}
+}
+
+func TestTheMasterServiceFollowsTheLabelAndNotAProbe(t *testing.T) {
+	master, replicas := BuildMasterService(demo()).Spec, BuildReplicasService(demo()).Spec
+	if !*master.PublishNotReadyAddresses || master.Selector[v1alpha1.LabelRole] != v1alpha1.RoleMaster {
+		t.Fatalf("%+v", master)
+	}
+	if replicas.PublishNotReadyAddresses != nil || replicas.Selector[v1alpha1.LabelRole] != v1alpha1.RoleReplica {
+		t.Fatalf("%+v", replicas)
+	}
+}
+
+func TestGeneratedPasswordsDiffer(t *testing.T) {
+	a, b := BuildCredentialsSecret(demo()).StringData, BuildCredentialsSecret(demo()).StringData
+	seen := []string{a[keyOperatorPassword], a[keyRootPassword], a[keyReplicationPassword], b[keyOperatorPassword]}
+	slices.Sort(seen)
+	if len(slices.Compact(seen)) != 4 || seen[0] == "" {
+		t.Fatalf("%q", seen)
+	}
+}
+
+func TestAccountsAreMadeAnewWhenASecretChanges(t *testing.T) {
+	a := credentials{replication: "r", appUser: "app", appPassword: "p", database: "d"}
+	b := a
+	b.appPassword = "q"
+	if a.revision() == b.revision() || a.revision() != (credentials{operator: "other", replication: "r", appUser: "app", appPassword: "p", database: "d"}).revision() {
+		t.Fatal("the revision must change with the accounts, and only with them")
+	}
+}
+
+func TestOrdinals(t *testing.T) {
+	for name, want := range map[string]int32{"demo-0": 0, "my-demo-12": 12, "demo": -1, "demo-x": -1} {
+		n, ok := ordinalOf(name)
+		if ok != (want >= 0) || (ok && n != want) {
+			t.Errorf("%s: %d %v", name, n, ok)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/go-mysql-org/go-mysql/server"
+)
+
+// script is a MySQL server that answers what a test says and remembers what it was asked.
+type script struct {
+	server.EmptyHandler
+	mu         sync.Mutex
+	statements []string
+	answer     func(string) (*mysql.Result, error)
+}
+
+func (s *script) HandleQuery(query string) (*mysql.Result, error) {
+	s.mu.Lock()
+	s.statements = append(s.statements, query)
+	s.mu.Unlock()
+	if s.answer == nil {
+		return nil, nil
+	}
+	return s.answer(query)
+}
+
+func (s *script) asked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.statements)
+}
+
+// serve starts the script and logs in as the operator does.
+func serve(t *testing.T, s *script) *Client {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				session, err := server.NewConn(c, OperatorUser, "secret", s)
+				for err == nil {
+					err = session.HandleCommand()
+				}
+			}()
+		}
+	}()
+	address := listener.Addr().(*net.TCPAddr)
+	client, err := Dial("127.0.0.1", int32(address.Port), "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestControlStatementsAreThoseOfTheContract(t *testing.T) {
+	s := &script{}
+	c, ctx := serve(t, s), within(t)
+	for _, err := range []error{
+		c.Initialize(ctx),
+		c.Fence(ctx, 7),
+		c.Promote(ctx, 7, Quorum{WaitCount: 1, Members: []string{"a", "b"}}),
+		c.Promote(ctx, 7, Quorum{}),
+		c.Follow(ctx, 7, Source{Host: "10.0.0.1", Port: 3306, UUID: "u", User: OperatorUser, Password: `it's \ here`}),
+		c.SetQuorum(ctx, 7, 3, Quorum{WaitCount: 2, Members: []string{"a", "b"}}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"ALTER INSTANCE INITIALIZE",
+		"ALTER INSTANCE FENCE EPOCH 7",
+		"ALTER INSTANCE PROMOTE EPOCH 7 WAIT_COUNT 1 MEMBERS 'a,b'",
+		"ALTER INSTANCE PROMOTE EPOCH 7 WAIT_COUNT 0 MEMBERS ''",
+		`ALTER INSTANCE FOLLOW EPOCH 7 SOURCE_HOST '10.0.0.1' SOURCE_PORT 3306 SOURCE_UUID 'u' SOURCE_USER 'commitlab_operator' SOURCE_PASSWORD 'it\'s \\ here'`,
+		"ALTER INSTANCE QUORUM EPOCH 7 VERSION 3 WAIT_COUNT 2 MEMBERS 'a,b'",
+	}
+	if got := s.asked(); !slices.Equal(got, want) {
+		t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestRefusalsHaveNames(t *testing.T) {
+	for number, want := range map[uint16]error{errnoEpoch: ErrEpoch, errnoInitialized: ErrInitialized, errnoDiverged: ErrDiverged} {
+		c := serve(t, &script{answer: func(string) (*mysql.Result, error) {
+			return nil, &mysql.MyError{Code: number, State: "HY000", Message: "Epoch 3 is older"}
+		}})
+		err := c.Fence(within(t), 3)
+		if !errors.Is(err, want) || !strings.Contains(err.Error(), "Epoch 3 is older") {
+			t.Errorf("%d: %v", number, err)
+		}
+	}
+}
+
+func statusRowOf(columns []string, values []any) func(string) (*mysql.Result, error) {
+	return func(string) (*mysql.Result, error) {
+		set, err := mysql.BuildSimpleTextResultset(columns, [][]any{values})
+		if err != nil {
+			return nil, err
+		}
+		return mysql.NewResult(set), nil
+	}
+}
+
+func TestStatusIsReadByColumnName(t *testing.T) {
+	c := serve(t, &script{answer: statusRowOf(
+		[]string{"role", "from_the_future", "server_uuid", "epoch", "members", "acked_members", "writes_blocked", "ack_waiting_seconds", "seconds_since_heartbeat"},
+		[]any{"master", "x", "u-1", 12, "a,b", "", 1, "2.500", nil})})
+	st, err := c.Status(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.Role != RoleMaster || st.ServerUUID != "u-1" || st.Epoch != 12 || !slices.Equal(st.Members, []string{"a", "b"}) ||
+		len(st.AckedMembers) != 0 || !st.WritesBlocked || st.AckWaitingSeconds != 2.5 || st.SecondsSinceHeartbeat != nil {
+		t.Fatalf("%+v", st)
+	}
+}
+
+func TestAServerWithoutARoleIsNotTrusted(t *testing.T) {
+	c := serve(t, &script{answer: statusRowOf([]string{"server_uuid"}, []any{"u-1"})})
+	if _, err := c.Status(within(t)); err == nil {
+		t.Fatal("accepted")
+	}
+	c = serve(t, &script{answer: statusRowOf([]string{"role", "epoch"}, []any{"master", "many"})})
+	if _, err := c.Status(within(t)); err == nil || !strings.Contains(err.Error(), "epoch") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestAccountsGoOnAfterOneUnsupportedStatementAndHideTheirPasswords(t *testing.T) {
+	s := &script{answer: func(q string) (*mysql.Result, error) {
+		if strings.HasPrefix(q, "CREATE USER") {
+			return nil, &mysql.MyError{Code: 1235, State: "42000", Message: "not supported yet"}
+		}
+		return nil, nil
+	}}
+	err := serve(t, s).EnsureAccounts(within(t), "app", []Account{{User: "app", Password: "hush", Grants: []string{GrantAll("app")}}})
+	if err == nil || strings.Contains(err.Error(), "hush") {
+		t.Fatalf("got %v", err)
+	}
+	want := []string{"CREATE DATABASE IF NOT EXISTS `app`", "CREATE USER IF NOT EXISTS 'app'@'%' IDENTIFIED BY 'hush'", "GRANT ALL ON `app`.* TO 'app'@'%'"}
+	if got := s.asked(); !slices.Equal(got, want) {
+		t.Fatalf("got %q", got)
+	}
+}
+
+func TestThePoolFollowsAServerToItsNewAddress(t *testing.T) {
+	p := NewPool()
+	target := Target{Name: "ns/demo-0", Address: "10.0.0.1", Port: 33062, Password: "x"}
+	first, _ := p.Connect(target)
+	same, _ := p.Connect(target)
+	target.Address = "10.0.0.2"
+	moved, _ := p.Connect(target)
+	if first != same || first == moved {
+		t.Fatal("a client is kept exactly as long as the target stays the same")
+	}
+	p.Forget(func(string) bool { return false })
+	if len(p.clients) != 0 {
+		t.Fatal("forgotten clients are still there")
+	}
+}
