@@ -63,6 +63,7 @@ struct SessionState {
   int64_t statement_microseconds = 0;  // since 1970, UTC
   std::string_view statement_text;
   bool in_explicit_transaction = false;
+  bool transaction_read_only = false;  // of the open transaction
   std::optional<txn::Isolation> next_isolation;  // SET TRANSACTION: for the next one only
   std::optional<bool> next_read_only;
 

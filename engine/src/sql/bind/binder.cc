@@ -1,13 +1,12 @@
 #include "sql/bind/binder.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/charset/collation.h"
-#include "base/decimal.h"
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/literal.h"
 #include "sql/expression/operators.h"
 #include "sql/functions/functions.h"
 
@@ -23,16 +22,6 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-int digit(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
-
-Value hex_value(std::string_view digits) {
-  std::string bytes;
-  size_t i = digits.size() % 2;
-  if (i == 1) bytes.push_back(static_cast<char>(digit(digits[0])));
-  for (; i + 1 < digits.size(); i += 2) bytes.push_back(static_cast<char>(digit(digits[i]) * 16 + digit(digits[i + 1])));
-  return Value::string(std::move(bytes), true);
-}
-
 Value bits_value(std::string_view digits) {
   std::string bytes((digits.size() + 7) / 8, '\0');
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -40,15 +29,6 @@ Value bits_value(std::string_view digits) {
     if (digits[i] == '1') bytes[bytes.size() - 1 - bit / 8] = static_cast<char>(bytes[bytes.size() - 1 - bit / 8] | 1 << (bit % 8));
   }
   return Value::string(std::move(bytes), true);
-}
-
-Value integer_literal(std::string_view text) {
-  int64_t small = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), small).ec == std::errc()) return Value::integer(small);
-  uint64_t large = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), large).ec == std::errc()) return Value::unsigned_integer(large);
-  const auto decimal = parse_decimal(text);
-  return decimal ? Value::decimal(*decimal) : Value::real(leading_double(text));
 }
 
 // TIMESTAMP columns are kept in UTC and shown in the session's time zone.
@@ -123,21 +103,9 @@ class AssignVariable : public Expression {
 }  // namespace
 
 std::optional<Value> literal_value(const ast::Expr& tree, std::span<const Value> parameters) {
-  switch (tree.kind) {
-    case ExprKind::Null: return Value::null();
-    case ExprKind::Boolean: return Value::integer(!tree.negated);
-    case ExprKind::Integer: return integer_literal(tree.text);
-    case ExprKind::Decimal: {
-      const auto decimal = parse_decimal(tree.text);
-      return decimal ? Value::decimal(*decimal) : Value::real(leading_double(tree.text));
-    }
-    case ExprKind::Float: return Value::real(leading_double(tree.text));
-    case ExprKind::String: return Value::string(std::string(tree.text));
-    case ExprKind::Hex: return hex_value(tree.text);
-    case ExprKind::Bits: return bits_value(tree.text);
-    case ExprKind::Parameter: return tree.parameter < parameters.size() ? parameters[tree.parameter] : Value::null();
-    default: return std::nullopt;
-  }
+  if (tree.kind == ExprKind::Parameter) return tree.parameter < parameters.size() ? parameters[tree.parameter] : Value::null();
+  if (tree.kind == ExprKind::Bits) return bits_value(tree.text);
+  return literal_value(tree);
 }
 
 Result<Value> system_variable_value(SessionState& session, std::string_view name, ast::VariableScope scope) {
@@ -286,10 +254,7 @@ ExpressionPtr Binder::unary(const ast::Expr& tree) {
     default: break;
   }
   // A negative number is a literal, so that comparisons with it can use an index.
-  if (const auto value = literal_value(operand, {}); value && value->kind() == Value::Kind::Int) {
-    return std::make_unique<Constant>(Value::integer(-value->as_int()));
-  }
-  if (operand.kind == ExprKind::Integer && operand.text == "9223372036854775808") return std::make_unique<Constant>(Value::integer(INT64_MIN));
+  if (auto value = literal_value(tree)) return std::make_unique<Constant>(*std::move(value));
   return make_negation(node(operand));
 }
 

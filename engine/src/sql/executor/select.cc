@@ -242,10 +242,9 @@ Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& 
     source.rows = std::make_shared<const std::vector<Row>>(context.describe_only ? std::vector<Row>() : table->rows(session));
     co_return source;
   }
-  if (session.server.catalog == nullptr || !session.transaction) {
-    co_return make_error(er::kOptionPreventsStatement, "The MySQL server is not initialized, so it cannot execute this statement");
-  }
+  COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   COMMITD_CO_RETURN_IF_ERROR(session.require_on_table(db, ref.name.name, needed, command));
+  context.enter();
   COMMITD_CO_RETURN_IF_ERROR(co_await context.transaction().lock_table(db, ref.name.name, txn::LockMode::Shared));
   TablePtr table = session.server.catalog->find_table(db, ref.name.name);
   if (table == nullptr) {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "sql/bind/binder.h"
+#include "sql/executor/statements.h"
 #include "sql/session_state.h"
 
 namespace commitd::sql {
@@ -12,8 +13,16 @@ struct StatementContext {
   SessionState& session;
   std::span<const Value> parameters;
   Precomputed precomputed;
+  bool entered = false;        // the session's transaction takes part
   bool describe_only = false;  // columns are wanted, no rows: for COM_STMT_PREPARE
 
+  // Before the first table: opens the transaction if need be, and the statement in it.
+  void enter() {
+    if (entered) return;
+    entered = true;
+    begin_if_needed(session);
+    session.transaction->begin_statement();
+  }
   txn::Transaction& transaction() { return *session.transaction; }
   Binder binder(const Scope& scope) { return Binder(session, scope, parameters, precomputed); }
 };

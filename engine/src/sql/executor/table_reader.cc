@@ -1,6 +1,5 @@
 #include "sql/executor/table_reader.h"
 
-#include "observe/metrics.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 
@@ -10,18 +9,12 @@ namespace {
 // Rows between two looks at the kill flag.
 constexpr uint32_t kRowsBetweenChecks = 128;
 
-observe::Counter& rows_read() {
-  static auto& counter = observe::counter("commitd_rows_read_total", "Rows read from tables.");
-  return counter;
-}
-
 class JoinReader {
  public:
   JoinReader(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation, RowConsumer& consumer)
       : context_(context), plan_(plan), evaluation_(evaluation), consumer_(consumer), found_(plan.levels.size()) {
     evaluation_.rows.assign(plan.levels.size(), nullptr);
   }
-  ~JoinReader() { rows_read().add(read_); }
 
   // False: the consumer has enough.
   Task<Result<bool>> run(size_t number) {

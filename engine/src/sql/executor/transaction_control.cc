@@ -22,6 +22,7 @@ void begin(SessionState& session, bool read_only) {
   options.lock_wait_timeout = session.settings.lock_wait_timeout;
   options.ship = session.settings.ship;
   session.transaction->begin(options, log_context(session));
+  session.transaction_read_only = read_only;
   session.next_isolation.reset();
   session.next_read_only.reset();
 }

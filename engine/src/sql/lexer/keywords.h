@@ -59,7 +59,7 @@ namespace commitd::sql {
   X(NoWait, "nowait") X(Of, "of") X(Offset, "offset") X(Only, "only") X(Open, "open") X(Optimize, "optimize") X(PackKeys, "pack_keys") \
   X(Partition, "partition") X(Password, "password") X(Persist, "persist") X(PersistOnly, "persist_only") X(Plugin, "plugin") \
   X(Install, "install") X(Uninstall, "uninstall") X(Soname, "soname") \
-  X(Plugins, "plugins") X(Prepare, "prepare") X(Privileges, "privileges") X(Processlist, "processlist") \
+  X(Plugins, "plugins") X(Prepare, "prepare") X(PrivilegeList, "privileges") X(Processlist, "processlist") \
   X(Promote, "promote") X(Query, "query") X(Quick, "quick") X(Quorum, "quorum") X(Redundant, "redundant") X(Relay, "relay") X(Repair, "repair") \
   X(Repeatable, "repeatable") X(Replica, "replica") X(Replicas, "replicas") X(Replication, "replication") X(Reset, "reset") \
   X(Role, "role") X(Rollback, "rollback") X(Row, "row") X(RowFormat, "row_format") X(Rows, "rows") X(Savepoint, "savepoint") \

@@ -89,7 +89,7 @@ ast::Statement* Grammar::user_statement(ast::StatementKind kind) {
 
 void Grammar::privileges(ast::GrantStatement& grant) {
   if (accept(Word::All)) {
-    accept(Word::Privileges);
+    accept(Word::PrivilegeList);
     grant.privileges.push_back("ALL");
     return;
   }

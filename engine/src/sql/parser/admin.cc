@@ -158,7 +158,7 @@ ast::Statement* Grammar::flush() {
         expect(Word::Lock);
         flush->tables_with_read_lock = true;
       }
-    } else if (accept(Word::Privileges) || accept(Word::Status) || accept(Word::Hosts)) {
+    } else if (accept(Word::PrivilegeList) || accept(Word::Status) || accept(Word::Hosts)) {
       // Nothing is cached that could be stale.
     } else {
       advance();  // FLUSH ENGINE LOGS, ERROR LOGS …

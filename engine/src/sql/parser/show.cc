@@ -134,7 +134,7 @@ void Grammar::show_what(ast::ShowStatement& show) {
   else if (accept(Word::Errors)) show.what = ShowWhat::Errors;
   else if (accept(Word::Processlist)) show.what = ShowWhat::Processlist;
   else if (accept(Word::Plugins)) show.what = ShowWhat::Plugins;
-  else if (accept(Word::Privileges)) show.what = ShowWhat::Privileges;
+  else if (accept(Word::PrivilegeList)) show.what = ShowWhat::Privileges;
   else if (accept(Word::Charset) || accept(Word::Character, Word::Set) || accept(Word::Char, Word::Set)) show.what = ShowWhat::CharacterSets;
   else if (accept(Word::Collation)) show.what = ShowWhat::Collations;
   else if (accept(Word::Engines) || accept(Word::Storage, Word::Engines)) show.what = ShowWhat::Engines;

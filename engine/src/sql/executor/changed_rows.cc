@@ -1,0 +1,93 @@
+#include "sql/executor/changed_rows.h"
+
+#include <algorithm>
+
+#include "base/error_codes.h"
+#include "sql/executor/precompute.h"
+#include "sql/executor/select.h"
+#include "sql/executor/select_output.h"
+
+namespace commitd::sql {
+namespace {
+
+class Collector : public RowConsumer {
+ public:
+  struct Order {
+    ExpressionPtr expression;
+    bool descending;
+  };
+  std::vector<Order> order;
+  uint64_t limit = UINT64_MAX;
+
+  Result<bool> consume(Evaluation& evaluation, txn::FoundRow* last) override {
+    Found found;
+    for (const Order& item : order) {
+      Value scratch;
+      found.keys.push_back(item.expression->evaluate(evaluation, scratch));
+    }
+    COMMITD_RETURN_IF_ERROR(evaluation.status());
+    found.row = std::move(*last);
+    rows_.push_back(std::move(found));
+    return !order.empty() || rows_.size() < limit;
+  }
+
+  std::vector<txn::FoundRow> take() {
+    std::vector<uint16_t> collations;
+    std::vector<bool> descending;
+    for (const Order& item : order) {
+      collations.push_back(item.expression->type().collation);
+      descending.push_back(item.descending);
+    }
+    if (!order.empty()) {
+      std::stable_sort(rows_.begin(), rows_.end(), [&](const Found& l, const Found& r) { return before(l.keys, r.keys, collations, descending); });
+    }
+    std::vector<txn::FoundRow> result;
+    for (Found& found : rows_) {
+      if (result.size() >= limit) break;
+      result.push_back(std::move(found.row));
+    }
+    return result;
+  }
+
+ private:
+  struct Found {
+    txn::FoundRow row;
+    std::vector<Value> keys;
+  };
+  std::vector<Found> rows_;
+};
+
+}  // namespace
+
+Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope, const RowSelection& selection) {
+  COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, selection.where));
+  Binder binder = context.binder(scope);
+  ExpressionPtr where;
+  if (selection.where != nullptr) {
+    auto bound = binder.bind(*selection.where, "where clause");
+    if (!bound.ok()) co_return std::move(bound).error();
+    where = *std::move(bound);
+  }
+  Collector collector;
+  for (const ast::OrderItem& item : *selection.order_by) {
+    auto bound = binder.bind(*item.expression, "order clause");
+    if (!bound.ok()) co_return std::move(bound).error();
+    collector.order.push_back({*std::move(bound), item.descending});
+  }
+  auto limit = limit_value(context, selection.limit, UINT64_MAX);
+  if (!limit.ok()) co_return std::move(limit).error();
+  collector.limit = *limit;
+  if (*limit == 0) co_return std::vector<txn::FoundRow>();
+  std::vector<ExpressionPtr> on(1);
+  const JoinPlan plan = plan_join(scope, where.get(), on, {false}, txn::ReadMode::LockExclusive);
+  if (context.session.variables.boolean(kSqlSafeUpdates) && plan.levels[0].path.bounds.empty() && selection.limit == nullptr) {
+    constexpr uint16_t kUpdateWithoutKey = 1175;
+    co_return make_error(kUpdateWithoutKey,
+                         "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column.");
+  }
+  Evaluation evaluation(context.session);
+  COMMITD_CO_RETURN_IF_ERROR(co_await read_rows(context, plan, evaluation, collector));
+  co_return collector.take();
+}
+
+}  // namespace commitd::sql

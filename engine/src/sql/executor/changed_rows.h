@@ -1,0 +1,20 @@
+// The rows that an UPDATE or DELETE is about: found and locked before the first one is changed, so that a statement never meets its own changes.
+#pragma once
+
+#include <vector>
+
+#include "sql/executor/statement_context.h"
+#include "sql/executor/table_reader.h"
+
+namespace commitd::sql {
+
+struct RowSelection {
+  const ast::TableRef* table = nullptr;
+  const ast::Expr* where = nullptr;
+  const ast::List<ast::OrderItem>* order_by = nullptr;
+  const ast::Expr* limit = nullptr;
+};
+
+Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope, const RowSelection& selection);
+
+}  // namespace commitd::sql

@@ -1,0 +1,320 @@
+#include <algorithm>
+#include <numeric>
+
+#include "base/error_codes.h"
+#include "sql/executor/dml.h"
+#include "sql/executor/precompute.h"
+#include "sql/executor/row_buffer.h"
+#include "sql/executor/row_rules.h"
+#include "sql/executor/select.h"
+#include "sql/expression/conversion.h"
+
+namespace commitd::sql {
+namespace {
+
+// AUTO_INCREMENT values of one statement: reserved together, so that they follow each other also when others insert.
+class AutoIncrement {
+ public:
+  AutoIncrement(StatementContext& context, const TableDef& table, size_t rows) : context_(context), table_(table), rows_left_(rows) {
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].auto_increment) column_ = static_cast<int>(i);
+    }
+  }
+  int column() const { return column_; }
+  uint64_t first_generated() const { return first_generated_; }
+
+  Result<uint64_t> next() {
+    const uint64_t increment = context_.session.settings.auto_increment_increment;
+    if (next_ >= end_) {
+      const uint64_t count = std::max<size_t>(rows_left_, 1) * increment;
+      auto reserved = context_.transaction().next_auto_increment(table_, count);
+      if (!reserved.ok()) return std::move(reserved).error();
+      next_ = *reserved;
+      end_ = *reserved + count;
+    }
+    const uint64_t offset = std::min(context_.session.settings.auto_increment_offset, increment);
+    uint64_t value = next_;
+    if (increment > 1 && value % increment != offset % increment) value += (increment + offset - value % increment) % increment;
+    next_ = value + increment;
+    if (first_generated_ == 0) first_generated_ = value;
+    return value;
+  }
+  void row_done() {
+    if (rows_left_ > 0) --rows_left_;
+  }
+
+ private:
+  StatementContext& context_;
+  const TableDef& table_;
+  int column_ = -1;
+  size_t rows_left_;
+  uint64_t next_ = 0, end_ = 0;
+  uint64_t first_generated_ = 0;
+};
+
+class Inserter {
+ public:
+  Inserter(StatementContext& context, const ast::InsertStatement& statement)
+      : context_(context), session_(context.session), statement_(statement), store_(store_context(session_, statement.ignore)) {}
+
+  Task<Result<OkInfo>> run() {
+    COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
+    COMMITD_CO_RETURN_IF_ERROR(co_await open());
+    COMMITD_CO_RETURN_IF_ERROR(resolve_columns());
+    COMMITD_CO_RETURN_IF_ERROR(co_await bind_on_duplicate());
+    if (statement_.select != nullptr) COMMITD_CO_RETURN_IF_ERROR(co_await insert_selected());
+    else COMMITD_CO_RETURN_IF_ERROR(co_await insert_values());
+    co_return answer();
+  }
+
+ private:
+  Task<Status> open() {
+    const bool replace = statement_.mode == ast::InsertMode::Replace;
+    Privileges needed = privilege::kInsert;
+    if (replace) needed |= privilege::kDelete;
+    if (!statement_.on_duplicate.empty()) needed |= privilege::kUpdate;
+    ast::TableRef ref;
+    ref.name = statement_.table;
+    auto source = co_await open_table(context_, ref, needed, replace ? "REPLACE" : "INSERT");
+    if (!source.ok()) co_return std::move(source).error();
+    table_ = source->definition;
+    scope_.sources.push_back(*std::move(source));
+    co_return Status();
+  }
+
+  Status resolve_columns() {
+    if (!statement_.has_columns || (statement_.columns.empty() && statement_.select == nullptr)) {
+      if (statement_.has_columns && !statement_.rows.empty() && !statement_.rows[0]->empty()) return column_count_error(1);
+      if (!statement_.has_columns && !(statement_.rows.size() == 1 && statement_.rows[0]->empty())) {
+        targets_.resize(table_->columns.size());
+        std::iota(targets_.begin(), targets_.end(), size_t{0});
+      }
+      return {};
+    }
+    for (const std::string_view name : statement_.columns) {
+      auto column = assigned_column(*table_, name);
+      if (!column.ok()) return std::move(column).error();
+      if (std::find(targets_.begin(), targets_.end(), *column) != targets_.end()) {
+        constexpr uint16_t kColumnTwice = 1110;
+        return make_error(kColumnTwice, "Column '{}' specified twice", name);
+      }
+      targets_.push_back(*column);
+    }
+    return {};
+  }
+
+  static Error column_count_error(uint64_t row) {
+    return make_error(er::kWrongValueCountOnRow, "Column count doesn't match value count at row {}", row);
+  }
+
+  Task<Status> bind_on_duplicate() {
+    for (const ast::Assignment& assignment : statement_.on_duplicate) {
+      COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, assignment.value));
+      auto column = assigned_column(*table_, assignment.column->text);
+      if (!column.ok()) co_return std::move(column).error();
+      Binder binder = context_.binder(scope_);
+      binder.insert_table = table_.get();
+      binder.insert_alias = statement_.row_alias;
+      auto value = binder.bind(*assignment.value, "field list");
+      if (!value.ok()) co_return std::move(value).error();
+      updates_.emplace_back(*column, *std::move(value));
+    }
+    co_return Status();
+  }
+
+  Task<Status> insert_values() {
+    AutoIncrement numbers(context_, *table_, statement_.rows.size());
+    const Scope nothing;
+    for (const ast::List<ast::Expr*>* trees : statement_.rows) {
+      if (trees->size() != targets_.size()) co_return column_count_error(store_.row);
+      for (const ast::Expr* tree : *trees) {
+        if (tree->arguments.empty() && tree->select == nullptr) continue;  // leaves need no coroutine
+        COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, tree));
+      }
+      row_.assign(table_->columns.size(), Value());
+      given_.assign(table_->columns.size(), false);
+      for (size_t i = 0; i < targets_.size(); ++i) COMMITD_CO_RETURN_IF_ERROR(set_value(targets_[i], *(*trees)[i], nothing));
+      COMMITD_CO_RETURN_IF_ERROR(complete_row(numbers));
+      COMMITD_CO_RETURN_IF_ERROR(co_await store_row());
+      numbers.row_done();
+    }
+    first_generated_ = numbers.first_generated();
+    co_return Status();
+  }
+
+  Status set_value(size_t column, const ast::Expr& tree, const Scope& nothing) {
+    const ColumnDef& definition = table_->columns[column];
+    if (tree.kind == ast::ExprKind::Default) return {};  // as if it were not given
+    given_[column] = true;
+    if (auto literal = literal_value(tree, context_.parameters)) return convert(definition, *literal, row_[column]);
+    Binder binder = context_.binder(nothing);
+    auto bound = binder.bind(tree, "field list");
+    if (!bound.ok()) return std::move(bound).error();
+    Evaluation evaluation(session_);
+    Value scratch;
+    const Value& value = (*bound)->evaluate(evaluation, scratch);
+    COMMITD_RETURN_IF_ERROR(evaluation.status());
+    return convert(definition, value, row_[column]);
+  }
+
+  Status convert(const ColumnDef& column, const Value& value, Value& into) {
+    auto converted = convert_for_column(column, value, store_);
+    if (!converted.ok()) return std::move(converted).error();
+    into = *std::move(converted);
+    return {};
+  }
+
+  Status complete_row(AutoIncrement& numbers) {
+    const bool lenient = statement_.ignore || (!session_.settings.strict() && statement_.rows.size() != 1);
+    for (size_t i = 0; i < row_.size(); ++i) {
+      const ColumnDef& column = table_->columns[i];
+      if (static_cast<int>(i) == numbers.column() && wants_number(i)) {
+        auto number = numbers.next();
+        if (!number.ok()) return std::move(number).error();
+        COMMITD_RETURN_IF_ERROR(convert(column, Value::unsigned_integer(*number), row_[i]));
+        continue;
+      }
+      if (!given_[i]) {
+        auto value = default_for_column(column, session_, store_);
+        if (!value.ok()) return std::move(value).error();
+        row_[i] = *std::move(value);
+      }
+      COMMITD_RETURN_IF_ERROR(apply_not_null(column, row_[i], lenient, session_.diagnostics));
+      if (static_cast<int>(i) == numbers.column()) explicit_number_ = to_bits(row_[i]);
+    }
+    return {};
+  }
+
+  bool wants_number(size_t column) const {
+    if (!given_[column] || row_[column].is_null()) return true;
+    return to_bits(row_[column]) == 0 && !(session_.settings.sql_mode & sql_mode::kNoAutoValueOnZero);
+  }
+
+  Task<Status> store_row() {
+    COMMITD_CO_RETURN_IF_ERROR(check_interrupted(session_));
+    ++records_;
+    for (;;) {
+      auto outcome = co_await context_.transaction().insert(table_, row_);
+      if (!outcome.ok()) co_return std::move(outcome).error();
+      if (!outcome->has_value()) {
+        ++affected_;
+        row_counters().inserted.add();
+        break;
+      }
+      txn::Transaction::Duplicate& duplicate = **outcome;
+      ++duplicates_;
+      if (statement_.mode == ast::InsertMode::Replace) {
+        COMMITD_CO_RETURN_IF_ERROR(co_await context_.transaction().erase(table_, duplicate.row));
+        ++affected_;
+        row_counters().deleted.add();
+        continue;
+      }
+      if (!updates_.empty()) {
+        COMMITD_CO_RETURN_IF_ERROR(co_await update_existing(duplicate.row));
+        break;
+      }
+      Error error = duplicate_error(*table_, *duplicate.index, row_);
+      if (!statement_.ignore) co_return error;
+      session_.diagnostics.warn(std::move(error));
+      break;
+    }
+    ++store_.row;
+    co_return Status();
+  }
+
+  // ON DUPLICATE KEY UPDATE counts 2 for a changed row, 0 for one that stays as it is (1 with CLIENT_FOUND_ROWS).
+  Task<Status> update_existing(const txn::FoundRow& existing) {
+    Row changed = existing.values;
+    Evaluation evaluation(session_);
+    evaluation.rows.assign(1, changed.data());
+    evaluation.inserted = row_.data();
+    for (const auto& [column, expression] : updates_) {
+      Value scratch;
+      const Value& value = expression->evaluate(evaluation, scratch);
+      COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
+      Value converted;
+      COMMITD_CO_RETURN_IF_ERROR(convert(table_->columns[column], value, converted));
+      COMMITD_CO_RETURN_IF_ERROR(apply_not_null(table_->columns[column], converted, statement_.ignore, session_.diagnostics));
+      changed[column] = std::move(converted);
+    }
+    std::string image;
+    encode_row_image(*table_, changed, image);
+    if (image == existing.image) {
+      if (session_.found_rows_flag) ++affected_;
+      co_return Status();
+    }
+    for (size_t i = 0; i < changed.size(); ++i) {
+      if (table_->columns[i].on_update_current_timestamp && !is_assigned(i)) changed[i] = current_timestamp_for(table_->columns[i], session_);
+      if (table_->columns[i].auto_increment) explicit_number_ = to_bits(changed[i]);
+    }
+    auto outcome = co_await context_.transaction().update(table_, existing, changed);
+    if (!outcome.ok()) co_return std::move(outcome).error();
+    if (outcome->has_value()) {
+      Error error = duplicate_error(*table_, *(*outcome)->index, changed);
+      if (!statement_.ignore) co_return error;
+      session_.diagnostics.warn(std::move(error));
+      co_return Status();
+    }
+    affected_ += 2;
+    row_counters().updated.add();
+    co_return Status();
+  }
+
+  bool is_assigned(size_t column) const {
+    return std::any_of(updates_.begin(), updates_.end(), [&](const auto& update) { return update.first == column; });
+  }
+
+  // The rows are read first: the statement may read the table it writes.
+  Task<Status> insert_selected() {
+    RowBuffer buffer;
+    COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context_, *statement_.select, buffer));
+    if (buffer.columns.size() != targets_.size()) co_return column_count_error(1);
+    AutoIncrement numbers(context_, *table_, buffer.rows.size());
+    for (const Row& selected : buffer.rows) {
+      row_.assign(table_->columns.size(), Value());
+      given_.assign(table_->columns.size(), false);
+      for (size_t i = 0; i < targets_.size(); ++i) {
+        given_[targets_[i]] = true;
+        COMMITD_CO_RETURN_IF_ERROR(convert(table_->columns[targets_[i]], selected[i], row_[targets_[i]]));
+      }
+      COMMITD_CO_RETURN_IF_ERROR(complete_row(numbers));
+      COMMITD_CO_RETURN_IF_ERROR(co_await store_row());
+      numbers.row_done();
+    }
+    first_generated_ = numbers.first_generated();
+    co_return Status();
+  }
+
+  OkInfo answer() {
+    OkInfo ok;
+    ok.affected_rows = affected_;
+    if (first_generated_ != 0) session_.last_insert_id = first_generated_;
+    ok.last_insert_id = first_generated_ != 0 ? first_generated_ : explicit_number_;
+    if (statement_.rows.size() > 1 || statement_.select != nullptr) {
+      ok.info = fmt::format("Records: {}  Duplicates: {}  Warnings: {}", records_, duplicates_, session_.diagnostics.count());
+    }
+    return ok;
+  }
+
+  StatementContext& context_;
+  SessionState& session_;
+  const ast::InsertStatement& statement_;
+  StoreContext store_;
+  TablePtr table_;
+  Scope scope_;
+  std::vector<size_t> targets_;
+  std::vector<std::pair<size_t, ExpressionPtr>> updates_;
+  Row row_;
+  std::vector<bool> given_;
+  uint64_t affected_ = 0, records_ = 0, duplicates_ = 0;
+  uint64_t first_generated_ = 0, explicit_number_ = 0;
+};
+
+}  // namespace
+
+Task<Result<OkInfo>> execute_insert(StatementContext& context, const ast::InsertStatement& statement) {
+  Inserter inserter(context, statement);
+  co_return co_await inserter.run();
+}
+
+}  // namespace commitd::sql

@@ -1,0 +1,74 @@
+#include "sql/executor/show_statement.h"
+
+#include "base/error_codes.h"
+#include "sql/executor/precompute.h"
+#include "sql/executor/select.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+#include "sql/show/show.h"
+
+namespace commitd::sql {
+namespace {
+
+std::vector<ResultColumn> describe_columns(const Scope& scope) {
+  std::vector<ResultColumn> columns;
+  for (size_t i = 0; i < scope.sources[0].columns.size(); ++i) {
+    const SourceColumn& column = scope.sources[0].columns[i];
+    columns.push_back(describe_column(ColumnReference(0, i, column.type, column.definition), scope, column.name));
+  }
+  return columns;
+}
+
+}  // namespace
+
+Task<Status> execute_show(StatementContext& context, const ast::ShowStatement& statement, ResultSink& sink) {
+  auto made = show(statement, context.session);
+  if (!made.ok()) co_return std::move(made).error();
+  Scope scope;
+  scope.sources.push_back(Source::of_table(made->definition, {}));
+  ExpressionPtr where;
+  if (statement.where != nullptr) {
+    COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, statement.where));
+    Binder binder = context.binder(scope);
+    auto bound = binder.bind(*statement.where, "where clause");
+    if (!bound.ok()) co_return std::move(bound).error();
+    where = *std::move(bound);
+  }
+  auto limit = limit_value(context, statement.limit, UINT64_MAX);
+  if (!limit.ok()) co_return std::move(limit).error();
+  auto offset = limit_value(context, statement.offset, 0);
+  if (!offset.ok()) co_return std::move(offset).error();
+  sink.begin_rows(describe_columns(scope));
+  if (context.describe_only) co_return Status();
+  Evaluation evaluation(context.session);
+  uint64_t matched = 0, sent = 0;
+  for (const Row& row : made->rows) {
+    evaluation.rows.assign(1, row.data());
+    Value scratch;
+    if (statement.has_like && !like_matches(to_text(row[made->like_column]), statement.like, U'\\', 45)) continue;
+    if (where && !is_true(where->evaluate(evaluation, scratch))) continue;
+    COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
+    if (++matched <= *offset) continue;
+    if (sent++ >= *limit) break;
+    sink.row(row);
+    if (sink.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink.flush());
+  }
+  co_return Status();
+}
+
+Task<Status> execute_table_maintenance(StatementContext& context, const ast::TableStatement& statement, ResultSink& sink) {
+  auto table = shown_table(statement.table, context.session);
+  if (!table.ok()) co_return std::move(table).error();
+  using namespace virtual_column;
+  Scope scope;
+  scope.sources.push_back(Source::of_table(
+      virtual_definition("", "", {text("Table", 128), text("Op", 10), text("Msg_type", 10), long_text("Msg_text")}), {}));
+  sink.begin_rows(describe_columns(scope));
+  std::string operation(statement.word);
+  for (char& c : operation) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const Row row{Value::string((*table)->db + "." + (*table)->name), Value::string(operation), Value::string("status"), Value::string("OK")};
+  if (!context.describe_only) sink.row(row);
+  co_return Status();
+}
+
+}  // namespace commitd::sql

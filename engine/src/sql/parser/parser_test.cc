@@ -1,0 +1,144 @@
+#include "sql/parser/parser.h"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+namespace commitd::sql {
+namespace {
+
+struct Parsed {
+  std::unique_ptr<Arena> arena = std::make_unique<Arena>();
+  std::unique_ptr<std::string> text;
+  const ast::Statement* statement = nullptr;
+  std::string rest, error;
+};
+
+Parsed parse(std::string sql, LexerOptions options = {}) {
+  Parsed result;
+  result.text = std::make_unique<std::string>(std::move(sql));
+  auto parsed = parse_statement(*result.text, *result.arena, options);
+  if (parsed.ok()) {
+    result.statement = parsed->statement;
+    result.rest = std::string(parsed->rest);
+  } else {
+    result.error = std::to_string(parsed.error().code) + ": " + parsed.error().message;
+  }
+  return result;
+}
+
+template <class T>
+const T& as(const Parsed& parsed) {
+  return static_cast<const T&>(*parsed.statement);
+}
+
+// Fully parenthesised, so that precedence shows.
+std::string shape(const ast::Expr& e) {
+  using ast::ExprKind;
+  using ast::Op;
+  if (e.kind == ExprKind::Binary) {
+    static const std::map<Op, const char*> kSigns = {{Op::Or, "or"},       {Op::And, "and"},      {Op::Xor, "xor"},  {Op::Equal, "="},
+                                                     {Op::Less, "<"},      {Op::Add, "+"},        {Op::Multiply, "*"}, {Op::Subtract, "-"},
+                                                     {Op::BitOr, "|"},     {Op::BitXor, "^"},     {Op::Divide, "/"}};
+    return "(" + shape(*e.arguments[0]) + kSigns.at(e.op) + shape(*e.arguments[1]) + ")";
+  }
+  if (e.kind == ExprKind::Unary) return (e.op == Op::Not ? "not" : "-") + ("(" + shape(*e.arguments[0]) + ")");
+  if (e.kind == ExprKind::Between) return "between(" + shape(*e.arguments[0]) + "," + shape(*e.arguments[1]) + "," + shape(*e.arguments[2]) + ")";
+  return std::string(e.text);
+}
+
+std::string shape_of(const std::string& expression) {
+  const Parsed parsed = parse("SELECT " + expression);
+  return parsed.statement == nullptr ? parsed.error : shape(*as<ast::SelectStatement>(parsed).items[0].expression);
+}
+
+TEST(Parser, OperatorsBindAsInMySQL) {
+  EXPECT_EQ(shape_of("a or b and c"), "(aor(bandc))");
+  EXPECT_EQ(shape_of("not a = b"), "not((a=b))");
+  EXPECT_EQ(shape_of("a + b * c - d"), "((a+(b*c))-d)");
+  EXPECT_EQ(shape_of("a | b ^ c * d"), "(a|((b^c)*d))");
+  EXPECT_EQ(shape_of("a between 1 and 2 and b"), "(between(a,1,2)andb)");
+  EXPECT_EQ(shape_of("a xor b or c"), "((axorb)orc)");
+  EXPECT_EQ(shape_of("-a * b"), "(-(a)*b)");
+}
+
+TEST(Parser, StringsLoseTheirEscapes) {
+  const Parsed parsed = parse(R"(SELECT 'it''s', 'a\nb', "q", 'x' 'y', '50\%')");
+  const auto& items = as<ast::SelectStatement>(parsed).items;
+  EXPECT_EQ(items[0].expression->text, "it's");
+  EXPECT_EQ(items[1].expression->text, "a\nb");
+  EXPECT_EQ(items[2].expression->text, "q");
+  EXPECT_EQ(items[3].expression->text, "xy");
+  EXPECT_EQ(items[4].expression->text, "50\\%");
+}
+
+TEST(Parser, ModesChangeWhatQuotesMean) {
+  const Parsed ansi = parse(R"(SELECT "a")", {.ansi_quotes = true});
+  EXPECT_EQ(as<ast::SelectStatement>(ansi).items[0].expression->kind, ast::ExprKind::Column);
+  const Parsed plain = parse(R"(SELECT 'a\')", {.no_backslash_escapes = true});
+  EXPECT_EQ(as<ast::SelectStatement>(plain).items[0].expression->text, "a\\");
+}
+
+TEST(Parser, StatementsOfATextComeOneByOne) {
+  const Parsed first = parse("SELECT 1; SELECT 2 -- end");
+  EXPECT_EQ(first.statement->text, "SELECT 1");
+  const Parsed second = parse(first.rest);
+  EXPECT_EQ(second.statement->text, "SELECT 2");
+  EXPECT_EQ(second.rest, "");
+  EXPECT_EQ(parse("SELECT 1;  /* nothing */ ").rest, "");
+}
+
+TEST(Parser, VersionCommentsCountUpToOurVersion) {
+  const Parsed old = parse("CREATE TABLE t (a INT) /*!50100 ENGINE=InnoDB */");
+  EXPECT_EQ(as<ast::CreateTableStatement>(old).options.engine, "InnoDB");
+  const Parsed future = parse("CREATE TABLE t (a INT) /*!99999 ENGINE=Nonsense */");
+  EXPECT_EQ(as<ast::CreateTableStatement>(future).options.engine, "");
+}
+
+TEST(Parser, ErrorsNameTheirPlace) {
+  EXPECT_EQ(parse("SELECT 1\nFROM t WHERE WHERE").error,
+            "1064: You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right "
+            "syntax to use near 'WHERE' at line 2");
+  EXPECT_EQ(parse("SELECT 'open").error.substr(0, 5), "1064:");
+  EXPECT_EQ(parse("SELECT a FROM t RIGHT JOIN u ON a = b").error.substr(0, 5), "1235:");
+}
+
+TEST(Parser, DeepNestingIsAnErrorAndNotACrash) {
+  EXPECT_EQ(parse("SELECT " + std::string(100000, '(') + "1" + std::string(100000, ')')).error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse("SELECT " + std::string(100000, '-') + "1").error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse("SELECT " + std::string(100000, '~') + "1").error.substr(0, 5), "1436:");
+}
+
+TEST(Parser, ReservedWordsNeedQuotesAsNames) {
+  EXPECT_FALSE(parse("SELECT select FROM t").error.empty());
+  EXPECT_TRUE(parse("SELECT `select` FROM `from`").error.empty());
+  EXPECT_TRUE(parse("SELECT status, value, t.key FROM t").error.empty());
+}
+
+TEST(Parser, MysqlslapsTable) {
+  const Parsed parsed = parse("CREATE TABLE `t1` (intcol1 INT(32) ,charcol1 VARCHAR(128))");
+  const auto& create = as<ast::CreateTableStatement>(parsed);
+  ASSERT_EQ(create.columns.size(), 2u);
+  EXPECT_EQ(create.columns[0].type.length, 32u);
+  EXPECT_EQ(create.columns[1].type.type, FieldType::VarChar);
+}
+
+TEST(Parser, ControlStatements) {
+  const Parsed parsed = parse("ALTER INSTANCE PROMOTE EPOCH 7 WAIT_COUNT 1 MEMBERS 'a,b'");
+  const auto& control = as<ast::ControlInstanceStatement>(parsed);
+  EXPECT_EQ(control.what, ast::ControlInstanceStatement::What::Promote);
+  EXPECT_EQ(control.epoch, 7u);
+  EXPECT_EQ(control.wait_count, 1u);
+  EXPECT_EQ(control.members, "a,b");
+  const Parsed follow = parse(
+      "ALTER INSTANCE FOLLOW EPOCH 8 SOURCE_HOST 'h' SOURCE_PORT 3307 SOURCE_UUID 'u' SOURCE_USER 'r' SOURCE_PASSWORD 's'");
+  EXPECT_EQ(as<ast::ControlInstanceStatement>(follow).port, 3307u);
+  EXPECT_EQ(parse("ALTER INSTANCE PROMOTE WAIT_COUNT 1").error.substr(0, 5), "1064:");
+}
+
+TEST(Parser, PlaceholdersAreCounted) {
+  EXPECT_EQ(parse("INSERT INTO t VALUES (?, ?), (?, ?)").statement->parameter_count, 4u);
+}
+
+}  // namespace
+}  // namespace commitd::sql
