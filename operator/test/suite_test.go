@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
 
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/controller"
@@ -32,10 +34,11 @@ import (
 const patience = 20 * time.Second
 
 var (
-	kube   client.Client
-	config *rest.Config
-	scheme = runtime.NewScheme()
-	labs   = &worlds{byNamespace: map[string]*fake.World{}}
+	kube client.Client
+	// operatorConfig has the rights of the chart's ClusterRole, and no others.
+	operatorConfig *rest.Config
+	scheme         = runtime.NewScheme()
+	labs           = &worlds{byNamespace: map[string]*fake.World{}}
 )
 
 func TestMain(m *testing.M) {
@@ -57,15 +60,31 @@ func withAPIServer(run func() int) int {
 	must(v1alpha1.AddToScheme(scheme))
 	env := &envtest.Environment{CRDDirectoryPaths: []string{"../config/crd"}, ErrorIfCRDPathMissing: true,
 		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience}
-	var err error
-	config, err = env.Start()
+	config, err := env.Start()
 	must(err)
 	defer func() { must(env.Stop()) }()
 	kube, err = client.New(config, client.Options{Scheme: scheme})
 	must(err)
+	operatorConfig = restricted(env)
 	stop := startOperator()
 	defer stop()
 	return run()
+}
+
+// restricted makes a user with the rights that controller-gen read from the code.
+func restricted(env *envtest.Environment) *rest.Config {
+	data, err := os.ReadFile("../config/rbac/role.yaml")
+	must(err)
+	role := &rbacv1.ClusterRole{}
+	must(yaml.Unmarshal(data, role))
+	must(kube.Create(context.Background(), role))
+	binding := &rbacv1.ClusterRoleBinding{RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "operator"}}}
+	binding.Name = role.Name
+	must(kube.Create(context.Background(), binding))
+	user, err := env.AddUser(envtest.User{Name: "operator"}, &rest.Config{QPS: 1000, Burst: 2000})
+	must(err)
+	return user.Config()
 }
 
 type nowhere struct{}
@@ -80,7 +99,7 @@ func must(err error) {
 
 // startOperator runs an operator until the returned function is called.
 func startOperator() func() {
-	mgr, err := ctrl.NewManager(config, manager.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+	mgr, err := ctrl.NewManager(operatorConfig, manager.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: skipNameValidation()})
 	must(err)
 	observer := &controller.Observer{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Engines: labs}
