@@ -89,8 +89,8 @@ class LockManager::Impl final : public WaitGraph {
     if (wait == waiting_.end()) return;
     LockRequest& request = *wait->second;
     std::lock_guard lock(table_.partition(request.key).mutex);
-    if (request.granted || request.withdrawn) return;
-    request.killed = true;
+    if (request.granted) return;
+    request.killed.store(true, std::memory_order_relaxed);
     request.parker->wake();
   }
 
@@ -100,7 +100,7 @@ class LockManager::Impl final : public WaitGraph {
     if (wait == waiting_.end()) return;
     const LockRequest& request = *wait->second;
     std::lock_guard lock(table_.partition(request.key).mutex);
-    if (request.granted || request.withdrawn) return;
+    if (request.granted) return;
     for (const LockRequest* holder : request.queue->holders()) {
       if (holder->owner != waiter) holders.push_back(holder->owner);
     }
@@ -164,9 +164,10 @@ class LockManager::Impl::Attempt {
     std::lock_guard lock(partition.mutex);
     enqueue(partition, key, *request_);
   }
+  // Out of the graph first: who searches it may look at the queue of every request in it.
   ~Attempt() {
-    if (request_ != nullptr && !request_->withdrawn) impl_.take_back(*request_);
     if (in_graph_) leave_graph();
+    if (request_ != nullptr && !request_->withdrawn) impl_.take_back(*request_);
   }
   Attempt(const Attempt&) = delete;
 
@@ -194,20 +195,24 @@ class LockManager::Impl::Attempt {
     auto& partition = impl_.table_.partition(request_->key);
     std::lock_guard lock(partition.mutex);
     if (request_->granted) return {};
+    take_out_of_graph();
     take_back_locked(partition, *request_);
     lock_metrics::deadlock();
     return deadlock_error();
   }
 
-  bool killed() const { return request_->killed; }
+  bool killed() const { return request_->killed.load(std::memory_order_relaxed); }
   Parker& parker() { return parker_; }
 
  private:
   void leave_graph() {
-    {
-      std::lock_guard graph(impl_.graph_mutex_);
-      impl_.waiting_.erase(&owner_);
-    }
+    std::lock_guard graph(impl_.graph_mutex_);
+    take_out_of_graph();
+  }
+
+  // Under the graph's mutex.
+  void take_out_of_graph() {
+    impl_.waiting_.erase(&owner_);
     in_graph_ = false;
     lock_metrics::wait_ended(Clock::now() - began_);
   }

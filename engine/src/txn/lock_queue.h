@@ -2,6 +2,7 @@
 // mutex guards it.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@ struct LockRequest {
   LockRequest* upgrades = nullptr;  // the shared hold that this request wants to make exclusive
   Parker* parker = nullptr;         // while it waits
   bool granted = false;
-  bool killed = false;
+  std::atomic<bool> killed{false};
   bool withdrawn = false;  // in no queue any more
 };
 
