@@ -46,6 +46,7 @@ func serve(t *testing.T, s *script) *Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
+	conf := server.NewDefaultServer()
 	go func() {
 		for {
 			c, err := listener.Accept()
@@ -53,7 +54,7 @@ func serve(t *testing.T, s *script) *Client {
 				return
 			}
 			go func() {
-				session, err := server.NewConn(c, OperatorUser, "secret", s)
+				session, err := conf.NewConn(c, OperatorUser, "secret", s)
 				for err == nil {
 					err = session.HandleCommand()
 				}
