@@ -93,8 +93,8 @@ Task<UniqueFd> Acceptor::accept() {
     } else if (out_of_descriptors(error)) {
       // Connections wait in the backlog until others end.
       co_await sleep_until(Clock::now() + std::chrono::milliseconds(100));
-    } else if (watch_.input_ended()) {
-      // Shut down: TCP says EINVAL, a unix socket goes on saying EAGAIN.
+    } else if (error == EINVAL || watch_.input_ended()) {
+      // Shut down: TCP says EINVAL, also before the event has come; a unix socket goes on saying EAGAIN.
       co_return UniqueFd();
     }
   }

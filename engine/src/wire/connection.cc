@@ -55,9 +55,10 @@ Connection::~Connection() {
   open_connections().add(-1);
 }
 
-// On the killer's thread. Ending the input lets a statement that runs still be answered with why it ended.
+// On the killer's thread. Ending the input lets a statement that runs still be answered with why it ended;
+// only who waits for a client to take its answer must lose the output as well.
 void Connection::close_socket_when_killed() {
-  ::shutdown(socket_.fd(), flushing_.load() ? SHUT_RDWR : SHUT_RD);
+  ::shutdown(socket_.fd(), channel_.sending() ? SHUT_RDWR : SHUT_RD);
 }
 
 Task<void> Connection::run() {
@@ -70,13 +71,6 @@ Task<void> Connection::run() {
   }
 }
 
-Task<Status> Connection::flush() {
-  flushing_.store(true);
-  Status sent = co_await channel_.flush();
-  flushing_.store(false);
-  co_return sent;
-}
-
 Task<bool> Connection::log_in() {
   Status logged_in = co_await answer_greeting(Clock::now() + kLoginTimeout);
   if (logged_in.ok()) {
@@ -85,7 +79,7 @@ Task<bool> Connection::log_in() {
   } else if (is_worth_telling(logged_in.error())) {
     write_error(channel_, logged_in.error());
   }
-  Status sent = co_await flush();
+  Status sent = co_await channel_.flush();
   co_return logged_in.ok() && sent.ok();
 }
 
@@ -97,7 +91,7 @@ Task<Status> Connection::answer_greeting(Deadline deadline) {
   greeting.capabilities = server_capabilities();
   greeting.plugin = kCachingSha2;
   channel_.write_packet(encode(greeting));
-  COMMITD_CO_RETURN_IF_ERROR(co_await flush());
+  COMMITD_CO_RETURN_IF_ERROR(co_await channel_.flush());
 
   auto packet = co_await channel_.read_packet(deadline);
   if (!packet.ok()) co_return std::move(packet).error();
@@ -144,12 +138,12 @@ Task<void> Connection::serve_commands() {
     if (!packet.ok()) {
       if (is_worth_telling(packet.error())) {
         write_error(channel_, packet.error());
-        co_await flush();
+        co_await channel_.flush();
       }
       co_return;
     }
     bool go_on = co_await serve(*packet);
-    Status sent = co_await flush();
+    Status sent = co_await channel_.flush();
     if (!go_on || !sent.ok()) co_return;
   }
 }

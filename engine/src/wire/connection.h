@@ -51,7 +51,6 @@ class Connection final : public RegisteredConnection {
 
   Task<void> serve_commands();
   Task<bool> serve(std::string_view packet);  // false: the connection ends
-  Task<Status> flush();
 
   Task<void> use_database(std::string_view db);
   Task<void> query(std::string_view sql);
@@ -79,9 +78,6 @@ class Connection final : public RegisteredConnection {
   uint32_t id_;
   uint32_t capabilities_ = 0;
   std::atomic<bool> is_operator_{false}, dumping_{false};
-  // While a reply is on its way to a client that does not read it, ending the input alone would not end the
-  // wait.
-  std::atomic<bool> flushing_{false};
   std::unordered_map<uint32_t, StatementParameters> statements_;
   sql::Session session_;
 };

@@ -138,7 +138,9 @@ Task<Status> PacketChannel::flush() {
   if (output_.empty()) co_return Status();
   // Another coroutine may add packets while these are on their way.
   std::string sending = std::exchange(output_, {});
+  sending_.store(true);
   Status sent = co_await stream_->write(sending, Clock::now() + write_timeout_);
+  sending_.store(false);
   if (sent.ok() && output_.empty() && sending.capacity() <= kKeptOutput) {
     sending.clear();
     output_ = std::move(sending);

@@ -1,6 +1,7 @@
 // The Channel of a stream, with what the server's own writers need beyond it: packets written in place.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -30,6 +31,8 @@ class PacketChannel final : public Channel {
   std::string& begin_packet();
   void end_packet();
 
+  // Any thread: whether a flush waits for the peer right now.
+  bool sending() const { return sending_.load(); }
   void set_max_packet(uint32_t bytes) { max_packet_ = bytes; }
   void set_write_timeout(std::chrono::milliseconds timeout) { write_timeout_ = timeout; }
 
@@ -53,6 +56,7 @@ class PacketChannel final : public Channel {
   std::string input_;  // received, not yet taken; empty while the session is idle
   std::string output_;
   size_t packet_start_ = 0;
+  std::atomic<bool> sending_{false};
 };
 
 }  // namespace commitd::wire

@@ -135,6 +135,9 @@ TEST(Robustness, AClientThatNeverReadsDoesNotStopTheOthersNorTheShutdown) {
                    "\x03"
                    "rows 10000000");
   expect_healthy(server);
+  run_blocking(
+      server.server().close_sessions(ProtocolServer::Which::All, Clock::now() + std::chrono::seconds(30)));
+  EXPECT_EQ(server.server().session_count(), 0u);
 }
 
 }  // namespace

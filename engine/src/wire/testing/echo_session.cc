@@ -1,5 +1,6 @@
 // A link-time stand-in for sql::Session that answers from the words of the statement:
-//   ok or SET … | error | rows N | big N | wait (until killed) | anything else: one row with the statement itself
+//   ok or SET … | error | rows N | big N | wait (until killed) | anything else: one row with the statement
+//   itself
 // A prepared statement has a parameter for each '?' and returns its parameters as a row.
 #include "sql/session.h"
 
