@@ -73,10 +73,10 @@ TEST_F(Sessions, KillEndsAStatement) {
 }
 
 TEST_F(Sessions, WithoutDataOnlyWhatNeedsNoneWorks) {
-  ServerContext bare = server();
-  bare.engine = nullptr;
-  bare.transactions = nullptr;
-  bare.catalog = nullptr;
+  ServerContext bare;
+  bare.accounts = server().accounts;
+  bare.variables = server().variables;
+  bare.processes = server().processes;
   Session session(bare, 999);
   Account account;
   account.user = "root";

@@ -52,6 +52,10 @@ Source Source::of_table(TablePtr table, std::string_view alias) {
   return source;
 }
 
+bool Source::merges(std::string_view column) const {
+  return std::any_of(merged.begin(), merged.end(), [&](const std::string& name) { return same_name(name, column); });
+}
+
 bool Scope::matches(const Source& source, std::string_view db, std::string_view table) {
   return (table.empty() || source.alias == table || (source.definition && source.rows && same_name(source.alias, table))) &&
          (db.empty() || source.db == db);
@@ -71,7 +75,7 @@ Result<Scope::Address> Scope::find(std::string_view db, std::string_view table, 
   for (size_t s = 0; s < sources.size(); ++s) {
     if (!matches(sources[s], db, table)) continue;
     for (size_t c = 0; c < sources[s].columns.size(); ++c) {
-      if (!same_name(sources[s].columns[c].name, column)) continue;
+      if (!same_name(sources[s].columns[c].name, column) || (table.empty() && sources[s].merges(column))) continue;
       if (found) return make_error(er::kNonUniqColumn, "Column '{}' in {} is ambiguous", written, clause);
       found = Address{s, c};
       break;

@@ -24,7 +24,9 @@ struct Source {
   TablePtr definition;                           // a table of the engine, or a virtual one
   std::shared_ptr<const std::vector<Row>> rows;  // derived and virtual tables
   std::vector<SourceColumn> columns;
+  std::vector<std::string> merged;  // columns that JOIN … USING makes one with those of an earlier table
 
+  bool merges(std::string_view column) const;
   static Source of_table(TablePtr table, std::string_view alias);
 };
 

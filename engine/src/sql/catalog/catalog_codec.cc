@@ -104,7 +104,8 @@ void put_column(ByteWriter& out, const ColumnDef& column) {
   out.lenenc(column.labels.size());
   for (const auto& label : column.labels) out.lenenc_string(label);
   out.lenenc_string(column.comment);
-  out.le32(column.since_version);
+  out.le32(column.added_in_version);
+  put_value(out, column.fill_value);
 }
 
 ColumnDef get_column(ByteReader& in) {
@@ -123,7 +124,8 @@ ColumnDef get_column(ByteReader& in) {
   if (flags & kHasDefault) column.default_value = get_value(in);
   for (uint64_t left = in.lenenc(); left > 0 && in.ok(); --left) column.labels.emplace_back(in.lenenc_string());
   column.comment = in.lenenc_string();
-  column.since_version = in.le32();
+  column.added_in_version = in.le32();
+  column.fill_value = get_value(in);
   return column;
 }
 

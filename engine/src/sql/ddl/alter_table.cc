@@ -74,7 +74,8 @@ Status Alteration::add_column(const ast::AlterAction& action) {
   if (!at.ok()) return std::move(at).error();
   bool needs_values = column->auto_increment || column->default_current_timestamp || (!column->nullable && !column->default_value);
   if (*at != table_.columns.size() || needs_values) rebuild_ = true;
-  column->since_version = old_->version + 1;
+  column->added_in_version = old_->version + 1;
+  column->fill_value = column->default_value.value_or(Value::null());
   move_index_columns([&](int ordinal) { return ordinal + (ordinal >= static_cast<int>(*at)); });
   table_.columns.insert(table_.columns.begin() + static_cast<ptrdiff_t>(*at), std::move(*column));
   source_.insert(source_.begin() + static_cast<ptrdiff_t>(*at), -1);
@@ -134,8 +135,6 @@ Status Alteration::set_default(const ast::AlterAction& action) {
   auto ordinal = ordinal_of(action.name);
   if (!ordinal.ok()) return std::move(ordinal).error();
   auto& column = table_.columns[*ordinal];
-  // Rows that end before an instantly added column are read with the default of that time: they must get it before it changes.
-  if (column.since_version > 1) rebuild_ = true;
   if (action.what == What::DropDefault) {
     column.default_value.reset();
     return {};
@@ -220,7 +219,7 @@ Status Alteration::rebuild(Effect& effect) {
   std::erase_if(table_.indexes, [](const auto& index) { return !index.primary && index.columns.empty(); });
   table_.id = change_.new_table_id();
   table_.version = 1;
-  for (auto& column : table_.columns) column.since_version = 1;
+  forget_instant_columns(table_);
   for (auto& index : table_.indexes) index.id = change_.new_index_id();
   ensure_clustered_index(table_, change_);
   COMMITD_RETURN_IF_ERROR(check_table(table_));

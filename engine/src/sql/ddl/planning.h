@@ -43,6 +43,14 @@ Result<Effect> plan_truncate(const ast::TableStatement& statement, Context& cont
 Result<Effect> plan_rename(const ast::RenameTableStatement& statement, Context& context);
 Result<Effect> plan_alter_table(const ast::AlterTableStatement& statement, Context& context);
 
+// A table whose rows are all written in its present version has no columns that older rows lack.
+inline void forget_instant_columns(TableDef& table) {
+  for (ColumnDef& column : table.columns) {
+    column.added_in_version = 1;
+    column.fill_value = Value::null();
+  }
+}
+
 inline Effect finished(CatalogChange& change) {
   Effect effect;
   effect.publish = change.finish();

@@ -12,7 +12,7 @@ void renumber(TableDef& table, CatalogChange& change) {
   table.id = change.new_table_id();
   table.version = 1;
   for (auto& index : table.indexes) index.id = change.new_index_id();
-  for (auto& column : table.columns) column.since_version = 1;
+  forget_instant_columns(table);
 }
 
 Result<TableDef> copy_definition(const ast::CreateTableStatement& statement, CatalogChange& change, Context& context) {

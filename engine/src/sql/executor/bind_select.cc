@@ -98,7 +98,7 @@ class SelectBinder {
     for (size_t s = 0; s < scope.sources.size(); ++s) {
       if (!Scope::matches(scope.sources[s], star.db, star.table)) continue;
       for (const SourceColumn& column : scope.sources[s].columns) {
-        if (star.table.empty() && joined_by_using(s, column.name)) continue;
+        if (star.table.empty() && scope.sources[s].merges(column.name)) continue;
         ast::Expr tree(ast::ExprKind::Column, std::pmr::get_default_resource());
         tree.text = column.name;
         tree.table = scope.sources[s].alias;
@@ -107,15 +107,6 @@ class SelectBinder {
       }
     }
     return {};
-  }
-
-  bool joined_by_using(size_t source, std::string_view column) const {
-    const auto* names = select_.from[source].using_columns;
-    if (names == nullptr) return false;
-    for (const std::string_view name : *names) {
-      if (same_name(name, column)) return true;
-    }
-    return false;
   }
 
   Status add_item(const ast::Expr& tree, std::string name) {

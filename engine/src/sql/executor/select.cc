@@ -53,6 +53,7 @@ Task<Result<Scope>> open_from(StatementContext& context, const ast::SelectStatem
         co_return make_error(er::kNonUniqTable, "Not unique table/alias: '{}'", opened->alias);
       }
     }
+    if (ref.using_columns != nullptr) opened->merged.assign(ref.using_columns->begin(), ref.using_columns->end());
     scope.sources.push_back(*std::move(opened));
   }
   co_return scope;

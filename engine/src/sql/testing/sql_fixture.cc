@@ -23,7 +23,7 @@ void TextSink::row(std::span<const Value> values) {
 }
 
 void TextSink::error(const Error& failed) {
-  start_result();
+  if (!in_rows_) start_result();  // else it ends the result that has begun
   text += "ERROR " + std::to_string(failed.code) + ": " + failed.message;
 }
 
@@ -48,7 +48,11 @@ SqlTest::SqlTest() {
   pipeline_->set_gate(binlog::CommitPipeline::Gate::Immediate);
   pipeline_->start();
   services_ = std::make_unique<txn::Services>(txn::Services{*engine_, locks_, *pipeline_});
-  variables_.define({.name = "server_id", .type = VariableType::Integer, .initial = Value::unsigned_integer(1)});
+  VariableDefinition server_id;
+  server_id.name = "server_id";
+  server_id.type = VariableType::Integer;
+  server_id.initial = Value::unsigned_integer(1);
+  variables_.define(std::move(server_id));
   server_.engine = engine_.get();
   server_.transactions = services_.get();
   server_.catalog = catalog_.get();

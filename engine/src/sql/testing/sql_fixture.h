@@ -24,11 +24,15 @@ class TextSink : public ResultSink {
   void begin_rows(std::span<const ResultColumn> described) override {
     start_result();
     columns.assign(described.begin(), described.end());
+    in_rows_ = true;
   }
   void row(std::span<const Value> values) override;
   bool wants_flush() const override { return false; }
   Task<Status> flush() override { co_return Status(); }
-  void end_rows(const OkInfo& info) override { last = info; }
+  void end_rows(const OkInfo& info) override {
+    last = info;
+    in_rows_ = false;
+  }
   void ok(const OkInfo& info) override {
     start_result();
     last = info;
@@ -41,7 +45,7 @@ class TextSink : public ResultSink {
 
  private:
   void start_result();
-  bool first_result_ = true, first_row_ = true;
+  bool first_result_ = true, first_row_ = true, in_rows_ = false;
 };
 
 class SqlTest : public ::testing::Test {

@@ -31,7 +31,6 @@ struct ColumnDef {
   uint32_t added_in_version = 1;
   Value fill_value;
   std::string comment;
-  uint32_t since_version = 1;  // the TableDef::version that added it: rows of older versions end before it
 };
 
 struct IndexColumn {
