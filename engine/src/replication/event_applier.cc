@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
+#include "observe/metrics.h"
 #include "storage/record/row_image.h"
 #include "txn/transaction.h"
 
@@ -205,6 +206,9 @@ EventApplier::EventApplier(sql::Catalog& catalog, sql::ServerContext& server)
 Result<EventApplier::Outcome> EventApplier::build(std::string_view events, bool alone, WriteSet& writes) {
   TransactionReplay replay(find_table_, apply_statement_, alone, writes);
   COMMITD_RETURN_IF_ERROR(replay.apply_all(events));
+  static auto& applied = observe::counter("commitd_replica_applied_transactions_total",
+                                          "Transactions applied from their events: received ones, and those of recovery.");
+  if (alone || !replay.outcome.exclusive) applied.add();
   return std::move(replay.outcome);
 }
 

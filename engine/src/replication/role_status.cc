@@ -37,6 +37,23 @@ sql::NamedValues RoleManager::instance_row() { return view().instance_row(); }
 sql::NamedValues RoleManager::replica_status() { return view().replica_status(); }
 std::optional<std::string> RoleManager::not_ready() const { return view().not_ready(); }
 
+namespace {
+
+// The pipeline measures each local commit's wait for acknowledgements; semisync's classic counters are its sum and its count.
+const observe::Histogram& acknowledgement_waits() {
+  static auto& waits = observe::histogram("commitd_commit_stage_seconds", "Time transactions spend in the stages of the commit.",
+                                          {{"stage", "ack"}});
+  return waits;
+}
+
+double count_of(const observe::Histogram& histogram) {
+  double count = 0;
+  for (int i = 0; i <= observe::Histogram::kBuckets; ++i) count += static_cast<double>(histogram.bucket(i));
+  return count;
+}
+
+}  // namespace
+
 void RoleManager::register_metrics() {
   const auto gauge = [](const char* name, const char* help, std::function<double()> read, const observe::Labels& labels = {}) {
     observe::callback("gauge", name, help, labels, std::move(read));
@@ -53,6 +70,10 @@ void RoleManager::register_metrics() {
         [this] { return static_cast<double>(view().acknowledgements.attached_voters.size()); });
   gauge("commitd_semisync_wait_count", "Acknowledgements a commit waits for.",
         [this] { return static_cast<double>(view().acknowledgements.quorum.wait_count); });
+  observe::callback("counter", "commitd_semisync_tx_waits_total", "Commits that waited for acknowledgements.", {},
+                    [] { return count_of(acknowledgement_waits()); });
+  observe::callback("counter", "commitd_semisync_tx_wait_seconds_total", "Time commits waited for acknowledgements.", {},
+                    [] { return static_cast<double>(acknowledgement_waits().sum_ns()) * 1e-9; });
   gauge("commitd_replica_unapplied_transactions", "Transactions in the log that the engine does not show yet.",
         [this] { return static_cast<double>(view().unapplied); });
   gauge("commitd_replica_seconds_since_heartbeat", "Seconds since the source was last heard; -1 = never, or no source.",

@@ -22,7 +22,7 @@ struct SourceTraits {
 
 inline constexpr auto kHeartbeatPeriod = std::chrono::seconds(1);
 // A source that has said nothing for so long is taken for lost.
-inline constexpr auto kSilenceLimit = std::chrono::seconds(5);
+inline constexpr auto kSilenceLimit = std::chrono::seconds(10);
 
 Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::Environment& environment, const Receiver::Target& target);
 
