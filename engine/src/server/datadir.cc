@@ -55,8 +55,8 @@ Result<bool> Datadir::initialized() const {
   auto names = fs_.list(path_);
   if (!names.ok()) return std::move(names).error();
   for (const auto& name : *names) {
-    bool harmless = name == "commitd.lock" || name == "auto.cnf" || name == "role.state" || name == "lost+found" ||
-                    name.starts_with(".") || name.ends_with(".sock") || name.ends_with(".tmp");
+    bool harmless = name == "commitd.lock" || name == "auto.cnf" || name == "role.state" || name == "private_key.pem" ||
+                    name == "lost+found" || name.starts_with(".") || name.ends_with(".sock") || name.ends_with(".tmp");
     if (!harmless) {
       return make_error(er::kErrorOnRead, "The data directory '{}' is neither empty nor a commitd data directory: it holds '{}'", path_,
                         name);
