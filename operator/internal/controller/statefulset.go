@@ -217,6 +217,10 @@ func commitdArgs(c *v1alpha1.CommitCluster) ([]string, error) {
 	args := []string{
 		"--datadir=" + dataPath + "/data",
 		"--socket=" + runPath + "/commitd.sock",
+		// commitd listens on loopback unless told otherwise.
+		"--bind-address=0.0.0.0",
+		"--admin-address=0.0.0.0",
+		"--http-address=0.0.0.0",
 		fmt.Sprintf("--commitd-server-id-from-hostname=%d", serverIDBase),
 		"--require-bootstrap",
 		"--operator-password-file=" + secretsPath + "/" + keyOperatorPassword,
