@@ -70,10 +70,11 @@ void RoleManager::register_metrics() {
         [this] { return static_cast<double>(view().acknowledgements.attached_voters.size()); });
   gauge("commitd_semisync_wait_count", "Acknowledgements a commit waits for.",
         [this] { return static_cast<double>(view().acknowledgements.quorum.wait_count); });
+  const observe::Histogram& waits = acknowledgement_waits();  // not in the callbacks: a scrape holds the registry
   observe::callback("counter", "commitd_semisync_tx_waits_total", "Commits that waited for acknowledgements.", {},
-                    [] { return count_of(acknowledgement_waits()); });
+                    [&waits] { return count_of(waits); });
   observe::callback("counter", "commitd_semisync_tx_wait_seconds_total", "Time commits waited for acknowledgements.", {},
-                    [] { return static_cast<double>(acknowledgement_waits().sum_ns()) * 1e-9; });
+                    [&waits] { return static_cast<double>(waits.sum_ns()) * 1e-9; });
   gauge("commitd_replica_unapplied_transactions", "Transactions in the log that the engine does not show yet.",
         [this] { return static_cast<double>(view().unapplied); });
   gauge("commitd_replica_seconds_since_heartbeat", "Seconds since the source was last heard; -1 = never, or no source.",
