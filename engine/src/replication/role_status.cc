@@ -55,6 +55,7 @@ double count_of(const observe::Histogram& histogram) {
 }  // namespace
 
 void RoleManager::register_metrics() {
+  acknowledgement_waits();  // looked up now: callbacks run under the registry's lock and must not look up metrics
   const auto gauge = [](const char* name, const char* help, std::function<double()> read, const observe::Labels& labels = {}) {
     observe::callback("gauge", name, help, labels, std::move(read));
   };

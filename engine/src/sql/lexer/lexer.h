@@ -36,7 +36,10 @@ struct LexerOptions {
 
 class Lexer {
  public:
-  Lexer(std::string_view text, Arena& arena, LexerOptions options) : at_(text.data()), end_(text.data() + text.size()), arena_(arena), options_(options) {}
+  Lexer(std::string_view text, Arena& arena, LexerOptions options)
+      : at_(text.data()), end_(text.data() + text.size()), arena_(arena), options_(options) {
+    while (end_ > at_ && end_[-1] == '\0') --end_;  // some clients (mysqlslap) count their terminating NUL
+  }
   Token next();
 
  private:

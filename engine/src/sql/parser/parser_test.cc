@@ -88,6 +88,11 @@ TEST(Parser, StatementsOfATextComeOneByOne) {
   EXPECT_EQ(parse("SELECT 1;  /* nothing */ ").rest, "");
 }
 
+TEST(Parser, ATerminatingNulIsNotPartOfTheStatement) {
+  EXPECT_EQ(parse(std::string("SELECT 1\0", 9)).error, "");
+  EXPECT_NE(parse(std::string("SELECT\0 1", 9)).error, "");
+}
+
 TEST(Parser, VersionCommentsCountUpToOurVersion) {
   const Parsed old = parse("CREATE TABLE t (a INT) /*!50100 ENGINE=InnoDB */");
   EXPECT_EQ(as<ast::CreateTableStatement>(old).options.engine, "InnoDB");
