@@ -14,9 +14,16 @@ void AckTracker::configure(Voters voters, Quorum quorum) {
   advance();
 }
 
+void AckTracker::announce_from(LogPosition position) {
+  std::lock_guard lock(mutex_);
+  floor_ = position;
+  advance();
+}
+
 void AckTracker::stop() {
   std::lock_guard lock(mutex_);
   active_ = false;
+  floor_ = {};
   servers_.clear();
   announced_ = {};
 }
@@ -85,7 +92,7 @@ void AckTracker::advance() {
   if (held.size() < quorum_.wait_count) return;
   const auto nth = held.begin() + (quorum_.wait_count - 1);
   std::nth_element(held.begin(), nth, held.end(), std::greater<>());
-  if (*nth <= announced_) return;
+  if (*nth <= announced_ || *nth < floor_) return;
   announced_ = *nth;
   acknowledge_(announced_);
 }

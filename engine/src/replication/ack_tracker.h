@@ -23,6 +23,10 @@ class AckTracker {
   enum class Voters { Members /* those of the quorum */, Anybody /* outside clusters */ };
   // From now on acknowledgements count, for this quorum. What was acknowledged before stays so.
   void configure(Voters voters, Quorum quorum);
+  // Announces nothing below `position`, the end of this epoch's epoch transaction. Invariant: what an earlier epoch left in the log counts only
+  // together with this epoch. Otherwise a transaction could become visible here and still lose the next election to a server that never had
+  // it, but whose log ends with a later epoch than the transaction's.
+  void announce_from(LogPosition position);
   // Nothing counts any more: when this has returned, `acknowledge` is not called until the next configure().
   // Forgets all positions: they were places in a log that may now be cut.
   void stop();
@@ -65,6 +69,7 @@ class AckTracker {
   Quorum quorum_;
   std::map<Uuid, Server> servers_;
   LogPosition announced_;
+  LogPosition floor_;
   Token last_token_ = 0;
 };
 

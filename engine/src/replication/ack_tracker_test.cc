@@ -77,6 +77,17 @@ TEST_F(AckTrackerTest, NothingCountsWhileStopped) {
   EXPECT_EQ(acknowledged_, at(4)) << "positions of an earlier role were places in another log";
 }
 
+TEST_F(AckTrackerTest, WhatAnEarlierEpochLeftCountsOnlyTogetherWithThisEpoch) {
+  tracker_.configure(Voters::Members, {0, 1, {server(1)}});
+  tracker_.announce_from(at(300));  // the epoch transaction ends there; the inherited tail lies before it
+  const auto one = tracker_.attach(server(1), at(200));
+  EXPECT_EQ(acknowledged_, LogPosition{});
+  tracker_.acknowledged(one, at(299));
+  EXPECT_EQ(acknowledged_, LogPosition{});
+  tracker_.acknowledged(one, at(300));
+  EXPECT_EQ(acknowledged_, at(300));
+}
+
 TEST_F(AckTrackerTest, AStricterQuorumTakesNothingBack) {
   tracker_.configure(Voters::Members, {0, 1, {server(1), server(2)}});
   tracker_.attach(server(1), at(100));

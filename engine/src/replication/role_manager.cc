@@ -194,6 +194,7 @@ Task<Status> RoleManager::serve_as_master(uint64_t epoch, Quorum quorum) {
     co_await step_down(Role::Fenced);
     co_return logged;
   }
+  acknowledgements_.announce_from(pipeline_.load()->durable_end());
   dumps_.open(epoch);
   uint64_t generation = 0;
   {
