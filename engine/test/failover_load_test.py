@@ -1,0 +1,122 @@
+"""Masters lost under load, again and again: no acknowledged row may be missing afterwards, and all members must hold the same."""
+
+import contextlib
+import itertools
+import os
+import random
+import tempfile
+import threading
+import time
+import unittest
+
+import pymysql
+
+from commitd_process import wait_until
+from failover_test import PASSWORD, Member, transactions
+
+ROUNDS = int(os.environ.get("FAILOVER_ROUNDS", "6"))
+WRITERS = 8
+
+
+class Ledger:
+    """Writers that follow the master and remember what was acknowledged."""
+
+    def __init__(self, master):
+        self.master = master
+        self.acknowledged = set()
+        self._numbers = itertools.count(1)
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._write) for _ in range(WRITERS)]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self):
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _write(self):
+        while not self._stop.is_set():
+            with contextlib.suppress(pymysql.MySQLError, OSError):
+                self._write_to(self.master)
+            time.sleep(0.02)
+
+    def _write_to(self, master):
+        with contextlib.closing(master.connect(read_timeout=10, autocommit=True)) as connection, connection.cursor() as cursor:
+            while not self._stop.is_set() and self.master is master:
+                number = next(self._numbers)
+                cursor.execute(f"INSERT INTO d.heap VALUES ({number % 50}, '{number}')")
+                cursor.execute(f"DELETE FROM d.heap WHERE bucket = {(number + 7) % 50} LIMIT 1")
+                cursor.execute(f"INSERT INTO d.ledger VALUES ({number})")
+                self.acknowledged.add(number)
+
+
+class FailoverUnderLoadTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        password_file = os.path.join(directory.name, "operator-password")
+        with open(password_file, "w") as file:
+            file.write(PASSWORD + "\n")
+        self.members = [Member(number, password_file) for number in (1, 2, 3)]
+        self.uuids = {}
+        for member in self.members:
+            self.addCleanup(member.__exit__)
+            member.start()
+            member.control("ALTER INSTANCE INITIALIZE")
+            self.uuids[member] = member.uuid
+        self.epoch = 1
+        self.elect(self.members[0], self.members)
+        self.master.query("CREATE DATABASE d")
+        self.master.query("CREATE TABLE d.ledger (id BIGINT PRIMARY KEY)")
+        self.master.query("CREATE TABLE d.heap (bucket INT, note VARCHAR(20), KEY (bucket))")
+
+    def elect(self, chosen, reached):
+        """Every member counts, reached or not: the lost one is to rejoin."""
+        others = ",".join(self.uuids[member] for member in self.members if member is not chosen)
+        chosen.control(f"ALTER INSTANCE PROMOTE EPOCH {self.epoch} WAIT_COUNT 1 MEMBERS '{others}'")
+        for member in reached:
+            if member is not chosen:
+                self.follow(member, chosen)
+        wait_until(chosen.writable, "the master accepts writes")
+        self.master = chosen
+
+    def follow(self, member, source):
+        member.control(f"ALTER INSTANCE FOLLOW EPOCH {self.epoch} SOURCE_HOST '127.0.0.1' SOURCE_PORT {source.port} "
+                       f"SOURCE_UUID '{self.uuids[source]}' SOURCE_USER 'commitlab_operator' SOURCE_PASSWORD '{PASSWORD}'")
+
+    def fail_over(self, lost):
+        self.epoch += 1
+        reached = [member for member in self.members if member is not lost]
+        for member in reached:
+            member.fence(self.epoch)
+        states = {member: member.status() for member in reached}
+        self.elect(max(reached, key=lambda m: (int(states[m]["last_log_epoch"]), transactions(states[m]["gtid_logged"]))), reached)
+
+    def test_no_acknowledged_row_is_lost(self):
+        ledger = Ledger(self.master)
+        self.addCleanup(ledger.stop)
+        for _ in range(ROUNDS):
+            time.sleep(random.uniform(0.3, 1))
+            lost = self.master
+            paused = random.random() < 0.5  # cut off for a while, or dead
+            lost.pause() if paused else lost.kill()
+            self.fail_over(lost)
+            ledger.master = self.master
+            lost.resume() if paused else lost.start()
+            self.follow(lost, self.master)
+            wait_until(lambda: lost.status()["receiver_state"] == "receiving", "the lost master has rejoined")
+        ledger.stop()
+        self.assertGreater(len(ledger.acknowledged), ROUNDS)
+        rows = {row[0] for row in self.master.query("SELECT id FROM d.ledger")}
+        self.assertEqual(ledger.acknowledged - rows, set(), "acknowledged rows that are lost")
+        executed = self.master.status()["gtid_executed"]
+        for member in self.members:
+            wait_until(lambda: member.status()["gtid_executed"] == executed, f"server {member.server_id} has caught up")
+            for table in ("ledger", "heap"):
+                contents = [sorted(server.query(f"SELECT * FROM d.{table}")) for server in (self.master, member)]
+                self.assertEqual(contents[0], contents[1], f"{table} on server {member.server_id}")
+
+
+if __name__ == "__main__":
+    unittest.main()
