@@ -1,4 +1,5 @@
-// MySQL's error numbers that commitd uses (mysqld_error.h has the full list; names are MySQL's without the ER_ of C macros).
+// MySQL's error numbers that commitd uses (mysqld_error.h has the full list; names are MySQL's without the
+// ER_ of C macros).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The error type of the whole server: MySQL's error number and a message. Nothing in commitd throws on purpose.
+// The error type of the whole server: MySQL's error number and a message. Nothing in commitd throws on
+// purpose.
 #pragma once
 
 #include <cstdint>
@@ -70,17 +71,17 @@ class [[nodiscard]] Result<void> {
 using Status = Result<void>;
 
 // Leave the enclosing function (or coroutine) with the error of a failed Status or Result.
-#define COMMITD_RETURN_IF_ERROR(expression)                      \
-  do {                                                           \
-    if (auto status_ = (expression); !status_.ok()) {            \
-      return std::move(status_).error();                         \
-    }                                                            \
+#define COMMITD_RETURN_IF_ERROR(expression)           \
+  do {                                                \
+    if (auto status_ = (expression); !status_.ok()) { \
+      return std::move(status_).error();              \
+    }                                                 \
   } while (false)
-#define COMMITD_CO_RETURN_IF_ERROR(expression)                   \
-  do {                                                           \
-    if (auto status_ = (expression); !status_.ok()) {            \
-      co_return std::move(status_).error();                      \
-    }                                                            \
+#define COMMITD_CO_RETURN_IF_ERROR(expression)        \
+  do {                                                \
+    if (auto status_ = (expression); !status_.ok()) { \
+      co_return std::move(status_).error();           \
+    }                                                 \
   } while (false)
 
 }  // namespace commitd

@@ -52,7 +52,8 @@ class Histogram {
 Counter& counter(const std::string& name, const std::string& help, const Labels& labels = {});
 Gauge& gauge(const std::string& name, const std::string& help, const Labels& labels = {});
 Histogram& histogram(const std::string& name, const std::string& help, const Labels& labels = {});
-// A value computed when scraped. `type` is "gauge" or "counter". `read` is called under the registry's lock: it must not look up metrics.
+// A value computed when scraped. `type` is "gauge" or "counter". `read` is called under the registry's lock:
+// it must not look up metrics.
 void callback(const std::string& type, const std::string& name, const std::string& help, const Labels& labels,
               std::function<double()> read);
 

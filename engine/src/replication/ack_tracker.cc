@@ -79,7 +79,8 @@ AckTracker::Snapshot AckTracker::snapshot(LogPosition acknowledged) const {
 }
 
 bool AckTracker::counts(const Uuid& server) const {
-  return voters_ == Voters::Anybody || std::binary_search(quorum_.members.begin(), quorum_.members.end(), server);
+  return voters_ == Voters::Anybody ||
+         std::binary_search(quorum_.members.begin(), quorum_.members.end(), server);
 }
 
 // The wait_count-th greatest position that voters hold is held by wait_count of them.

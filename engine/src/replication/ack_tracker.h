@@ -1,5 +1,6 @@
-// Who has acknowledged how much of the log: the source's side of semisync. Feeds the commit pipeline with the position up to which enough
-// members hold the log durably. Knows nothing of connections; a dump session is only a token here.
+// Who has acknowledged how much of the log: the source's side of semisync. Feeds the commit pipeline with the
+// position up to which enough members hold the log durably. Knows nothing of connections; a dump session is
+// only a token here.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,10 @@ class AckTracker {
   enum class Voters { Members /* those of the quorum */, Anybody /* outside clusters */ };
   // From now on acknowledgements count, for this quorum. What was acknowledged before stays so.
   void configure(Voters voters, Quorum quorum);
-  // Announces nothing below `position`, the end of this epoch's epoch transaction. Invariant: what an earlier epoch left in the log counts only
-  // together with this epoch. Otherwise a transaction could become visible here and still lose the next election to a server that never had
-  // it, but whose log ends with a later epoch than the transaction's.
+  // Announces nothing below `position`, the end of this epoch's epoch transaction. Invariant: what an earlier
+  // epoch left in the log counts only together with this epoch. Otherwise a transaction could become visible
+  // here and still lose the next election to a server that never had it, but whose log ends with a later
+  // epoch than the transaction's.
   void announce_from(LogPosition position);
   // Nothing counts any more: when this has returned, `acknowledge` is not called until the next configure().
   // Forgets all positions: they were places in a log that may now be cut.
@@ -33,9 +35,10 @@ class AckTracker {
   // The same, but the positions are still good: semisync outside a cluster is switched off for a while.
   void pause();
 
-  // A reader that acknowledges has attached and holds the log durably up to `held`. A second session of the same server takes the first
-  // one's place; what comes with the first token is ignored from then on.
-  // Invariant: a server that comes back with less than it once acknowledged counts for no more than it holds now.
+  // A reader that acknowledges has attached and holds the log durably up to `held`. A second session of the
+  // same server takes the first one's place; what comes with the first token is ignored from then on.
+  // Invariant: a server that comes back with less than it once acknowledged counts for no more than it holds
+  // now.
   using Token = uint64_t;
   Token attach(const Uuid& server, LogPosition held);
   void acknowledged(Token token, LogPosition held);

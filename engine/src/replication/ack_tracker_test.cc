@@ -15,7 +15,9 @@ Uuid server(uint8_t number) {
   uuid.bytes[0] = number;
   return uuid;
 }
-LogPosition at(uint64_t offset) { return {1, offset}; }
+LogPosition at(uint64_t offset) {
+  return {1, offset};
+}
 
 class AckTrackerTest : public ::testing::Test {
  protected:

@@ -73,7 +73,8 @@ Watermark parse_watermark(std::string_view value) {
 
 std::string fake_rotate(uint32_t server_id, std::string_view file, uint64_t position, bool checksummed) {
   std::string event;
-  binlog::begin_event(event, EventType::Rotate, {.server_id = server_id, .timestamp = 0}, binlog::kFlagArtificial);
+  binlog::begin_event(event, EventType::Rotate, {.server_id = server_id, .timestamp = 0},
+                      binlog::kFlagArtificial);
   ByteWriter writer(event);
   writer.le64(position);
   writer.bytes(file);
@@ -92,9 +93,11 @@ std::string shipped_format_description(std::string_view event, bool artificial, 
   return copy;
 }
 
-std::string heartbeat_event(uint32_t server_id, const Heartbeat& heartbeat, bool second_form, bool checksummed) {
+std::string heartbeat_event(uint32_t server_id, const Heartbeat& heartbeat, bool second_form,
+                            bool checksummed) {
   std::string event;
-  binlog::begin_event(event, second_form ? EventType::HeartbeatV2 : EventType::Heartbeat, {.server_id = server_id, .timestamp = 0});
+  binlog::begin_event(event, second_form ? EventType::HeartbeatV2 : EventType::Heartbeat,
+                      {.server_id = server_id, .timestamp = 0});
   event += second_form ? heartbeat_fields(heartbeat) : heartbeat.file;
   return seal_artificial(std::move(event), static_cast<uint32_t>(heartbeat.position), checksummed);
 }
@@ -113,7 +116,8 @@ Result<Heartbeat> parse_heartbeat(const binlog::EventView& event, bool checksumm
     if (kind == static_cast<uint8_t>(HeartbeatField::End)) return heartbeat;
     const std::string_view value = reader.lenenc_string();
     if (kind == static_cast<uint8_t>(HeartbeatField::File)) heartbeat.file = std::string(value);
-    if (kind == static_cast<uint8_t>(HeartbeatField::Position)) heartbeat.position = ByteReader(value).lenenc();
+    if (kind == static_cast<uint8_t>(HeartbeatField::Position))
+      heartbeat.position = ByteReader(value).lenenc();
     if (kind == static_cast<uint8_t>(HeartbeatField::Watermark)) heartbeat.watermark = parse_watermark(value);
   }
   return make_error(er::kErrorOnRead, "The source sent a damaged heartbeat of {} bytes", body.size());

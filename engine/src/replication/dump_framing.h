@@ -12,15 +12,17 @@
 
 namespace commitd::replication {
 
-// The rotate event that opens every file in a stream: no place in the log, the position where the stream goes on.
+// The rotate event that opens every file in a stream: no place in the log, the position where the stream goes
+// on.
 std::string fake_rotate(uint32_t server_id, std::string_view file, uint64_t position, bool checksummed);
 
-// A file's format description as a reader gets it. `artificial`: it stands in front of a stream that starts further back, so it has no
-// place and no creation time. A reader that wants no checksums is told so; this event keeps its own (MySQL's format says so).
+// A file's format description as a reader gets it. `artificial`: it stands in front of a stream that starts
+// further back, so it has no place and no creation time. A reader that wants no checksums is told so; this
+// event keeps its own (MySQL's format says so).
 std::string shipped_format_description(std::string_view event, bool artificial, bool checksummed);
 
-// How much of the stream is acknowledged, for readers that are commitd: everything up to `gtid`, or when that is empty everything the
-// reader held when it asked for the stream.
+// How much of the stream is acknowledged, for readers that are commitd: everything up to `gtid`, or when that
+// is empty everything the reader held when it asked for the stream.
 struct Watermark {
   Gtid gtid;
   bool operator==(const Watermark&) const = default;
@@ -31,7 +33,8 @@ struct Heartbeat {
   uint64_t position = 0;
   std::optional<Watermark> watermark;  // only in the second form
 };
-std::string heartbeat_event(uint32_t server_id, const Heartbeat& heartbeat, bool second_form, bool checksummed);
+std::string heartbeat_event(uint32_t server_id, const Heartbeat& heartbeat, bool second_form,
+                            bool checksummed);
 Result<Heartbeat> parse_heartbeat(const binlog::EventView& event, bool checksummed);
 
 // The event with a checksum, for sources that send none.

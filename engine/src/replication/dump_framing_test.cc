@@ -74,7 +74,9 @@ TEST(DumpFraming, SecondFormOfTheHeartbeatIsAListOfFields) {
   const std::string bytes = heartbeat_event(7, {"binlog.000001", 300, std::nullopt}, true, false);
   const binlog::EventView event = parsed(bytes);
   EXPECT_EQ(event.header.type, EventType::HeartbeatV2);
-  EXPECT_EQ(event.body(false), "\x01\x0d" "binlog.000001\x02\x03\xfc\x2c\x01\x00"sv);
+  EXPECT_EQ(event.body(false),
+            "\x01\x0d"
+            "binlog.000001\x02\x03\xfc\x2c\x01\x00"sv);
 }
 
 TEST(DumpFraming, WatermarkComesBackAsSent) {

@@ -10,7 +10,8 @@ namespace commitd::replication {
 DumpService::DumpService(Environment environment) : environment_(std::move(environment)) {
   refusal_ = make_error(er::kSourceFatalReadingBinlog, "This server has no role yet");
   gate_.close(*refusal_);
-  observe::callback("gauge", "commitd_dump_sessions", "Readers of the log.", {}, [this] { return static_cast<double>(stream_count()); });
+  observe::callback("gauge", "commitd_dump_sessions", "Readers of the log.", {},
+                    [this] { return static_cast<double>(stream_count()); });
 }
 
 Task<void> DumpService::close(Error why) {
@@ -38,14 +39,15 @@ size_t DumpService::stream_count() const {
 }
 
 void DumpService::register_replica(sql::Session& session, const wire::RegisterReplica& replica) {
-  spdlog::debug("connection {} is a replica with server id {}, host '{}', port {}", session.connection_id(), replica.server_id,
-                replica.host, replica.port);
+  spdlog::debug("connection {} is a replica with server id {}, host '{}', port {}", session.connection_id(),
+                replica.server_id, replica.host, replica.port);
 }
 
 Task<Status> DumpService::dump(sql::Session& session, wire::Channel& channel, wire::DumpRequest request) {
   if (!session.may_replicate()) {
-    co_return make_error(er::kSpecificAccessDenied,
-                         "Access denied; you need (at least one of) the REPLICATION SLAVE privilege(s) for this operation");
+    co_return make_error(
+        er::kSpecificAccessDenied,
+        "Access denied; you need (at least one of) the REPLICATION SLAVE privilege(s) for this operation");
   }
   COMMITD_CO_RETURN_IF_ERROR(gate_.enter());
   Status status = co_await run_stream(session, channel, std::move(request));
@@ -53,11 +55,13 @@ Task<Status> DumpService::dump(sql::Session& session, wire::Channel& channel, wi
   co_return status;
 }
 
-Task<Status> DumpService::run_stream(sql::Session& session, wire::Channel& channel, wire::DumpRequest request) {
+Task<Status> DumpService::run_stream(sql::Session& session, wire::Channel& channel,
+                                     wire::DumpRequest request) {
   binlog::CommitPipeline* pipeline = environment_.pipeline();
   if (pipeline == nullptr) co_return make_error(er::kSourceFatalReadingBinlog, "This server has no log yet");
   ReaderTraits traits = ReaderTraits::of(session, request);
-  const DumpStream::Source source{*pipeline, *environment_.acknowledgements, environment_.server_id, environment_.server_uuid};
+  const DumpStream::Source source{*pipeline, *environment_.acknowledgements, environment_.server_id,
+                                  environment_.server_uuid};
   auto stream = std::make_shared<DumpStream>(source, session, channel, std::move(request), std::move(traits));
   COMMITD_CO_RETURN_IF_ERROR(admit(stream));
   session.set_state("Sending binlog event to replica");
@@ -66,18 +70,21 @@ Task<Status> DumpService::run_stream(sql::Session& session, wire::Channel& chann
   co_return status;
 }
 
-// A reader that has lost its connection and comes back may find its former stream still alive here: that one is ended.
+// A reader that has lost its connection and comes back may find its former stream still alive here: that one
+// is ended.
 Status DumpService::admit(const std::shared_ptr<DumpStream>& stream) {
   const ReaderTraits& traits = stream->traits();
   std::lock_guard lock(mutex_);
   if (refusal_) return *refusal_;  // closed since it came through the gate
   if (traits.epoch && *traits.epoch != epoch_) {
-    return make_error(er::kSourceFatalReadingBinlog, "The reader follows the master of epoch {}, this server serves epoch {}",
-                      *traits.epoch, epoch_);
+    return make_error(er::kSourceFatalReadingBinlog,
+                      "The reader follows the master of epoch {}, this server serves epoch {}", *traits.epoch,
+                      epoch_);
   }
   for (const auto& other : streams_) {
     if (traits.uuid == other->traits().uuid && stream->reader_server_id() != 0) {
-      spdlog::info("replica {} has connected again: its former connection is closed", traits.uuid.to_string());
+      spdlog::info("replica {} has connected again: its former connection is closed",
+                   traits.uuid.to_string());
       other->request_stop();
     }
   }

@@ -1,4 +1,5 @@
-// Readers of the log as a whole: who may read, one stream per reader, and ending them all when the role changes.
+// Readers of the log as a whole: who may read, one stream per reader, and ending them all when the role
+// changes.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,8 @@ class DumpService final : public wire::DumpHandler {
   };
   explicit DumpService(Environment environment);
 
-  // Readers are refused with `why` from now on, and those that are attached are cut off; returns when the last has gone.
+  // Readers are refused with `why` from now on, and those that are attached are cut off; returns when the
+  // last has gone.
   Task<void> close(Error why);
   // `epoch`: members of a cluster must name the same one.
   void open(uint64_t epoch);

@@ -26,9 +26,12 @@ constexpr uint16_t kFlagSecondHeartbeat = 2;
 
 uint64_t as_number(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::Int: return value.as_int() > 0 ? static_cast<uint64_t>(value.as_int()) : 0;
-    case Value::Kind::UInt: return value.as_uint();
-    default: break;
+    case Value::Kind::Int:
+      return value.as_int() > 0 ? static_cast<uint64_t>(value.as_int()) : 0;
+    case Value::Kind::UInt:
+      return value.as_uint();
+    default:
+      break;
   }
   const std::string text = value.to_text();
   uint64_t number = 0;
@@ -37,7 +40,8 @@ uint64_t as_number(const Value& value) {
 }
 
 // Variables of replication exist under their present and their former name.
-std::optional<Value> either_variable(const sql::Session& session, std::string_view name, std::string_view former) {
+std::optional<Value> either_variable(const sql::Session& session, std::string_view name,
+                                     std::string_view former) {
   if (auto value = session.user_variable(name); value && !value->is_null()) return value;
   if (auto value = session.user_variable(former); value && !value->is_null()) return value;
   return std::nullopt;
@@ -70,7 +74,8 @@ ReaderTraits ReaderTraits::of(const sql::Session& session, const wire::DumpReque
   if (auto semisync = either_variable(session, "rpl_semi_sync_replica", "rpl_semi_sync_slave")) {
     traits.semisync = as_number(*semisync) != 0;
   }
-  if (auto epoch = session.user_variable("commitd_epoch"); epoch && !epoch->is_null()) traits.epoch = as_number(*epoch);
+  if (auto epoch = session.user_variable("commitd_epoch"); epoch && !epoch->is_null())
+    traits.epoch = as_number(*epoch);
   traits.commitd = session.user_variable("commitd_reader").has_value();
   traits.non_blocking = (request.flags & kFlagNonBlocking) != 0;
   // MariaDB gives the same bit another meaning, and tells that it is MariaDB.
@@ -79,7 +84,8 @@ ReaderTraits ReaderTraits::of(const sql::Session& session, const wire::DumpReque
   return traits;
 }
 
-DumpStream::DumpStream(Source source, sql::Session& session, wire::Channel& channel, wire::DumpRequest request, ReaderTraits traits)
+DumpStream::DumpStream(Source source, sql::Session& session, wire::Channel& channel,
+                       wire::DumpRequest request, ReaderTraits traits)
     : source_(source),
       session_(session),
       channel_(channel),
@@ -121,7 +127,8 @@ Task<Status> DumpStream::stream() {
   co_return Status{};
 }
 
-// Ends the coroutine that reads from the peer, which only the end of the connection can do; so the error has to be sent here.
+// Ends the coroutine that reads from the peer, which only the end of the connection can do; so the error has
+// to be sent here.
 Task<void> DumpStream::hang_up(const Status& status) {
   if (!status.ok() && !peer_gone_ && !stopping_) {
     const Error& error = status.error();
@@ -158,33 +165,38 @@ Result<LogPosition> DumpStream::starting_point() {
   }
   start.offset = std::max(start.offset, kFirstEventAt);
   if (start > source_.pipeline.durable_end()) {
-    return make_error(er::kSourceFatalReadingBinlog, "Client requested source to start replication from position {} > file size",
+    return make_error(er::kSourceFatalReadingBinlog,
+                      "Client requested source to start replication from position {} > file size",
                       start.offset);
   }
   return start;
 }
 
-// A reader with transactions that this server should have made, but has not, has seen another history. A member of the cluster must not have
-// any that its master lacks: it would acknowledge on top of them.
+// A reader with transactions that this server should have made, but has not, has seen another history. A
+// member of the cluster must not have any that its master lacks: it would acknowledge on top of them.
 Status DumpStream::refuse_foreign_transactions() {
   GtidSet extra = request_.have;
   extra.subtract(source_.pipeline.gtid_logged());
-  const bool member = traits_.semisync && source_.acknowledgements.is_voter(traits_.uuid) && traits_.epoch.has_value();
+  const bool member =
+      traits_.semisync && source_.acknowledgements.is_voter(traits_.uuid) && traits_.epoch.has_value();
   if (extra.last(source_.server_uuid) == 0 && !(member && !extra.empty())) return {};
   return make_error(er::kSourceFatalReadingBinlog,
-                    "Replica has more GTIDs than the source has, using the source's SERVER_UUID ({}): the source lacks {}. One of them has "
+                    "Replica has more GTIDs than the source has, using the source's SERVER_UUID ({}): the "
+                    "source lacks {}. One of them has "
                     "lost transactions or was rolled back",
                     source_.server_uuid.to_string(), extra.to_string());
 }
 
-// Only members that acknowledge see what is not acknowledged yet: what others see can no longer be taken back.
+// Only members that acknowledge see what is not acknowledged yet: what others see can no longer be taken
+// back.
 CommitPipeline::Bound DumpStream::bound() const {
   const bool voter = traits_.semisync && source_.acknowledgements.is_voter(traits_.uuid);
   return voter ? CommitPipeline::Bound::Durable : CommitPipeline::Bound::Acknowledged;
 }
 
 LogPosition DumpStream::limit() const {
-  return bound() == CommitPipeline::Bound::Durable ? source_.pipeline.durable_end() : source_.pipeline.acknowledged_end();
+  return bound() == CommitPipeline::Bound::Durable ? source_.pipeline.durable_end()
+                                                   : source_.pipeline.acknowledged_end();
 }
 
 Task<Status> DumpStream::stream_until_stopped() {
@@ -196,7 +208,8 @@ Task<Status> DumpStream::stream_until_stopped() {
     COMMITD_CO_RETURN_IF_ERROR(ship_available(end));
     if (traits_.commitd) write_watermark_if_advanced();
     report_held();
-    if (channel_.buffered() == 0 && heartbeats && Clock::now() >= next_heartbeat) write_heartbeat(std::nullopt);
+    if (channel_.buffered() == 0 && heartbeats && Clock::now() >= next_heartbeat)
+      write_heartbeat(std::nullopt);
     if (channel_.buffered() > 0) {
       Status flushed = co_await channel_.flush();
       if (!flushed.ok()) co_return Status{};  // the peer is gone: nobody to tell
@@ -237,7 +250,8 @@ Status DumpStream::ship(const binlog::LogChunk& chunk) {
 
 Status DumpStream::begin_file(LogPosition start) {
   binlog::Log& log = source_.pipeline.log();
-  write_event(fake_rotate(source_.server_id, log.file_name(start.file), start.offset, traits_.checksummed), false);
+  write_event(fake_rotate(source_.server_id, log.file_name(start.file), start.offset, traits_.checksummed),
+              false);
   file_ = start.file;
   if (hold_) {
     hold_->move_to(file_);
@@ -250,7 +264,8 @@ Status DumpStream::begin_file(LogPosition start) {
   auto event = binlog::parse_event(head->bytes);
   if (!event) return std::move(event).error();
   if (event->header.type != EventType::FormatDescription) {
-    return make_error(er::kSourceFatalReadingBinlog, "{} does not begin with a format description", log.file_name(start.file));
+    return make_error(er::kSourceFatalReadingBinlog, "{} does not begin with a format description",
+                      log.file_name(start.file));
   }
   write_event(shipped_format_description(event->bytes, true, traits_.checksummed), false);
   return {};
@@ -274,10 +289,12 @@ Status DumpStream::select(const binlog::LogChunk& chunk) {
     if (*place == Place::First) skipping_ = request_.by_gtid && request_.have.contains(boundary_.gtid());
     if (*place == Place::Outside) {
       skipping_ = false;
-      if (binlog::parse_own_event(*event, true)) continue;  // group marks and what was never meant to leave this server
+      if (binlog::parse_own_event(*event, true))
+        continue;  // group marks and what was never meant to leave this server
     }
     if (!skipping_) {
-      items_.push_back({event->bytes, event->header.type == EventType::FormatDescription, *place == Place::Last});
+      items_.push_back(
+          {event->bytes, event->header.type == EventType::FormatDescription, *place == Place::Last});
     }
     if (*place == Place::Last) pass_transaction(end);
   }
@@ -314,8 +331,10 @@ void DumpStream::write_items() {
 }
 
 void DumpStream::write_event(std::string_view event, bool wants_acknowledgement) {
-  static auto& events = observe::counter("commitd_dump_events_sent_total", "Events sent to readers of the log.");
-  static auto& bytes = observe::counter("commitd_dump_bytes_sent_total", "Bytes of events sent to readers of the log.");
+  static auto& events =
+      observe::counter("commitd_dump_events_sent_total", "Events sent to readers of the log.");
+  static auto& bytes =
+      observe::counter("commitd_dump_bytes_sent_total", "Bytes of events sent to readers of the log.");
   channel_.write_packet(packet_head(traits_.semisync, wants_acknowledgement), event);
   // The reader answers with a packet of its own, numbered 0; ours go on behind that.
   if (traits_.semisync && wants_acknowledgement) channel_.set_sequence(1);
@@ -325,7 +344,8 @@ void DumpStream::write_event(std::string_view event, bool wants_acknowledgement)
 
 void DumpStream::write_heartbeat(std::optional<Watermark> watermark) {
   Heartbeat heartbeat{source_.pipeline.log().file_name(position_.file), position_.offset, watermark};
-  write_event(heartbeat_event(source_.server_id, heartbeat, traits_.second_heartbeat, traits_.checksummed), false);
+  write_event(heartbeat_event(source_.server_id, heartbeat, traits_.second_heartbeat, traits_.checksummed),
+              false);
 }
 
 void DumpStream::write_watermark_if_advanced() {
@@ -357,7 +377,8 @@ void DumpStream::take_acknowledgement(std::string_view packet) {
   if (!file) return;
   const LogPosition acknowledged{*file, parsed->position};
   if (acknowledged > position_) return;  // nobody can hold what was not sent
-  static auto& acknowledgements = observe::counter("commitd_semisync_acks_total", "Acknowledgements received from replicas.");
+  static auto& acknowledgements =
+      observe::counter("commitd_semisync_acks_total", "Acknowledgements received from replicas.");
   acknowledgements.add();
   held_ = std::max(held_, acknowledged);
   report_held();
@@ -384,7 +405,8 @@ Task<void> DumpStream::watch_acknowledged(std::shared_ptr<DumpStream> self) {
   LogPosition seen = self->source_.pipeline.acknowledged_end();
   while (!self->ended_ && !self->stopping_) {
     const Deadline deadline = Clock::now() + kWatchPeriod;
-    const bool moved = co_await self->source_.pipeline.wait_beyond(seen, CommitPipeline::Bound::Acknowledged, deadline);
+    const bool moved =
+        co_await self->source_.pipeline.wait_beyond(seen, CommitPipeline::Bound::Acknowledged, deadline);
     if (self->ended_ || (!moved && Clock::now() < deadline)) co_return;
     seen = std::max(seen, self->source_.pipeline.acknowledged_end());
     self->changed_.set();

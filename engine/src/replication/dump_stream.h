@@ -1,7 +1,8 @@
-// One reader's stream of the log: what to send next, in which frame, how far, and what the reader's acknowledgements mean.
+// One reader's stream of the log: what to send next, in which frame, how far, and what the reader's
+// acknowledgements mean.
 //
-// Everything here runs on the reactor of the reader's session: the stream itself, a coroutine that reads what the peer says, and one or two
-// that watch the log grow.
+// Everything here runs on the reactor of the reader's session: the stream itself, a coroutine that reads what
+// the peer says, and one or two that watch the log grow.
 #pragma once
 
 #include <deque>
@@ -31,7 +32,7 @@ struct ReaderTraits {
   bool second_heartbeat = false;  // heartbeat v2
   bool non_blocking = false;
   std::chrono::nanoseconds heartbeat_period{0};  // 0 = none wanted
-  std::optional<uint64_t> epoch;                 // a member's: it follows the master of this epoch and no other
+  std::optional<uint64_t> epoch;  // a member's: it follows the master of this epoch and no other
 
   static ReaderTraits of(const sql::Session& session, const wire::DumpRequest& request);
 };
@@ -45,7 +46,8 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
     Uuid server_uuid;
   };
 
-  DumpStream(Source source, sql::Session& session, wire::Channel& channel, wire::DumpRequest request, ReaderTraits traits);
+  DumpStream(Source source, sql::Session& session, wire::Channel& channel, wire::DumpRequest request,
+             ReaderTraits traits);
 
   const ReaderTraits& traits() const { return traits_; }
   uint32_t reader_server_id() const { return request_.server_id; }
@@ -98,15 +100,15 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   const ReaderTraits traits_;
   Reactor* const home_;
 
-  LogPosition position_;  // everything before it is sent or skipped
-  uint32_t file_ = 0;     // the file whose head has been sent
+  LogPosition position_;                     // everything before it is sent or skipped
+  uint32_t file_ = 0;                        // the file whose head has been sent
   std::unique_ptr<binlog::Log::Hold> hold_;  // keeps the files we still need from being purged
   TransactionBoundary boundary_;
   bool skipping_ = false;  // the reader has the transaction we are in
   std::vector<Item> items_;
 
-  // Invariant: the reader holds the log durably up to held_, and nothing but bytes outside transactions follows held_ when it is not below
-  // owed_, the end of the last transaction that was sent.
+  // Invariant: the reader holds the log durably up to held_, and nothing but bytes outside transactions
+  // follows held_ when it is not below owed_, the end of the last transaction that was sent.
   LogPosition held_, owed_;
   AckTracker::Token token_ = 0;
 

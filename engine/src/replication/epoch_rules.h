@@ -1,4 +1,5 @@
-// Which role statements a server may obey: a pure decision from what it has promised durably. See "Epochs" in engine/CONTROL.md.
+// Which role statements a server may obey: a pure decision from what it has promised durably. See "Epochs" in
+// engine/CONTROL.md.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,9 @@ enum class Verdict : uint8_t {
   SameAgain,  // the durable state says this already: make sure it is in force
 };
 
-// Invariants: the durable epoch never falls; within one epoch a server is granted at most one of the roles master and replica; a master's
-// quorum changes within an epoch only by a larger version. Everything else is refused with error 3000.
+// Invariants: the durable epoch never falls; within one epoch a server is granted at most one of the roles
+// master and replica; a master's quorum changes within an epoch only by a larger version. Everything else is
+// refused with error 3000.
 Result<Verdict> judge_fence(const RoleState& durable, uint64_t epoch);
 Result<Verdict> judge_promote(const RoleState& durable, uint64_t epoch, const Quorum& quorum);
 Result<Verdict> judge_follow(const RoleState& durable, uint64_t epoch, const sql::FollowTarget& target);

@@ -35,7 +35,8 @@ Expected outcome(const Result<Verdict>& verdict) {
   return *verdict == Verdict::Grant ? kGranted : kSame;
 }
 
-// What a server that has promised epoch 5 as `had` answers to each statement with a lower, the same and a higher epoch.
+// What a server that has promised epoch 5 as `had` answers to each statement with a lower, the same and a
+// higher epoch.
 struct Case {
   Grant had;
   Expected fence[3], promote[3], follow[3];
@@ -43,9 +44,18 @@ struct Case {
 
 TEST(EpochRules, TableOfRolesAndEpochs) {
   const Case cases[] = {
-      {Grant::Fenced, {kRefused, kSame, kGranted}, {kRefused, kGranted, kGranted}, {kRefused, kGranted, kGranted}},
-      {Grant::Replica, {kRefused, kRefused, kGranted}, {kRefused, kRefused, kGranted}, {kRefused, kSame, kGranted}},
-      {Grant::Master, {kRefused, kRefused, kGranted}, {kRefused, kSame, kGranted}, {kRefused, kRefused, kGranted}},
+      {Grant::Fenced,
+       {kRefused, kSame, kGranted},
+       {kRefused, kGranted, kGranted},
+       {kRefused, kGranted, kGranted}},
+      {Grant::Replica,
+       {kRefused, kRefused, kGranted},
+       {kRefused, kRefused, kGranted},
+       {kRefused, kSame, kGranted}},
+      {Grant::Master,
+       {kRefused, kRefused, kGranted},
+       {kRefused, kSame, kGranted},
+       {kRefused, kRefused, kGranted}},
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(grant_name(one.had));

@@ -30,8 +30,8 @@ bool all_bits_set(std::string_view bitmap, uint64_t bits) {
 // One transaction on its way into a write set.
 class TransactionReplay {
  public:
-  TransactionReplay(const EventApplier::TableFinder& find_table, const EventApplier::StatementApplier& apply_statement, bool alone,
-                    WriteSet& writes)
+  TransactionReplay(const EventApplier::TableFinder& find_table,
+                    const EventApplier::StatementApplier& apply_statement, bool alone, WriteSet& writes)
       : find_table_(find_table), apply_statement_(apply_statement), alone_(alone), writes_(writes) {}
 
   Status apply_all(std::string_view events) {
@@ -49,20 +49,27 @@ class TransactionReplay {
  private:
   Status apply(const EventView& event) {
     switch (event.header.type) {
-      case EventType::Query: return apply_query(event);
-      case EventType::TableMap: return map_table(event);
+      case EventType::Query:
+        return apply_query(event);
+      case EventType::TableMap:
+        return map_table(event);
       case EventType::WriteRows:
       case EventType::UpdateRows:
-      case EventType::DeleteRows: return apply_rows(event);
-      case EventType::Ignorable: return apply_own(event);
+      case EventType::DeleteRows:
+        return apply_rows(event);
+      case EventType::Ignorable:
+        return apply_own(event);
       case EventType::Gtid:
       case EventType::Xid:
-      case EventType::RowsQuery: return {};
-      default: break;
+      case EventType::RowsQuery:
+        return {};
+      default:
+        break;
     }
     if ((event.header.flags & binlog::kFlagIgnorable) != 0) return {};
     return make_error(er::kSourceFatalReadingBinlog,
-                      "Cannot apply an event of type {} (end position {}): only row events and DDL are supported, set binlog_format=ROW "
+                      "Cannot apply an event of type {} (end position {}): only row events and DDL are "
+                      "supported, set binlog_format=ROW "
                       "on the source",
                       static_cast<int>(event.header.type), event.header.end_position);
   }
@@ -84,12 +91,15 @@ class TransactionReplay {
     if (!map) return std::move(map).error();
     TablePtr table = find_table_(map->db, map->table);
     if (table == nullptr) {
-      return make_error(er::kNoSuchTable, "Row event before position {} changes table '{}.{}', which does not exist here",
+      return make_error(er::kNoSuchTable,
+                        "Row event before position {} changes table '{}.{}', which does not exist here",
                         event.header.end_position, map->db, map->table);
     }
     if (table->columns.size() != map->types.size()) {
-      return make_error(er::kErrorOnRead, "Row event before position {} has {} columns for table '{}.{}', which has {} here",
-                        event.header.end_position, map->types.size(), map->db, map->table, table->columns.size());
+      return make_error(er::kErrorOnRead,
+                        "Row event before position {} has {} columns for table '{}.{}', which has {} here",
+                        event.header.end_position, map->types.size(), map->db, map->table,
+                        table->columns.size());
     }
     tables_[map->table_id] = std::move(table);
     return {};
@@ -99,14 +109,18 @@ class TransactionReplay {
     auto own = parse_own_event(event, true);
     if (!own) return {};
     switch (own->kind) {
-      case binlog::OwnKind::RowIds: return read_row_ids(own->payload);
+      case binlog::OwnKind::RowIds:
+        return read_row_ids(own->payload);
       case binlog::OwnKind::GroupOpen:
-      case binlog::OwnKind::Epoch: return {};
-      case binlog::OwnKind::LocalOnly: break;  // the pipeline unwraps it
+      case binlog::OwnKind::Epoch:
+        return {};
+      case binlog::OwnKind::LocalOnly:
+        break;  // the pipeline unwraps it
     }
-    return make_error(er::kSourceFatalReadingBinlog,
-                      "The log has an event of our own kind {}, which this release does not know; a newer release wrote it",
-                      static_cast<int>(own->kind));
+    return make_error(
+        er::kSourceFatalReadingBinlog,
+        "The log has an event of our own kind {}, which this release does not know; a newer release wrote it",
+        static_cast<int>(own->kind));
   }
 
   Status read_row_ids(std::string_view payload) {
@@ -125,13 +139,15 @@ class TransactionReplay {
     if (!rows) return std::move(rows).error();
     auto found = tables_.find(rows->table_id);
     if (found == tables_.end()) {
-      return make_error(er::kErrorOnRead, "Row event before position {} has no table map in front", event.header.end_position);
+      return make_error(er::kErrorOnRead, "Row event before position {} has no table map in front",
+                        event.header.end_position);
     }
     const TableDef& table = *found->second;
     if (rows->columns != table.columns.size() || !all_bits_set(rows->before_bitmap, rows->columns) ||
         !all_bits_set(rows->after_bitmap, rows->after_bitmap.empty() ? 0 : rows->columns)) {
       return make_error(er::kErrorOnRead,
-                        "Row event before position {} for table '{}.{}' does not carry all columns: set binlog_row_image=FULL on the source",
+                        "Row event before position {} for table '{}.{}' does not carry all columns: set "
+                        "binlog_row_image=FULL on the source",
                         event.header.end_position, table.db, table.name);
     }
     std::string_view rest = rows->rows;
@@ -175,7 +191,8 @@ class TransactionReplay {
     if (table.has_primary_key()) return {};
     if (next_row_id_ == row_ids_.size()) {
       return make_error(er::kErrorOnRead,
-                        "A change of table '{}.{}', which has no primary key, does not say which row it is for: the source is not commitd; "
+                        "A change of table '{}.{}', which has no primary key, does not say which row it is "
+                        "for: the source is not commitd; "
                         "give the table a primary key there",
                         table.db, table.name);
     }
@@ -198,16 +215,18 @@ EventApplier::EventApplier(TableFinder find_table, StatementApplier apply_statem
     : find_table_(std::move(find_table)), apply_statement_(std::move(apply_statement)) {}
 
 EventApplier::EventApplier(sql::Catalog& catalog, sql::ServerContext& server)
-    : EventApplier([&catalog](std::string_view db, std::string_view table) { return catalog.find_table(db, table); },
-                   [&server](const binlog::QueryEvent& event, WriteSet& writes) {
-                     return sql::apply_logged_statement(server, event, writes);
-                   }) {}
+    : EventApplier(
+          [&catalog](std::string_view db, std::string_view table) { return catalog.find_table(db, table); },
+          [&server](const binlog::QueryEvent& event, WriteSet& writes) {
+            return sql::apply_logged_statement(server, event, writes);
+          }) {}
 
 Result<EventApplier::Outcome> EventApplier::build(std::string_view events, bool alone, WriteSet& writes) {
   TransactionReplay replay(find_table_, apply_statement_, alone, writes);
   COMMITD_RETURN_IF_ERROR(replay.apply_all(events));
-  static auto& applied = observe::counter("commitd_replica_applied_transactions_total",
-                                          "Transactions applied from their events: received ones, and those of recovery.");
+  static auto& applied =
+      observe::counter("commitd_replica_applied_transactions_total",
+                       "Transactions applied from their events: received ones, and those of recovery.");
   if (alone || !replay.outcome.exclusive) applied.add();
   return std::move(replay.outcome);
 }

@@ -1,4 +1,5 @@
-// Turns a logged transaction back into writes: what a replica does with what it received, and recovery with what it finds in the log.
+// Turns a logged transaction back into writes: what a replica does with what it received, and recovery with
+// what it finds in the log.
 #pragma once
 
 #include <map>

@@ -19,7 +19,8 @@ ColumnDef column(std::string name, FieldType type, uint32_t length = 0) {
   return column;
 }
 
-// (id INT AUTO_INCREMENT, note VARCHAR(50)), with a secondary index on note; the primary key is left out on demand.
+// (id INT AUTO_INCREMENT, note VARCHAR(50)), with a secondary index on note; the primary key is left out on
+// demand.
 TableDef notes_table(bool with_primary_key) {
   TableDef table;
   table.id = 12;
@@ -89,7 +90,9 @@ class Session {
   const TableDef& table_;
 };
 
-Row row(int64_t id, std::string note) { return {Value::integer(id), Value::string(std::move(note))}; }
+Row row(int64_t id, std::string note) {
+  return {Value::integer(id), Value::string(std::move(note))};
+}
 
 void expect_equal(const WriteSet& rebuilt, const WriteSet& executed) {
   ASSERT_EQ(rebuilt.entries().size(), executed.entries().size());

@@ -6,11 +6,16 @@ namespace commitd::replication {
 
 std::string_view receiver_state_name(ReceiverState state) {
   switch (state) {
-    case ReceiverState::Off: return "off";
-    case ReceiverState::Connecting: return "connecting";
-    case ReceiverState::Receiving: return "receiving";
-    case ReceiverState::Error: return "error";
-    case ReceiverState::Diverged: return "diverged";
+    case ReceiverState::Off:
+      return "off";
+    case ReceiverState::Connecting:
+      return "connecting";
+    case ReceiverState::Receiving:
+      return "receiving";
+    case ReceiverState::Error:
+      return "error";
+    case ReceiverState::Diverged:
+      return "diverged";
   }
   return "off";
 }

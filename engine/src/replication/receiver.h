@@ -1,5 +1,5 @@
-// The replica's side of a dump stream: connects to the source, agrees with it on a common history, receives transactions into the own log,
-// and acknowledges each one when it is durable there.
+// The replica's side of a dump stream: connects to the source, agrees with it on a common history, receives
+// transactions into the own log, and acknowledges each one when it is durable there.
 #pragma once
 
 #include <atomic>
@@ -48,9 +48,11 @@ class Receiver {
 
   ~Receiver();
 
-  // Starts to receive in the background; stop() must have returned before. Goes on trying until it is stopped or has diverged.
+  // Starts to receive in the background; stop() must have returned before. Goes on trying until it is stopped
+  // or has diverged.
   void start(Environment environment, Target target);
-  // When this returns, nothing that was received is still on its way into the log, nothing more will come and nothing will be acknowledged.
+  // When this returns, nothing that was received is still on its way into the log, nothing more will come and
+  // nothing will be acknowledged.
   Task<void> stop();
 
   ReceiverReport report() const;

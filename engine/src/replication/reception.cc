@@ -42,7 +42,8 @@ Task<void> Reception::run(std::shared_ptr<Reception> self) {
       co_return;
     }
     if (!status.ok()) {
-      if (was_receiving) spdlog::warn("replication from {}: {}", self->target_.source.host, status.error().message);
+      if (was_receiving)
+        spdlog::warn("replication from {}: {}", self->target_.source.host, status.error().message);
       self->show(ReceiverState::Error, status.error());
     }
     pause = was_receiving ? kFirstRetry : std::min(pause * 2, kLongestRetry);
@@ -98,24 +99,29 @@ Task<Status> Reception::receive_from(ConnectionPtr connection) {
   co_return co_await receive(connection);
 }
 
-// Cuts off what the source does not have. Nothing of ours is on the way into the log here: the former connection has waited for that.
+// Cuts off what the source does not have. Nothing of ours is on the way into the log here: the former
+// connection has waited for that.
 Status Reception::agree_on_history(Connection& connection) {
   binlog::CommitPipeline& pipeline = *environment_.pipeline;
   if (!target_.epoch || connection.source.logged.contains(pipeline.gtid_logged())) return {};
-  // Invariant: a number that was ever written into this log is never given to another transaction, so the floor is durable before the cut.
+  // Invariant: a number that was ever written into this log is never given to another transaction, so the
+  // floor is durable before the cut.
   const uint64_t floor = pipeline.next_gno() - 1;
   COMMITD_RETURN_IF_ERROR(environment_.save_gno_floor(floor));
   pipeline.raise_gno_floor(floor);
   auto cut = pipeline.cut_unacknowledged(connection.source.logged);
   if (!cut) return std::move(cut).error();
-  spdlog::warn("cut {} unacknowledged transactions that the source {} does not have", *cut, connection.source.uuid.to_string());
+  spdlog::warn("cut {} unacknowledged transactions that the source {} does not have", *cut,
+               connection.source.uuid.to_string());
   return {};
 }
 
 Task<Status> Reception::request_stream(Connection& connection) {
   binlog::CommitPipeline& pipeline = *environment_.pipeline;
-  // A commitd tells what is acknowledged; with another source what is durable here is all there is to wait for.
-  pipeline.set_gate(connection.source.commitd ? binlog::CommitPipeline::Gate::Gated : binlog::CommitPipeline::Gate::Immediate);
+  // A commitd tells what is acknowledged; with another source what is durable here is all there is to wait
+  // for.
+  pipeline.set_gate(connection.source.commitd ? binlog::CommitPipeline::Gate::Gated
+                                              : binlog::CommitPipeline::Gate::Immediate);
   wire::Client& client = *connection.client;
   const std::string introduction = register_replica_payload(environment_.server_id, environment_.port);
   COMMITD_CO_RETURN_IF_ERROR(co_await client.send_command(kComRegisterReplica, introduction));
@@ -123,8 +129,9 @@ Task<Status> Reception::request_stream(Connection& connection) {
   Result<std::string> answer = co_await client.channel().read_packet(deadline);
   if (!answer.ok()) co_return std::move(answer).error();
   if (answer->empty() || answer->front() != 0) {
-    co_return make_error(er::kSourceFatalReadingBinlog, "The source refused to register this replica: does its account have the REPLICATION "
-                                                        "SLAVE privilege?");
+    co_return make_error(er::kSourceFatalReadingBinlog,
+                         "The source refused to register this replica: does its account have the REPLICATION "
+                         "SLAVE privilege?");
   }
   connection.have = pipeline.gtid_logged();
   connection.end_at_request = pipeline.durable_end();
@@ -147,13 +154,15 @@ Task<Status> Reception::receive(ConnectionPtr connection) {
     if (stopping_) break;
     if (step->transaction) take_transaction(connection, std::move(*step->transaction));
     if (step->watermark) take_watermark(*connection, *step->watermark);
-    while (connection->bytes_on_the_way() > kMaxBytesOnTheWay && !stopping_) co_await connection->progress.wait();
+    while (connection->bytes_on_the_way() > kMaxBytesOnTheWay && !stopping_)
+      co_await connection->progress.wait();
   }
   co_return Status{};
 }
 
 void Reception::take_transaction(const ConnectionPtr& connection, ReceivedTransaction transaction) {
-  static auto& received = observe::counter("commitd_replica_received_transactions_total", "Transactions received from the source.");
+  static auto& received = observe::counter("commitd_replica_received_transactions_total",
+                                           "Transactions received from the source.");
   // Told by GTID and never by server id: a server that comes back must take its own former transactions.
   if (connection->have.contains(transaction.gtid)) return;
   connection->have.add(transaction.gtid);
@@ -164,17 +173,18 @@ void Reception::take_transaction(const ConnectionPtr& connection, ReceivedTransa
     connection->handed_bytes += bytes;
   }
   std::optional<Acknowledgement> acknowledgement;
-  if (transaction.wants_acknowledgement) acknowledgement = Acknowledgement{transaction.source_file, transaction.source_position};
+  if (transaction.wants_acknowledgement)
+    acknowledgement = Acknowledgement{transaction.source_file, transaction.source_position};
   environment_.pipeline->append_received(
       std::move(transaction.events), transaction.gtid,
-      [self = shared_from_this(), connection, bytes, acknowledgement = std::move(acknowledgement)](LogPosition) {
-        note_durable(self, connection, bytes, acknowledgement);
-      });
+      [self = shared_from_this(), connection, bytes, acknowledgement = std::move(acknowledgement)](
+          LogPosition) { note_durable(self, connection, bytes, acknowledgement); });
 }
 
-// On the log thread. One notice on its way to the reactor stands for all that become durable until it arrives.
-void Reception::note_durable(const std::shared_ptr<Reception>& self, const ConnectionPtr& connection, uint64_t bytes,
-                             const std::optional<Acknowledgement>& acknowledgement) {
+// On the log thread. One notice on its way to the reactor stands for all that become durable until it
+// arrives.
+void Reception::note_durable(const std::shared_ptr<Reception>& self, const ConnectionPtr& connection,
+                             uint64_t bytes, const std::optional<Acknowledgement>& acknowledgement) {
   {
     std::lock_guard lock(connection->mutex);
     connection->durable_bytes += bytes;
@@ -206,7 +216,8 @@ Task<void> Reception::wait_until_durable(ConnectionPtr connection) {
   }
 }
 
-// Invariant: an acknowledgement leaves only after the transaction, and all before it, are durable in the own log.
+// Invariant: an acknowledgement leaves only after the transaction, and all before it, are durable in the own
+// log.
 Task<void> Reception::send_acknowledgements(ConnectionPtr connection) {
   wire::Channel& channel = connection->client->channel();
   while (!connection->closed) {

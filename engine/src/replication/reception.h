@@ -1,5 +1,5 @@
-// One episode of receiving: from start() to stop() of the Receiver, over any number of connections. Runs on one reactor; only `durable`
-// notices of the log thread come from elsewhere.
+// One episode of receiving: from start() to stop() of the Receiver, over any number of connections. Runs on
+// one reactor; only `durable` notices of the log thread come from elsewhere.
 #pragma once
 
 #include "replication/receiver.h"
@@ -20,7 +20,8 @@ class Reception : public std::enable_shared_from_this<Reception> {
   ReceiverReport report() const;
 
  private:
-  // One connection to the source. Outlives the reception loop as long as its acknowledger or a durable notice needs it.
+  // One connection to the source. Outlives the reception loop as long as its acknowledger or a durable notice
+  // needs it.
   struct Connection {
     std::unique_ptr<wire::Client> client;
     SourceTraits source;
@@ -49,8 +50,8 @@ class Reception : public std::enable_shared_from_this<Reception> {
   void take_transaction(const ConnectionPtr& connection, ReceivedTransaction transaction);
   void take_watermark(Connection& connection, const Watermark& watermark);
   Task<void> wait_until_durable(ConnectionPtr connection);
-  static void note_durable(const std::shared_ptr<Reception>& self, const ConnectionPtr& connection, uint64_t bytes,
-                           const std::optional<Acknowledgement>& acknowledgement);
+  static void note_durable(const std::shared_ptr<Reception>& self, const ConnectionPtr& connection,
+                           uint64_t bytes, const std::optional<Acknowledgement>& acknowledgement);
   static Task<void> send_acknowledgements(ConnectionPtr connection);
 
   void show(ReceiverState state, std::optional<Error> error = std::nullopt);

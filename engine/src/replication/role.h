@@ -14,12 +14,18 @@ inline constexpr std::array kAllRoles = {Role::Uninitialized, Role::Undecided, R
 
 inline std::string_view role_name(Role role) {
   switch (role) {
-    case Role::Uninitialized: return "uninitialized";
-    case Role::Undecided: return "undecided";
-    case Role::Fenced: return "fenced";
-    case Role::Replica: return "replica";
-    case Role::Master: return "master";
-    case Role::Standalone: return "standalone";
+    case Role::Uninitialized:
+      return "uninitialized";
+    case Role::Undecided:
+      return "undecided";
+    case Role::Fenced:
+      return "fenced";
+    case Role::Replica:
+      return "replica";
+    case Role::Master:
+      return "master";
+    case Role::Standalone:
+      return "standalone";
   }
   return "undecided";
 }

@@ -14,13 +14,15 @@ using binlog::CommitPipeline;
 using Gate = CommitPipeline::Gate;
 
 Error read_only() {
-  return make_error(er::kOptionPreventsStatement,
-                    "The MySQL server is running with the --super-read-only option so it cannot execute this statement");
+  return make_error(
+      er::kOptionPreventsStatement,
+      "The MySQL server is running with the --super-read-only option so it cannot execute this statement");
 }
 
 Error outcome_unknown() {
   return make_error(er::kServerShutdown,
-                    "The server was demoted while the transaction waited for acknowledgements: whether it is committed is decided by the "
+                    "The server was demoted while the transaction waited for acknowledgements: whether it is "
+                    "committed is decided by the "
                     "new master");
 }
 
@@ -29,7 +31,8 @@ Error outcome_unknown() {
 RoleManager::RoleManager(ReplicationContext context)
     : context_(std::move(context)),
       acknowledgements_([this](LogPosition up_to) { pipeline_.load()->acknowledge(up_to); }),
-      dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, context_.server_id, context_.server_uuid}) {
+      dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, context_.server_id,
+              context_.server_uuid}) {
   register_metrics();
 }
 
@@ -43,10 +46,14 @@ Status RoleManager::load() {
   return {};
 }
 
-uint64_t RoleManager::gno_floor() const { return state().gno_floor; }
+uint64_t RoleManager::gno_floor() const {
+  return state().gno_floor;
+}
 
 // A server that has once served under epochs never decides for itself again.
-bool RoleManager::starts_undecided() const { return context_.require_role || state().epoch > 0; }
+bool RoleManager::starts_undecided() const {
+  return context_.require_role || state().epoch > 0;
+}
 
 void RoleManager::attach(CommitPipeline& pipeline) {
   pipeline_ = &pipeline;
@@ -82,14 +89,16 @@ RoleState RoleManager::state() const {
 
 Status RoleManager::require_pipeline() const {
   if (pipeline_.load() != nullptr) return {};
-  return make_error(er::kOptionPreventsStatement, "This server has no data yet: ALTER INSTANCE INITIALIZE comes first");
+  return make_error(er::kOptionPreventsStatement,
+                    "This server has no data yet: ALTER INSTANCE INITIALIZE comes first");
 }
 
 Status RoleManager::require_no_epoch() const {
   COMMITD_RETURN_IF_ERROR(require_pipeline());
   if (!starts_undecided()) return {};
   return make_error(er::kOptionPreventsStatement,
-                    "This server gets its role by ALTER INSTANCE … EPOCH; use ALTER INSTANCE FOLLOW to replicate from another server");
+                    "This server gets its role by ALTER INSTANCE … EPOCH; use ALTER INSTANCE FOLLOW to "
+                    "replicate from another server");
 }
 
 Status RoleManager::save(RoleState next) {
@@ -133,7 +142,8 @@ Task<void> RoleManager::step_down(Role next) {
   acknowledgements_.stop();
   pipeline.close_to_local_commits(read_only());
   pipeline.set_gate(Gate::Gated);
-  co_await dumps_.close(make_error(er::kSourceFatalReadingBinlog, "This server is {} and serves no log", role_name(next)));
+  co_await dumps_.close(
+      make_error(er::kSourceFatalReadingBinlog, "This server is {} and serves no log", role_name(next)));
   co_await receiver_.stop();
   pipeline.fail_waiters(outcome_unknown());
   if (before == Role::Master || before == Role::Standalone) co_await context_.close_client_sessions();
@@ -142,7 +152,8 @@ Task<void> RoleManager::step_down(Role next) {
 Task<Status> RoleManager::initialize() {
   AsyncMutex::Guard guard = co_await control_.lock();
   if (pipeline_.load() != nullptr) {
-    co_return make_error(er::kAlreadyInitialized, "This server has data already; it is initialized only once");
+    co_return make_error(er::kAlreadyInitialized,
+                         "This server has data already; it is initialized only once");
   }
   co_return co_await context_.initialize();
 }
@@ -167,7 +178,8 @@ Task<Status> RoleManager::promote(uint64_t epoch, uint32_t wait_count, std::vect
   COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
   Quorum quorum{0, wait_count, sorted_uuids(std::move(members))};
   if (std::binary_search(quorum.members.begin(), quorum.members.end(), context_.server_uuid)) {
-    co_return make_error(er::kWrongArguments, "MEMBERS names this server itself; only the others acknowledge");
+    co_return make_error(er::kWrongArguments,
+                         "MEMBERS names this server itself; only the others acknowledge");
   }
   RoleState next = state();
   Result<Verdict> verdict = judge_promote(next, epoch, quorum);
@@ -263,8 +275,8 @@ Task<Status> RoleManager::log_epoch_transaction(uint64_t epoch) {
   co_return Status{};
 }
 
-// A master's log is the truth once enough members hold all of it; and what it holds must be visible before anybody writes on top of it,
-// because no row lock protects what is still on its way into the engine.
+// A master's log is the truth once enough members hold all of it; and what it holds must be visible before
+// anybody writes on top of it, because no row lock protects what is still on its way into the engine.
 Task<void> RoleManager::open_when_acknowledged(RoleManager* self, uint64_t generation) {
   constexpr auto kLook = std::chrono::seconds(1);
   CommitPipeline& pipeline = *self->pipeline_.load();
@@ -324,7 +336,8 @@ void RoleManager::serve_as_replica(Receiver::Target target) {
   receiver_.start(std::move(environment), std::move(target));
 }
 
-Task<Status> RoleManager::set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count, std::vector<Uuid> members) {
+Task<Status> RoleManager::set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count,
+                                     std::vector<Uuid> members) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
   Quorum quorum{version, wait_count, sorted_uuids(std::move(members))};
@@ -332,7 +345,9 @@ Task<Status> RoleManager::set_quorum(uint64_t epoch, uint64_t version, uint32_t 
   Result<Verdict> verdict = judge_quorum(next, epoch, quorum);
   if (!verdict.ok()) co_return std::move(verdict).error();
   if (role() != Role::Master) {
-    co_return make_error(er::kOptionPreventsStatement, "This server is {}: only a serving master's quorum can be changed", role_name(role()));
+    co_return make_error(er::kOptionPreventsStatement,
+                         "This server is {}: only a serving master's quorum can be changed",
+                         role_name(role()));
   }
   if (*verdict == Verdict::SameAgain) co_return Status{};
   next.quorum = quorum;
@@ -376,10 +391,13 @@ Task<Status> RoleManager::change_source(sql::FollowTarget target, bool auto_posi
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
   if (role() == Role::Replica) {
-    co_return make_error(3021, "This operation cannot be performed with a running replica io thread; run STOP REPLICA IO_THREAD first");
+    co_return make_error(3021,
+                         "This operation cannot be performed with a running replica io thread; run STOP "
+                         "REPLICA IO_THREAD first");
   }
   if (!auto_position) {
-    co_return make_error(er::kNotSupportedYet, "Replication by file and position is not supported: add SOURCE_AUTO_POSITION = 1");
+    co_return make_error(er::kNotSupportedYet,
+                         "Replication by file and position is not supported: add SOURCE_AUTO_POSITION = 1");
   }
   RoleState next = state();
   next.source = std::move(target);
@@ -395,7 +413,8 @@ Task<Status> RoleManager::start_replica() {
   if (role() == Role::Replica) co_return Status{};
   RoleState next = state();
   if (next.source.host.empty()) {
-    co_return make_error(1200, "The server is not configured as replica; fix with CHANGE REPLICATION SOURCE TO");
+    co_return make_error(1200,
+                         "The server is not configured as replica; fix with CHANGE REPLICATION SOURCE TO");
   }
   next.start_replica = true;
   const sql::FollowTarget source = next.source;

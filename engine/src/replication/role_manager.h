@@ -1,9 +1,12 @@
-// The server's role: obeys the control statements of engine/CONTROL.md, and switches the commit pipeline, the dump streams and the receiver
-// accordingly. Exists before there is a data directory's worth of log; attach() gives it the pipeline.
+// The server's role: obeys the control statements of engine/CONTROL.md, and switches the commit pipeline, the
+// dump streams and the receiver accordingly. Exists before there is a data directory's worth of log; attach()
+// gives it the pipeline.
 //
 // Invariants:
-//  * A promise (epoch, role, quorum) is durable before anything is done under it and before the statement answers.
-//  * At most one of the receiver and the dump service is active, and local commits are open only on a master whose log, its epoch
+//  * A promise (epoch, role, quorum) is durable before anything is done under it and before the statement
+//  answers.
+//  * At most one of the receiver and the dump service is active, and local commits are open only on a master
+//  whose log, its epoch
 //    transaction included, is acknowledged and applied, or on a standalone server.
 //  * When FENCE has answered, the log does not grow and no acknowledgement leaves or counts.
 #pragma once
@@ -35,8 +38,8 @@ struct ReplicationContext {
   uint32_t server_id = 0;
   Uuid server_uuid;
   std::string version;
-  uint16_t port = 0;          // told to the source
-  bool require_role = false;  // --require-role
+  uint16_t port = 0;           // told to the source
+  bool require_role = false;   // --require-role
   Reactor* reactor = nullptr;  // where the receiver and what goes on in the background live
   // Makes the data directory, opens log and engine, and calls attach().
   std::function<Task<Status>()> initialize;
@@ -53,16 +56,19 @@ class RoleManager final : public sql::InstanceControl {
   // Reads the durable state; before the log is opened.
   Status load();
   uint64_t gno_floor() const;
-  // True when the log's unacknowledged tail must wait for a role: replay only up to what is known to be acknowledged.
+  // True when the log's unacknowledged tail must wait for a role: replay only up to what is known to be
+  // acknowledged.
   bool starts_undecided() const;
-  // The pipeline is there and replayed; before its start(). Takes up the role of a start: undecided or standalone.
+  // The pipeline is there and replayed; before its start(). Takes up the role of a start: undecided or
+  // standalone.
   void attach(binlog::CommitPipeline& pipeline);
   // Ends receiver and dump streams; before the pipeline's stop().
   Task<void> shut_down();
 
   DumpService& dumps() { return dumps_; }
 
-  // rpl_semi_sync_source_enabled and …_wait_for_replica_count outside a cluster, where everybody may acknowledge.
+  // rpl_semi_sync_source_enabled and …_wait_for_replica_count outside a cluster, where everybody may
+  // acknowledge.
   void set_standalone_semisync(bool enabled, uint32_t wait_count);
 
   Role role() const;
@@ -74,7 +80,8 @@ class RoleManager final : public sql::InstanceControl {
   Task<Status> fence(uint64_t epoch) override;
   Task<Status> promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) override;
   Task<Status> follow(uint64_t epoch, sql::FollowTarget target) override;
-  Task<Status> set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count, std::vector<Uuid> members) override;
+  Task<Status> set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count,
+                          std::vector<Uuid> members) override;
   Task<Status> change_source(sql::FollowTarget target, bool auto_position) override;
   Task<Status> start_replica() override;
   Task<Status> stop_replica() override;

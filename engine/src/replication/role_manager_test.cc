@@ -21,7 +21,9 @@ class PointEngine final : public storage::Engine {
  public:
   storage::SnapshotPtr snapshot() override { return nullptr; }
   Result<bool> get(const storage::Snapshot*, std::string_view, std::string&) override { return false; }
-  std::unique_ptr<storage::Iterator> iterate(storage::SnapshotPtr, std::string, std::string) override { return nullptr; }
+  std::unique_ptr<storage::Iterator> iterate(storage::SnapshotPtr, std::string, std::string) override {
+    return nullptr;
+  }
   Status commit_ordered(std::span<WriteSet* const>, const storage::CommitPoint& point) override {
     std::lock_guard lock(mutex_);
     point_ = point;
@@ -48,7 +50,8 @@ class NothingToApply final : public binlog::EventApplier {
   Result<Outcome> build(std::string_view, bool, WriteSet&) override { return Outcome{}; }
 };
 
-// A server without network and SQL: log, pipeline and role. Started again on the same files it is the same server after a crash.
+// A server without network and SQL: log, pipeline and role. Started again on the same files it is the same
+// server after a crash.
 class Host {
  public:
   explicit Host(FileSystem& fs, bool require_role = true) : fs_(fs) {
@@ -113,7 +116,8 @@ class Host {
     return "no such column";
   }
   bool becomes_writable() {
-    for (int i = 0; i < 1000 && !roles->check_writable().ok(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (int i = 0; i < 1000 && !roles->check_writable().ok(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return roles->check_writable().ok();
   }
 
@@ -147,10 +151,10 @@ class RoleManagerTest : public ::testing::Test {
   testing::RecordingFileSystem fs_;
 };
 
-#define EXPECT_CODE(expected, status)                    \
-  do {                                                   \
-    Status outcome_ = (status);                          \
-    ASSERT_FALSE(outcome_.ok());                         \
+#define EXPECT_CODE(expected, status)                                       \
+  do {                                                                      \
+    Status outcome_ = (status);                                             \
+    ASSERT_FALSE(outcome_.ok());                                            \
     EXPECT_EQ(outcome_.error().code, expected) << outcome_.error().message; \
   } while (false)
 

@@ -15,7 +15,8 @@ constexpr std::string_view kChecksumKey = "crc32=";
 
 Error unreadable(std::string_view why) {
   return make_error(er::kErrorOnRead,
-                    "The role file is not usable ({}). It says which epoch this server has promised, so the server does not start "
+                    "The role file is not usable ({}). It says which epoch this server has promised, so the "
+                    "server does not start "
                     "without it: restore the file, or build the server anew from another member",
                     why);
 }
@@ -116,17 +117,23 @@ Fields split_lines(std::string_view text) {
 
 std::string_view grant_name(Grant grant) {
   switch (grant) {
-    case Grant::None: return "none";
-    case Grant::Fenced: return "fenced";
-    case Grant::Replica: return "replica";
-    case Grant::Master: return "master";
+    case Grant::None:
+      return "none";
+    case Grant::Fenced:
+      return "fenced";
+    case Grant::Replica:
+      return "replica";
+    case Grant::Master:
+      return "master";
   }
   return "none";
 }
 
 std::string RoleState::encode() const {
   std::string text(kFormatLine);
-  const auto line = [&](std::string_view key, const auto& value) { text += fmt::format("{}={}\n", key, value); };
+  const auto line = [&](std::string_view key, const auto& value) {
+    text += fmt::format("{}={}\n", key, value);
+  };
   line("epoch", epoch);
   line("grant", grant_name(grant));
   line("quorum_version", quorum.version);
@@ -145,10 +152,12 @@ std::string RoleState::encode() const {
 
 Result<RoleState> RoleState::decode(std::string_view text) {
   if (!text.starts_with("commitd-role ")) return unreadable("it is not a role file");
-  if (!text.starts_with(kFormatLine)) return unreadable("it was written by another release in a format this one does not know");
+  if (!text.starts_with(kFormatLine))
+    return unreadable("it was written by another release in a format this one does not know");
   const size_t checksum_line = text.rfind(kChecksumKey);
   if (checksum_line == std::string_view::npos) return unreadable("it is cut off");
-  const std::string expected = fmt::format("{}{:08x}\n", kChecksumKey, crc32_of(text.substr(0, checksum_line)));
+  const std::string expected =
+      fmt::format("{}{:08x}\n", kChecksumKey, crc32_of(text.substr(0, checksum_line)));
   if (text.substr(checksum_line) != expected) return unreadable("its checksum does not match");
 
   const Fields fields = split_lines(text.substr(kFormatLine.size(), checksum_line - kFormatLine.size()));
@@ -156,10 +165,12 @@ Result<RoleState> RoleState::decode(std::string_view text) {
   int start_replica = 0;
   const bool complete = read_number(fields, "epoch", state.epoch) && read_grant(fields, state.grant) &&
                         read_number(fields, "quorum_version", state.quorum.version) &&
-                        read_number(fields, "wait_count", state.quorum.wait_count) && read_members(fields, state.quorum.members) &&
+                        read_number(fields, "wait_count", state.quorum.wait_count) &&
+                        read_members(fields, state.quorum.members) &&
                         read_number(fields, "source_port", state.source.port) &&
                         read_uuid(fields, "source_uuid", state.source.source_uuid) &&
-                        read_number(fields, "start_replica", start_replica) && read_number(fields, "gno_floor", state.gno_floor);
+                        read_number(fields, "start_replica", start_replica) &&
+                        read_number(fields, "gno_floor", state.gno_floor);
   if (!complete) return unreadable("a field is missing or is not what it should be");
   state.start_replica = start_replica != 0;
   state.source.host = read_text(fields, "source_host");

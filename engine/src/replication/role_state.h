@@ -1,7 +1,9 @@
-// What a server remembers about its role across restarts: the epoch it has promised, what it was granted in that epoch, and the number above
-// which its GTIDs must start. Kept in one small text file that is replaced atomically.
+// What a server remembers about its role across restarts: the epoch it has promised, what it was granted in
+// that epoch, and the number above which its GTIDs must start. Kept in one small text file that is replaced
+// atomically.
 //
-// Invariant: nothing that depends on a state is done or answered before save_role_state() has returned success for it.
+// Invariant: nothing that depends on a state is done or answered before save_role_state() has returned
+// success for it.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +29,17 @@ struct Quorum {
   std::vector<Uuid> members;  // sorted, without duplicates
 
   bool operator==(const Quorum&) const = default;
-  bool same_voters(const Quorum& other) const { return wait_count == other.wait_count && members == other.members; }
+  bool same_voters(const Quorum& other) const {
+    return wait_count == other.wait_count && members == other.members;
+  }
 };
 
 struct RoleState {
   uint64_t epoch = 0;
   Grant grant = Grant::None;
   Quorum quorum;  // of a master
-  // Of a replica. The password is only kept for a source set by CHANGE REPLICATION SOURCE: an operator gives it with every role.
+  // Of a replica. The password is only kept for a source set by CHANGE REPLICATION SOURCE: an operator gives
+  // it with every role.
   sql::FollowTarget source;
   bool start_replica = false;  // START REPLICA was the last word, so a restart resumes it
   uint64_t gno_floor = 0;

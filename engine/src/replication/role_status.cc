@@ -33,16 +33,24 @@ RoleView RoleManager::view() const {
   return view;
 }
 
-sql::NamedValues RoleManager::instance_row() { return view().instance_row(); }
-sql::NamedValues RoleManager::replica_status() { return view().replica_status(); }
-std::optional<std::string> RoleManager::not_ready() const { return view().not_ready(); }
+sql::NamedValues RoleManager::instance_row() {
+  return view().instance_row();
+}
+sql::NamedValues RoleManager::replica_status() {
+  return view().replica_status();
+}
+std::optional<std::string> RoleManager::not_ready() const {
+  return view().not_ready();
+}
 
 namespace {
 
-// The pipeline measures each local commit's wait for acknowledgements; semisync's classic counters are its sum and its count.
+// The pipeline measures each local commit's wait for acknowledgements; semisync's classic counters are its
+// sum and its count.
 const observe::Histogram& acknowledgement_waits() {
-  static auto& waits = observe::histogram("commitd_commit_stage_seconds", "Time transactions spend in the stages of the commit.",
-                                          {{"stage", "ack"}});
+  static auto& waits =
+      observe::histogram("commitd_commit_stage_seconds",
+                         "Time transactions spend in the stages of the commit.", {{"stage", "ack"}});
   return waits;
 }
 
@@ -55,30 +63,38 @@ double count_of(const observe::Histogram& histogram) {
 }  // namespace
 
 void RoleManager::register_metrics() {
-  acknowledgement_waits();  // looked up now: callbacks run under the registry's lock and must not look up metrics
-  const auto gauge = [](const char* name, const char* help, std::function<double()> read, const observe::Labels& labels = {}) {
+  acknowledgement_waits();  // looked up now: callbacks run under the registry's lock and must not look up
+                            // metrics
+  const auto gauge = [](const char* name, const char* help, std::function<double()> read,
+                        const observe::Labels& labels = {}) {
     observe::callback("gauge", name, help, labels, std::move(read));
   };
   for (Role one : kAllRoles) {
-    gauge("commitd_role", "1 for the role this server has.", [this, one] { return view().role == one ? 1.0 : 0.0; },
-          {{"role", std::string(role_name(one))}});
+    gauge("commitd_role", "1 for the role this server has.",
+          [this, one] { return view().role == one ? 1.0 : 0.0; }, {{"role", std::string(role_name(one))}});
   }
-  gauge("commitd_epoch", "The epoch this server has promised.", [this] { return static_cast<double>(state().epoch); });
-  gauge("commitd_writes_blocked", "1 when a write would wait or be refused now.", [this] { return view().writes_blocked() ? 1.0 : 0.0; });
+  gauge("commitd_epoch", "The epoch this server has promised.",
+        [this] { return static_cast<double>(state().epoch); });
+  gauge("commitd_writes_blocked", "1 when a write would wait or be refused now.",
+        [this] { return view().writes_blocked() ? 1.0 : 0.0; });
   gauge("commitd_semisync_waiters", "Transactions waiting for acknowledgements.",
         [this] { return static_cast<double>(view().ack_waiting()); });
   gauge("commitd_semisync_clients", "Members attached and acknowledging.",
         [this] { return static_cast<double>(view().acknowledgements.attached_voters.size()); });
   gauge("commitd_semisync_wait_count", "Acknowledgements a commit waits for.",
         [this] { return static_cast<double>(view().acknowledgements.quorum.wait_count); });
-  const observe::Histogram& waits = acknowledgement_waits();  // not in the callbacks: a scrape holds the registry
-  observe::callback("counter", "commitd_semisync_tx_waits_total", "Commits that waited for acknowledgements.", {},
-                    [&waits] { return count_of(waits); });
-  observe::callback("counter", "commitd_semisync_tx_wait_seconds_total", "Time commits waited for acknowledgements.", {},
+  const observe::Histogram& waits =
+      acknowledgement_waits();  // not in the callbacks: a scrape holds the registry
+  observe::callback("counter", "commitd_semisync_tx_waits_total", "Commits that waited for acknowledgements.",
+                    {}, [&waits] { return count_of(waits); });
+  observe::callback("counter", "commitd_semisync_tx_wait_seconds_total",
+                    "Time commits waited for acknowledgements.", {},
                     [&waits] { return static_cast<double>(waits.sum_ns()) * 1e-9; });
-  gauge("commitd_replica_unapplied_transactions", "Transactions in the log that the engine does not show yet.",
+  gauge("commitd_replica_unapplied_transactions",
+        "Transactions in the log that the engine does not show yet.",
         [this] { return static_cast<double>(view().unapplied); });
-  gauge("commitd_replica_seconds_since_heartbeat", "Seconds since the source was last heard; -1 = never, or no source.",
+  gauge("commitd_replica_seconds_since_heartbeat",
+        "Seconds since the source was last heard; -1 = never, or no source.",
         [this] { return view().seconds_since_heartbeat().value_or(-1); });
 }
 

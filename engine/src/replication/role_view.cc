@@ -5,14 +5,19 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-Text number(uint64_t value) { return std::to_string(value); }
-Text seconds(double value) { return fmt::format("{:.3f}", value); }
+Text number(uint64_t value) {
+  return std::to_string(value);
+}
+Text seconds(double value) {
+  return fmt::format("{:.3f}", value);
+}
 
 }  // namespace
 
 bool RoleView::writes_blocked() const {
   if (!writable || failure) return true;
-  return acknowledgements.active && acknowledgements.attached_voters.size() < acknowledgements.quorum.wait_count;
+  return acknowledgements.active &&
+         acknowledgements.attached_voters.size() < acknowledgements.quorum.wait_count;
 }
 
 uint64_t RoleView::ack_waiting() const {
@@ -27,9 +32,12 @@ std::optional<double> RoleView::seconds_since_heartbeat() const {
 std::optional<std::string> RoleView::not_ready() const {
   if (failure) return failure->message;
   switch (role) {
-    case Role::Uninitialized: return "there is no data yet";
-    case Role::Undecided: return "no role has been given yet";
-    case Role::Fenced: return "fenced";
+    case Role::Uninitialized:
+      return "there is no data yet";
+    case Role::Undecided:
+      return "no role has been given yet";
+    case Role::Fenced:
+      return "fenced";
     case Role::Replica:
       if (receiver.state == ReceiverState::Receiving) return std::nullopt;
       return fmt::format("the receiver is {}{}", receiver_state_name(receiver.state),
@@ -83,10 +91,14 @@ sql::NamedValues RoleView::replica_status() const {
   const Text applier_errno = number(failure ? failure->code : 0);
   const Text applier_error = failure ? failure->message : std::string();
   const auto heard = seconds_since_heartbeat();
-  const Text behind = unapplied == 0 && receiving ? Text("0") : heard ? Text(fmt::format("{:.0f}", *heard)) : std::nullopt;
+  const Text behind = unapplied == 0 && receiving ? Text("0")
+                      : heard                     ? Text(fmt::format("{:.0f}", *heard))
+                                                  : std::nullopt;
   const Text empty = std::string();
   return {
-      {"Replica_IO_State", receiving ? "Waiting for source to send event" : running ? "Connecting to source" : ""},
+      {"Replica_IO_State", receiving ? "Waiting for source to send event"
+                           : running ? "Connecting to source"
+                                     : ""},
       {"Source_Host", source.host},
       {"Source_User", source.user},
       {"Source_Port", number(source.port)},
@@ -96,7 +108,9 @@ sql::NamedValues RoleView::replica_status() const {
       {"Relay_Log_File", empty},
       {"Relay_Log_Pos", "0"},
       {"Relay_Source_Log_File", receiver.source_file},
-      {"Replica_IO_Running", receiving ? "Yes" : running ? "Connecting" : "No"},
+      {"Replica_IO_Running", receiving ? "Yes"
+                             : running ? "Connecting"
+                                       : "No"},
       {"Replica_SQL_Running", failure ? "No" : "Yes"},
       {"Replicate_Do_DB", empty},
       {"Replicate_Ignore_DB", empty},
@@ -130,7 +144,9 @@ sql::NamedValues RoleView::replica_status() const {
       {"Source_Info_File", empty},
       {"SQL_Delay", "0"},
       {"SQL_Remaining_Delay", std::nullopt},
-      {"Replica_SQL_Running_State", unapplied == 0 ? "Replica has read all relay log; waiting for more updates" : "Applying batch of row changes"},
+      {"Replica_SQL_Running_State", unapplied == 0
+                                        ? "Replica has read all relay log; waiting for more updates"
+                                        : "Applying batch of row changes"},
       {"Source_Retry_Count", "0"},
       {"Source_Bind", empty},
       {"Last_IO_Error_Timestamp", empty},

@@ -29,7 +29,8 @@ Result<Acknowledgement> parse_acknowledgement(std::string_view packet) {
   // Some clients send the name with its terminating zero.
   if (!parsed.file.empty() && parsed.file.back() == '\0') parsed.file.pop_back();
   if (!reader.ok() || magic != static_cast<uint8_t>(kSemisyncMagic) || parsed.file.empty()) {
-    return make_error(er::kUnknownCom, "Expected a semisync acknowledgement, got a packet of {} bytes", packet.size());
+    return make_error(er::kUnknownCom, "Expected a semisync acknowledgement, got a packet of {} bytes",
+                      packet.size());
   }
   return parsed;
 }

@@ -11,7 +11,8 @@ namespace commitd::replication {
 
 inline constexpr char kSemisyncMagic = '\xef';
 
-// What stands in front of an event in its packet: an OK byte and, for readers that acknowledge, magic and whether an answer is wanted.
+// What stands in front of an event in its packet: an OK byte and, for readers that acknowledge, magic and
+// whether an answer is wanted.
 std::string_view packet_head(bool semisync, bool wants_acknowledgement);
 
 // The answer: the place in the *source's* log behind the last event that is durable at the reader.

@@ -13,7 +13,8 @@
 
 namespace commitd::replication {
 
-// "Something has changed, look again": one waiter, any number of setters, all on the same reactor. A set() that nobody waited for is kept.
+// "Something has changed, look again": one waiter, any number of setters, all on the same reactor. A set()
+// that nobody waited for is kept.
 class Signal {
  public:
   void set();
@@ -49,7 +50,8 @@ class AsyncMutex {
   std::deque<Parker*> waiters_;
 };
 
-// Counts activities that may be forbidden: after close() none begins, and drained() returns when the last has ended.
+// Counts activities that may be forbidden: after close() none begins, and drained() returns when the last has
+// ended.
 class DrainGate {
  public:
   // While closed, enter() fails with `why`.

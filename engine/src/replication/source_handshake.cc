@@ -25,7 +25,9 @@ Task<Result<std::string>> ask_one(wire::Client& client, std::string sql) {
   co_return rows->front().front().value_or("");
 }
 
-bool is_on(std::string_view value) { return value == "1" || value == "ON"; }
+bool is_on(std::string_view value) {
+  return value == "1" || value == "ON";
+}
 
 Task<Result<bool>> source_waits_for_acknowledgements(wire::Client& client) {
   for (const char* name : {"rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled"}) {
@@ -36,9 +38,11 @@ Task<Result<bool>> source_waits_for_acknowledgements(wire::Client& client) {
   co_return false;
 }
 
-// The log must be compared with, and continued from, the master of the very epoch that this server was told to follow.
+// The log must be compared with, and continued from, the master of the very epoch that this server was told
+// to follow.
 Task<Result<GtidSet>> master_of_epoch(wire::Client& client, uint64_t epoch) {
-  Result<Rows> rows = co_await ask(client, "SELECT gtid_logged, role, epoch FROM performance_schema.commitd_instance");
+  Result<Rows> rows =
+      co_await ask(client, "SELECT gtid_logged, role, epoch FROM performance_schema.commitd_instance");
   if (!rows.ok()) co_return std::move(rows).error();
   if (rows->size() != 1 || rows->front().size() != 3) {
     co_return make_error(er::kSourceFatalReadingBinlog, "The source does not tell its role");
@@ -47,13 +51,15 @@ Task<Result<GtidSet>> master_of_epoch(wire::Client& client, uint64_t epoch) {
   const std::string role = row[1].value_or("");
   const std::string its_epoch = row[2].value_or("");
   if (role != "master" || its_epoch != std::to_string(epoch)) {
-    co_return make_error(er::kSourceFatalReadingBinlog, "The source is {} in epoch {}; waiting for it to become the master of epoch {}",
+    co_return make_error(er::kSourceFatalReadingBinlog,
+                         "The source is {} in epoch {}; waiting for it to become the master of epoch {}",
                          role, its_epoch, epoch);
   }
   co_return GtidSet::parse(row[0].value_or(""));
 }
 
-Task<Status> identify_source(wire::Client& client, const Receiver::Environment& environment, const Uuid& expected, SourceTraits& traits) {
+Task<Status> identify_source(wire::Client& client, const Receiver::Environment& environment,
+                             const Uuid& expected, SourceTraits& traits) {
   Result<std::string> version = co_await ask_one(client, "SELECT VERSION()");
   if (!version.ok()) co_return std::move(version).error();
   traits.commitd = version->ends_with("-commitd");
@@ -61,24 +67,28 @@ Task<Status> identify_source(wire::Client& client, const Receiver::Environment& 
   if (!uuid.ok()) co_return std::move(uuid).error();
   traits.uuid = Uuid::parse(*uuid).value_or(Uuid{});
   if (!expected.is_nil() && traits.uuid != expected) {
-    co_return make_error(er::kSourceFatalReadingBinlog, "The server at this address is {}, not the source {}", *uuid,
-                         expected.to_string());
+    co_return make_error(er::kSourceFatalReadingBinlog, "The server at this address is {}, not the source {}",
+                         *uuid, expected.to_string());
   }
   if (traits.uuid == environment.server_uuid) {
-    co_return make_error(er::kSourceFatalReadingBinlog, "The source has this server's own UUID {}: remove auto.cnf on one of them", *uuid);
+    co_return make_error(er::kSourceFatalReadingBinlog,
+                         "The source has this server's own UUID {}: remove auto.cnf on one of them", *uuid);
   }
   Result<std::string> mode = co_await ask_one(client, "SELECT @@GLOBAL.GTID_MODE");
   if (!mode.ok()) co_return std::move(mode).error();
-  if (*mode != "ON") co_return make_error(er::kSourceFatalReadingBinlog, "The source has gtid_mode={}: set it to ON there", *mode);
+  if (*mode != "ON")
+    co_return make_error(er::kSourceFatalReadingBinlog, "The source has gtid_mode={}: set it to ON there",
+                         *mode);
   co_return Status{};
 }
 
-Task<Status> introduce_ourselves(wire::Client& client, const Receiver::Environment& environment, std::optional<uint64_t> epoch,
-                                 SourceTraits& traits) {
+Task<Status> introduce_ourselves(wire::Client& client, const Receiver::Environment& environment,
+                                 std::optional<uint64_t> epoch, SourceTraits& traits) {
   const auto period = std::chrono::nanoseconds(kHeartbeatPeriod).count();
   std::vector<std::string> statements = {
       fmt::format("SET @master_heartbeat_period = {0}, @source_heartbeat_period = {0}", period),
-      "SET @master_binlog_checksum = @@global.binlog_checksum, @source_binlog_checksum = @@global.binlog_checksum",
+      "SET @master_binlog_checksum = @@global.binlog_checksum, @source_binlog_checksum = "
+      "@@global.binlog_checksum",
       fmt::format("SET @slave_uuid = '{0}', @replica_uuid = '{0}'", environment.server_uuid.to_string()),
   };
   if (traits.semisync) statements.push_back("SET @rpl_semi_sync_replica = 1, @rpl_semi_sync_slave = 1");
@@ -96,9 +106,11 @@ Task<Status> introduce_ourselves(wire::Client& client, const Receiver::Environme
 
 }  // namespace
 
-Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::Environment& environment, const Receiver::Target& target) {
+Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::Environment& environment,
+                                        const Receiver::Target& target) {
   SourceTraits traits;
-  COMMITD_CO_RETURN_IF_ERROR(co_await identify_source(client, environment, target.source.source_uuid, traits));
+  COMMITD_CO_RETURN_IF_ERROR(
+      co_await identify_source(client, environment, target.source.source_uuid, traits));
   if (traits.commitd) {
     traits.semisync = true;
   } else {

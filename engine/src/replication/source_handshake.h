@@ -1,4 +1,5 @@
-// What a replica says to its source and asks it before it requests the stream, in the order MySQL's replicas have.
+// What a replica says to its source and asks it before it requests the stream, in the order MySQL's replicas
+// have.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ inline constexpr auto kHeartbeatPeriod = std::chrono::seconds(1);
 // A source that has said nothing for so long is taken for lost.
 inline constexpr auto kSilenceLimit = std::chrono::seconds(10);
 
-Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::Environment& environment, const Receiver::Target& target);
+Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::Environment& environment,
+                                        const Receiver::Target& target);
 
 std::string register_replica_payload(uint32_t server_id, uint16_t port);
 std::string dump_gtid_payload(uint32_t server_id, const GtidSet& have);

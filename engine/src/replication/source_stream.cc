@@ -17,7 +17,8 @@ Error error_of_source(ByteReader& reader) {
   const uint16_t code = reader.le16();
   std::string_view text = reader.take_rest();
   if (text.size() >= 6 && text.front() == '#') text.remove_prefix(6);
-  return make_error(er::kSourceFatalReadingBinlog, "Got fatal error {} from source when reading data from binary log: '{}'", code, text);
+  return make_error(er::kSourceFatalReadingBinlog,
+                    "Got fatal error {} from source when reading data from binary log: '{}'", code, text);
 }
 
 }  // namespace
@@ -25,10 +26,14 @@ Error error_of_source(ByteReader& reader) {
 Result<SourceStream::Step> SourceStream::feed(std::string_view packet) {
   ByteReader reader(packet);
   switch (reader.u8()) {
-    case kOkPacket: break;
-    case kErrorPacket: return error_of_source(reader);
-    case kEndPacket: return make_error(er::kSourceFatalReadingBinlog, "The source has ended the stream");
-    default: return make_error(er::kSourceFatalReadingBinlog, "Unexpected packet in the stream from the source");
+    case kOkPacket:
+      break;
+    case kErrorPacket:
+      return error_of_source(reader);
+    case kEndPacket:
+      return make_error(er::kSourceFatalReadingBinlog, "The source has ended the stream");
+    default:
+      return make_error(er::kSourceFatalReadingBinlog, "Unexpected packet in the stream from the source");
   }
   bool wants_acknowledgement = false;
   if (options_.semisync) {
@@ -42,13 +47,15 @@ Result<SourceStream::Step> SourceStream::feed(std::string_view packet) {
   if (!event) return std::move(event).error();
   if (checksummed_ && event->header.type != EventType::FormatDescription && !checksum_matches(*event)) {
     return make_error(er::kErrorOnRead,
-                      "Replication event checksum verification failed: an event of type {} behind {}:{} was damaged on its way",
+                      "Replication event checksum verification failed: an event of type {} behind {}:{} was "
+                      "damaged on its way",
                       static_cast<int>(event->header.type), file_, position_);
   }
   return feed_event(*event, wants_acknowledgement);
 }
 
-Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& event, bool wants_acknowledgement) {
+Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& event,
+                                                    bool wants_acknowledgement) {
   Step step;
   switch (event.header.type) {
     case EventType::Heartbeat:
@@ -62,17 +69,22 @@ Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& eve
       checksummed_ = event.bytes[event.bytes.size() - binlog::kChecksumLength - 1] != 0;
       events_.clear();
       break;
-    case EventType::Rotate: COMMITD_RETURN_IF_ERROR(take_rotate(event)); break;
-    default: break;
+    case EventType::Rotate:
+      COMMITD_RETURN_IF_ERROR(take_rotate(event));
+      break;
+    default:
+      break;
   }
   auto place = boundary_.feed(event, checksummed_);
   if (!place) return std::move(place).error();
-  if (event.header.type != EventType::Rotate && event.header.end_position != 0) position_ = event.header.end_position;
+  if (event.header.type != EventType::Rotate && event.header.end_position != 0)
+    position_ = event.header.end_position;
   if (*place == TransactionBoundary::Place::Outside) return step;
   if (*place == TransactionBoundary::Place::First) events_.clear();
   append(event);
   if (*place != TransactionBoundary::Place::Last) return step;
-  step.transaction = ReceivedTransaction{std::move(events_), boundary_.gtid(), file_, position_, wants_acknowledgement};
+  step.transaction =
+      ReceivedTransaction{std::move(events_), boundary_.gtid(), file_, position_, wants_acknowledgement};
   events_ = {};
   return step;
 }
@@ -81,7 +93,8 @@ Status SourceStream::take_rotate(const binlog::EventView& event) {
   ByteReader reader(event.body(checksummed_));
   position_ = reader.le64();
   file_ = std::string(reader.take_rest());
-  if (!reader.ok() || file_.empty()) return make_error(er::kErrorOnRead, "The source sent a damaged rotate event");
+  if (!reader.ok() || file_.empty())
+    return make_error(er::kErrorOnRead, "The source sent a damaged rotate event");
   return {};
 }
 

@@ -1,4 +1,5 @@
-// A dump stream as the reader sees it: packets in, whole transactions and heartbeats out. No network and no waiting.
+// A dump stream as the reader sees it: packets in, whole transactions and heartbeats out. No network and no
+// waiting.
 #pragma once
 
 #include <cstdint>

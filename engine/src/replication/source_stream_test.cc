@@ -115,7 +115,8 @@ TEST_P(SourceStreamTest, CutsTheStreamIntoTransactions) {
   EXPECT_EQ(events, 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllForms, SourceStreamTest, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(AllForms, SourceStreamTest,
+                         ::testing::Combine(::testing::Bool(), ::testing::Bool()));
 
 TEST(SourceStream, ATransactionThatIsCutOffByANewFileIsForgotten) {
   Packets packets(false, true);
@@ -146,7 +147,8 @@ TEST(SourceStream, TheSourcesErrorIsPassedOn) {
   SourceStream stream({true, true});
   auto step = stream.feed("\xff\xd4\x04#HY000purged"sv);
   ASSERT_FALSE(step.ok());
-  EXPECT_EQ(step.error().message, "Got fatal error 1236 from source when reading data from binary log: 'purged'");
+  EXPECT_EQ(step.error().message,
+            "Got fatal error 1236 from source when reading data from binary log: 'purged'");
   EXPECT_FALSE(SourceStream({true, true}).feed("\xfe\0\0\x02\0"sv).ok());
 }
 

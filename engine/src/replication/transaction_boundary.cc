@@ -16,14 +16,17 @@ bool is_word(std::string_view sql, std::string_view word) {
 
 }  // namespace
 
-Result<TransactionBoundary::Place> TransactionBoundary::feed(const binlog::EventView& event, bool checksummed) {
+Result<TransactionBoundary::Place> TransactionBoundary::feed(const binlog::EventView& event,
+                                                             bool checksummed) {
   using binlog::EventType;
   if (event.header.type == kTransactionPayload) {
-    return make_error(er::kSourceFatalReadingBinlog,
-                      "The source sends compressed transactions: set binlog_transaction_compression=OFF there");
+    return make_error(
+        er::kSourceFatalReadingBinlog,
+        "The source sends compressed transactions: set binlog_transaction_compression=OFF there");
   }
   if (event.header.type == kXaPrepare) {
-    return make_error(er::kSourceFatalReadingBinlog, "The source sends an XA transaction, which is not supported");
+    return make_error(er::kSourceFatalReadingBinlog,
+                      "The source sends an XA transaction, which is not supported");
   }
   switch (event.header.type) {
     case EventType::Gtid: {
@@ -34,9 +37,11 @@ Result<TransactionBoundary::Place> TransactionBoundary::feed(const binlog::Event
       return Place::First;
     }
     case EventType::AnonymousGtid:
-      return make_error(er::kSourceFatalReadingBinlog, "The source sends transactions without GTIDs: set gtid_mode=ON there");
+      return make_error(er::kSourceFatalReadingBinlog,
+                        "The source sends transactions without GTIDs: set gtid_mode=ON there");
     case EventType::GtidTagged:
-      return make_error(er::kSourceFatalReadingBinlog, "The source sends tagged GTIDs, which are not supported: unset gtid_next tags there");
+      return make_error(er::kSourceFatalReadingBinlog,
+                        "The source sends tagged GTIDs, which are not supported: unset gtid_next tags there");
     case EventType::FormatDescription:
     case EventType::Rotate:
     case EventType::PreviousGtids:
@@ -56,7 +61,8 @@ Result<TransactionBoundary::Place> TransactionBoundary::feed(const binlog::Event
   }
 }
 
-Result<TransactionBoundary::Place> TransactionBoundary::feed_query(const binlog::EventView& event, bool checksummed) {
+Result<TransactionBoundary::Place> TransactionBoundary::feed_query(const binlog::EventView& event,
+                                                                   bool checksummed) {
   if (state_ == State::Between) return Place::Outside;
   auto query = parse_query_event(event, checksummed);
   if (!query) return std::move(query).error();

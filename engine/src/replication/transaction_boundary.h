@@ -17,7 +17,8 @@ class TransactionBoundary {
     Last,  // the transaction is complete with this event
   };
 
-  // An error for streams that cannot be followed: transactions without a GTID, statements of an XA transaction, compressed ones.
+  // An error for streams that cannot be followed: transactions without a GTID, statements of an XA
+  // transaction, compressed ones.
   Result<Place> feed(const binlog::EventView& event, bool checksummed);
   // Of the transaction that the last event belongs to.
   const Gtid& gtid() const { return gtid_; }

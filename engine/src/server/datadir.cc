@@ -22,7 +22,8 @@ constexpr std::string_view kUuidKey = "server-uuid=";
 Result<std::unique_ptr<Datadir>> Datadir::open(FileSystem& fs, const std::string& path) {
   std::error_code problem;
   std::filesystem::create_directories(path, problem);
-  if (problem) return make_error(er::kErrorOnWrite, "Cannot make the data directory '{}': {}", path, problem.message());
+  if (problem)
+    return make_error(er::kErrorOnWrite, "Cannot make the data directory '{}': {}", path, problem.message());
 
   std::string lock_path = path + "/commitd.lock";
   int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
@@ -37,7 +38,9 @@ Result<std::unique_ptr<Datadir>> Datadir::open(FileSystem& fs, const std::string
   return datadir;
 }
 
-Datadir::~Datadir() { ::close(lock_); }
+Datadir::~Datadir() {
+  ::close(lock_);
+}
 
 Result<bool> Datadir::initialized() const {
   std::string format_path = path_ + std::string(kFormatFile);
@@ -47,7 +50,8 @@ Result<bool> Datadir::initialized() const {
     int format = std::atoi(content->c_str());
     if (format != kDatadirFormat) {
       return make_error(er::kErrorOnRead,
-                        "The data directory '{}' has format {}, this release knows format {}: start it with the release that wrote it",
+                        "The data directory '{}' has format {}, this release knows format {}: start it with "
+                        "the release that wrote it",
                         path_, format, kDatadirFormat);
     }
     return true;
@@ -55,11 +59,14 @@ Result<bool> Datadir::initialized() const {
   auto names = fs_.list(path_);
   if (!names.ok()) return std::move(names).error();
   for (const auto& name : *names) {
-    bool harmless = name == "commitd.lock" || name == "auto.cnf" || name == "role.state" || name == "private_key.pem" ||
-                    name == "lost+found" || name.starts_with(".") || name.ends_with(".sock") || name.ends_with(".tmp");
+    bool harmless = name == "commitd.lock" || name == "auto.cnf" || name == "role.state" ||
+                    name == "private_key.pem" || name == "lost+found" || name.starts_with(".") ||
+                    name.ends_with(".sock") || name.ends_with(".tmp");
     if (!harmless) {
-      return make_error(er::kErrorOnRead, "The data directory '{}' is neither empty nor a commitd data directory: it holds '{}'", path_,
-                        name);
+      return make_error(
+          er::kErrorOnRead,
+          "The data directory '{}' is neither empty nor a commitd data directory: it holds '{}'", path_,
+          name);
     }
   }
   return false;
@@ -70,7 +77,8 @@ Status Datadir::begin_initialization() {
 }
 
 Status Datadir::finish_initialization() {
-  COMMITD_RETURN_IF_ERROR(write_file_atomically(fs_, path_ + std::string(kFormatFile), fmt::format("{}\n", kDatadirFormat)));
+  COMMITD_RETURN_IF_ERROR(
+      write_file_atomically(fs_, path_ + std::string(kFormatFile), fmt::format("{}\n", kDatadirFormat)));
   COMMITD_RETURN_IF_ERROR(fs_.remove(path_ + std::string(kInitializingFile)));
   return fs_.sync_directory(path_);
 }
@@ -84,7 +92,8 @@ Status Datadir::clear_unfinished_initialization() {
       if (name != "engine" && !name.starts_with("binlog.")) continue;
       std::error_code problem;
       std::filesystem::remove_all(path_ + "/" + name, problem);
-      if (problem) return make_error(er::kErrorOnWrite, "Cannot remove '{}/{}': {}", path_, name, problem.message());
+      if (problem)
+        return make_error(er::kErrorOnWrite, "Cannot remove '{}/{}': {}", path_, name, problem.message());
     }
   }
   return fs_.remove(path_ + std::string(kInitializingFile));
@@ -100,7 +109,8 @@ Status Datadir::load_uuid() {
   if (!content.ok()) return std::move(content).error();
   auto key = content->find(kUuidKey);
   std::optional<Uuid> uuid;
-  if (key != std::string::npos) uuid = Uuid::parse(std::string_view(*content).substr(key + kUuidKey.size(), 36));
+  if (key != std::string::npos)
+    uuid = Uuid::parse(std::string_view(*content).substr(key + kUuidKey.size(), 36));
   if (!uuid) return make_error(er::kErrorOnRead, "'{}' has no valid server-uuid", file);
   uuid_ = *uuid;
   return {};

@@ -20,7 +20,8 @@ inline constexpr int kDatadirFormat = 1;
 
 class Datadir {
  public:
-  // Makes the directory when it is missing, locks it, reads or makes the server UUID, and clears away an initialisation that was cut off.
+  // Makes the directory when it is missing, locks it, reads or makes the server UUID, and clears away an
+  // initialisation that was cut off.
   static Result<std::unique_ptr<Datadir>> open(FileSystem& fs, const std::string& path);
   ~Datadir();
 

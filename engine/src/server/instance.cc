@@ -28,8 +28,8 @@ storage::RocksOptions rocks_options(const Datadir& datadir, const Options& optio
 
 }  // namespace
 
-Status Instance::create(FileSystem& fs, Datadir& datadir, const Options& options, const sql::Accounts& accounts,
-                        const std::string& root_password) {
+Status Instance::create(FileSystem& fs, Datadir& datadir, const Options& options,
+                        const sql::Accounts& accounts, const std::string& root_password) {
   COMMITD_RETURN_IF_ERROR(datadir.begin_initialization());
   auto engine = storage::open_rocks(rocks_options(datadir, options));
   if (!engine.ok()) return std::move(engine).error();
@@ -48,7 +48,8 @@ Status Instance::create(FileSystem& fs, Datadir& datadir, const Options& options
   return {};
 }
 
-Result<std::unique_ptr<Instance>> Instance::open(FileSystem& fs, const Datadir& datadir, const Options& options, sql::ServerContext& server,
+Result<std::unique_ptr<Instance>> Instance::open(FileSystem& fs, const Datadir& datadir,
+                                                 const Options& options, sql::ServerContext& server,
                                                  replication::RoleManager& roles) {
   auto instance = std::unique_ptr<Instance>(new Instance(server));
   COMMITD_RETURN_IF_ERROR(instance->open_engine(datadir, options));
@@ -68,12 +69,16 @@ Status Instance::open_engine(const Datadir& datadir, const Options& options) {
   return {};
 }
 
-Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options& options, replication::RoleManager& roles) {
+Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options& options,
+                          replication::RoleManager& roles) {
   auto started = std::chrono::steady_clock::now();
   binlog::OpenReport found;
-  auto log = binlog::Log::open(fs, log_options(datadir, options), engine_->replay_position().position, &found);
+  auto log =
+      binlog::Log::open(fs, log_options(datadir, options), engine_->replay_position().position, &found);
   if (!log.ok()) return std::move(log).error();
-  if (found.truncated_bytes > 0) spdlog::warn("cut a torn tail bytes={} file={}", found.truncated_bytes, (*log)->file_name(found.end.file));
+  if (found.truncated_bytes > 0)
+    spdlog::warn("cut a torn tail bytes={} file={}", found.truncated_bytes,
+                 (*log)->file_name(found.end.file));
 
   binlog::PipelineOptions pipeline;
   pipeline.server_id = options.server_id;
@@ -99,14 +104,19 @@ Status Instance::recover(const binlog::OpenReport& found, replication::RoleManag
   LogPosition limit = roles.starts_undecided() ? std::max(found.acknowledged, from) : found.end;
   auto replayed = pipeline_->replay(std::min(limit, found.end));
   if (!replayed.ok()) return std::move(replayed).error();
-  observe::gauge("commitd_recovery_replayed_transactions", "Transactions the last start replayed.").set(static_cast<double>(replayed->transactions));
-  observe::gauge("commitd_recovery_truncated_bytes", "Torn tail the last start cut.").set(static_cast<double>(found.truncated_bytes));
-  spdlog::info("recovered from={}:{} to={}:{} transactions={} rows={} unacknowledged={}", from.file, from.offset, limit.file, limit.offset,
-               replayed->transactions, replayed->rows, pipeline_->unapplied_transactions());
+  observe::gauge("commitd_recovery_replayed_transactions", "Transactions the last start replayed.")
+      .set(static_cast<double>(replayed->transactions));
+  observe::gauge("commitd_recovery_truncated_bytes", "Torn tail the last start cut.")
+      .set(static_cast<double>(found.truncated_bytes));
+  spdlog::info("recovered from={}:{} to={}:{} transactions={} rows={} unacknowledged={}", from.file,
+               from.offset, limit.file, limit.offset, replayed->transactions, replayed->rows,
+               pipeline_->unapplied_transactions());
   return {};
 }
 
-Instance::~Instance() { close(); }
+Instance::~Instance() {
+  close();
+}
 
 void Instance::close() {
   if (!engine_) return;
@@ -114,7 +124,8 @@ void Instance::close() {
   server_.catalog = nullptr;
   server_.engine = nullptr;
   if (pipeline_) pipeline_->stop();
-  if (auto status = engine_->checkpoint(); !status.ok()) spdlog::error("checkpoint at shutdown failed: {}", status.error().message);
+  if (auto status = engine_->checkpoint(); !status.ok())
+    spdlog::error("checkpoint at shutdown failed: {}", status.error().message);
   services_.reset();
   pipeline_.reset();
   applier_.reset();

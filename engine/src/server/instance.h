@@ -1,4 +1,5 @@
-// What hangs on an initialised data directory: storage engine, log, commit pipeline, catalog. Opening one is recovery.
+// What hangs on an initialised data directory: storage engine, log, commit pipeline, catalog. Opening one is
+// recovery.
 #pragma once
 
 #include <memory>
@@ -20,25 +21,29 @@ namespace commitd::server {
 class Instance {
  public:
   // Makes the engine's system tables and the first log file in an empty data directory.
-  static Status create(FileSystem& fs, Datadir& datadir, const Options& options, const sql::Accounts& accounts,
-                       const std::string& root_password);
+  static Status create(FileSystem& fs, Datadir& datadir, const Options& options,
+                       const sql::Accounts& accounts, const std::string& root_password);
 
-  // Opens engine and log, cuts a torn tail, replays what the engine lacks (on a server that waits for its role: only what is known to be
-  // acknowledged), and publishes everything in `server`. Corruption is an error and changes nothing.
-  static Result<std::unique_ptr<Instance>> open(FileSystem& fs, const Datadir& datadir, const Options& options, sql::ServerContext& server,
+  // Opens engine and log, cuts a torn tail, replays what the engine lacks (on a server that waits for its
+  // role: only what is known to be acknowledged), and publishes everything in `server`. Corruption is an
+  // error and changes nothing.
+  static Result<std::unique_ptr<Instance>> open(FileSystem& fs, const Datadir& datadir,
+                                                const Options& options, sql::ServerContext& server,
                                                 replication::RoleManager& roles);
   ~Instance();
 
   binlog::CommitPipeline& pipeline() { return *pipeline_; }
   storage::Engine& engine() { return *engine_; }
 
-  // Finishes commits, makes the engine durable and takes everything back out of `server`. Sessions must have ended.
+  // Finishes commits, makes the engine durable and takes everything back out of `server`. Sessions must have
+  // ended.
   void close();
 
  private:
   explicit Instance(sql::ServerContext& server) : server_(server) {}
   Status open_engine(const Datadir& datadir, const Options& options);
-  Status open_log(FileSystem& fs, const Datadir& datadir, const Options& options, replication::RoleManager& roles);
+  Status open_log(FileSystem& fs, const Datadir& datadir, const Options& options,
+                  replication::RoleManager& roles);
   Status recover(const binlog::OpenReport& found, replication::RoleManager& roles);
 
   sql::ServerContext& server_;

@@ -12,7 +12,8 @@ Status set_up_logging(const std::string& level) {
   if (parsed == spdlog::level::off && level != "off") {
     return make_error(er::kWrongValueForVar, "--log-level: '{}' is not debug, info, warn or error", level);
   }
-  auto logger = std::make_shared<spdlog::logger>("commitd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger =
+      std::make_shared<spdlog::logger>("commitd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_level(parsed);
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ level=%l thread=%t %v", spdlog::pattern_time_type::utc);
   logger->flush_on(spdlog::level::debug);

@@ -58,7 +58,8 @@ Result<std::string> read_password_file(const std::string& name, const std::strin
 }
 
 Definition text(std::string name, std::string Options::*member, std::string help) {
-  return {std::move(name), std::move(help), false, [member](Options& options, const std::string& value) -> Status {
+  return {std::move(name), std::move(help), false,
+          [member](Options& options, const std::string& value) -> Status {
             options.*member = value;
             return {};
           }};
@@ -102,7 +103,8 @@ Status set_server_id_from_hostname(Options& options, const std::string& value) {
   auto digits = host.find_last_not_of("0123456789");
   std::string ordinal = digits == std::string::npos ? host : host.substr(digits + 1);
   if (ordinal.empty()) {
-    return make_error(er::kWrongValueForVar, "--commitd-server-id-from-hostname: host name '{}' does not end in a number", host);
+    return make_error(er::kWrongValueForVar,
+                      "--commitd-server-id-from-hostname: host name '{}' does not end in a number", host);
   }
   options.server_id = static_cast<uint32_t>(*base + std::strtoul(ordinal.c_str(), nullptr, 10));
   return {};
@@ -115,23 +117,33 @@ const std::vector<Definition>& definitions() {
       number("port", &Options::port, "port for clients (default 3306, 0 = none)"),
       text("socket", &Options::socket, "path of a unix socket for clients"),
       text("admin-address", &Options::admin_address, "address of the admin port (default 127.0.0.1)"),
-      number("admin-port", &Options::admin_port, "port that max_connections does not limit (default 33062, 0 = none)"),
-      text("http-address", &Options::http_address, "address of /metrics, /healthz and /readyz (default 127.0.0.1)"),
-      number("http-port", &Options::http_port, "port of /metrics, /healthz and /readyz (default 8080, 0 = none)"),
+      number("admin-port", &Options::admin_port,
+             "port that max_connections does not limit (default 33062, 0 = none)"),
+      text("http-address", &Options::http_address,
+           "address of /metrics, /healthz and /readyz (default 127.0.0.1)"),
+      number("http-port", &Options::http_port,
+             "port of /metrics, /healthz and /readyz (default 8080, 0 = none)"),
       number("server-id", &Options::server_id, "number of this server among its peers (default 1)"),
-      {"commitd-server-id-from-hostname", "server-id = this number + the number at the end of the host name", false,
-       set_server_id_from_hostname},
-      number("commitd-reactor-threads", &Options::reactor_threads, "threads that run sessions (default 0 = one per processor)"),
+      {"commitd-server-id-from-hostname", "server-id = this number + the number at the end of the host name",
+       false, set_server_id_from_hostname},
+      number("commitd-reactor-threads", &Options::reactor_threads,
+             "threads that run sessions (default 0 = one per processor)"),
       number("max-connections", &Options::max_connections, "clients at once; more get error 1040"),
       number("max-allowed-packet", &Options::max_allowed_packet, "largest packet (default 64M)"),
-      number("commitd-block-cache-size", &Options::block_cache_size, "memory for rows read from disk (default 128M)"),
-      number("commitd-write-buffer-size", &Options::write_buffer_size, "memory for rows not yet written to disk (default 64M)"),
+      number("commitd-block-cache-size", &Options::block_cache_size,
+             "memory for rows read from disk (default 128M)"),
+      number("commitd-write-buffer-size", &Options::write_buffer_size,
+             "memory for rows not yet written to disk (default 64M)"),
       text("log-level", &Options::log_level, "debug, info, warn or error"),
-      flag("require-bootstrap", &Options::require_bootstrap, "wait for ALTER INSTANCE INITIALIZE on an empty datadir"),
+      flag("require-bootstrap", &Options::require_bootstrap,
+           "wait for ALTER INSTANCE INITIALIZE on an empty datadir"),
       flag("require-role", &Options::require_role, "start undecided, wait for a role with an epoch"),
-      flag("initialize-insecure", &Options::initialize_insecure, "initialise the datadir, root without a password, and exit"),
-      password_file("root-password-file", &Options::root_password, "file with root's password for a new datadir"),
-      password_file("operator-password-file", &Options::operator_password, "enables the account commitlab_operator"),
+      flag("initialize-insecure", &Options::initialize_insecure,
+           "initialise the datadir, root without a password, and exit"),
+      password_file("root-password-file", &Options::root_password,
+                    "file with root's password for a new datadir"),
+      password_file("operator-password-file", &Options::operator_password,
+                    "enables the account commitlab_operator"),
       flag("help", &Options::help, "this text"),
       flag("version", &Options::version, "print the version"),
   };
@@ -154,7 +166,8 @@ Status apply(Options& options, const std::string& raw_name, const std::optional<
   std::string name = with_dashes(raw_name);
   bool negated = !value && name.starts_with("skip-");
   if (const auto* definition = find_definition(name)) {
-    if (!value && !definition->flag) return make_error(er::kWrongValueForVar, "--{} needs a value: --{}=…", name, name);
+    if (!value && !definition->flag)
+      return make_error(er::kWrongValueForVar, "--{} needs a value: --{}=…", name, name);
     return definition->set(options, value.value_or(""));
   }
   std::string variable = negated ? name.substr(5) : name;
@@ -226,7 +239,8 @@ Result<Options> parse_options(std::span<char* const> arguments) {
   Options options;
   for (const char* raw : arguments) {
     std::string argument(raw);
-    if (argument.starts_with("--defaults-file=")) COMMITD_RETURN_IF_ERROR(read_option_file(options, argument.substr(16)));
+    if (argument.starts_with("--defaults-file="))
+      COMMITD_RETURN_IF_ERROR(read_option_file(options, argument.substr(16)));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     std::string argument(arguments[i]);
@@ -247,7 +261,8 @@ Result<Options> parse_options(std::span<char* const> arguments) {
   }
   COMMITD_RETURN_IF_ERROR(read_environment(options));
   options.require_role = options.require_role || options.require_bootstrap;
-  if (options.server_id == 0) return make_error(er::kWrongValueForVar, "--server-id: 0 is not a server's number");
+  if (options.server_id == 0)
+    return make_error(er::kWrongValueForVar, "--server-id: 0 is not a server's number");
   return options;
 }
 

@@ -32,7 +32,8 @@ TEST(Options, WhatIsNotAnOptionIsASystemVariable) {
 }
 
 TEST(Options, BadValuesNameTheOption) {
-  for (const char* bad : {"--port=70000", "--port=x", "--server-id=0", "--require-role=maybe", "--max-connections=-1", "--server-id"}) {
+  for (const char* bad : {"--port=70000", "--port=x", "--server-id=0", "--require-role=maybe",
+                          "--max-connections=-1", "--server-id"}) {
     auto options = parse({bad});
     ASSERT_FALSE(options.ok()) << bad;
     std::string name = std::string(bad).substr(2, std::string(bad).find('=') - 2);
@@ -48,7 +49,8 @@ TEST(Options, RequireBootstrapImpliesRequireRole) {
 
 TEST(Options, OptionFileGroupsOfOthersAreLeftAlone) {
   std::string path = testing::TempDir() + "options_test.cnf";
-  std::ofstream(path) << "[client]\nport=1\n[mysqld]\n# comment\nport = 3310\nskip-name-resolve\n[mysqldump]\nquick\n";
+  std::ofstream(path)
+      << "[client]\nport=1\n[mysqld]\n# comment\nport = 3310\nskip-name-resolve\n[mysqldump]\nquick\n";
   auto options = parse({"--defaults-file=" + path, "--server-id=3"});
   ASSERT_TRUE(options.ok()) << options.error().message;
   EXPECT_EQ(options->port, 3310);

@@ -24,8 +24,8 @@ void run_worker(Reactor& reactor, const std::string& name) {
   reactor.run();
 }
 
-// What is not durable must not be acknowledged, and a failed sync may not be tried again: only a restart, which reads back what the disk
-// really has, can go on.
+// What is not durable must not be acknowledged, and a failed sync may not be tried again: only a restart,
+// which reads back what the disk really has, can go on.
 void stop_at_once(const Error& error) {
   spdlog::critical("stopping: the log or the storage engine failed: {}", error.message);
   spdlog::shutdown();
@@ -34,7 +34,8 @@ void stop_at_once(const Error& error) {
 
 }  // namespace
 
-Server::Server(Options options) : options_(std::move(options)), fs_(FileSystem::posix()), accounts_(options_.operator_password) {
+Server::Server(Options options)
+    : options_(std::move(options)), fs_(FileSystem::posix()), accounts_(options_.operator_password) {
   context_.accounts = &accounts_;
   context_.variables = &variables_;
   context_.processes = &processes_;
@@ -42,7 +43,9 @@ Server::Server(Options options) : options_(std::move(options)), fs_(FileSystem::
   context_.request_shutdown = [] { kill(getpid(), SIGTERM); };
 }
 
-Server::~Server() { stop(); }
+Server::~Server() {
+  stop();
+}
 
 Status Server::start() {
   observe::register_process_metrics();
@@ -73,7 +76,8 @@ Status Server::set_variables() {
       auto own = option_names();
       known.insert(known.end(), own.begin(), own.end());
       std::string nearest = nearest_name(name, known);
-      return make_error(er::kUnknownSystemVariable, "unknown option '--{}'{}", name, nearest.empty() ? "" : ": did you mean '--" + nearest + "'?");
+      return make_error(er::kUnknownSystemVariable, "unknown option '--{}'{}", name,
+                        nearest.empty() ? "" : ": did you mean '--" + nearest + "'?");
     }
     COMMITD_RETURN_IF_ERROR(variables_.set_at_start(name, value));
   }
@@ -83,7 +87,8 @@ Status Server::set_variables() {
 }
 
 void Server::start_workers() {
-  uint32_t count = options_.reactor_threads ? options_.reactor_threads : std::max(1u, std::thread::hardware_concurrency());
+  uint32_t count =
+      options_.reactor_threads ? options_.reactor_threads : std::max(1u, std::thread::hardware_concurrency());
   for (uint32_t i = 0; i < count; ++i) {
     Worker worker;
     worker.reactor = std::make_unique<Reactor>("sessions");
@@ -125,7 +130,8 @@ Status Server::prepare_datadir() {
   auto initialized = datadir_->initialized();
   if (!initialized.ok()) return std::move(initialized).error();
   if (*initialized && options_.initialize_insecure) {
-    return make_error(er::kAlreadyInitialized, "The data directory '{}' is initialised already", options_.datadir);
+    return make_error(er::kAlreadyInitialized, "The data directory '{}' is initialised already",
+                      options_.datadir);
   }
   if (!*initialized) {
     if (options_.require_bootstrap) {
@@ -134,8 +140,10 @@ Status Server::prepare_datadir() {
     }
     if (!options_.initialize_insecure && !options_.root_password) {
       return make_error(er::kErrorOnRead,
-                        "The data directory '{}' is empty: give root's password with --root-password-file or MYSQL_ROOT_PASSWORD, allow an empty one "
-                        "with MYSQL_ALLOW_EMPTY_PASSWORD=yes or --initialize-insecure, or let an operator decide with --require-bootstrap",
+                        "The data directory '{}' is empty: give root's password with --root-password-file or "
+                        "MYSQL_ROOT_PASSWORD, allow an empty one "
+                        "with MYSQL_ALLOW_EMPTY_PASSWORD=yes or --initialize-insecure, or let an operator "
+                        "decide with --require-bootstrap",
                         options_.datadir);
     }
     std::string password = options_.initialize_insecure ? "" : *options_.root_password;
@@ -156,19 +164,24 @@ Status Server::open_instance() {
       return engine ? static_cast<double>(engine->sizes().*member) : 0;
     };
   };
-  observe::callback("gauge", "commitd_engine_memtable_bytes", "Rows that are not yet in files.", {}, size(&storage::Engine::Sizes::memtable_bytes));
-  observe::callback("gauge", "commitd_engine_sst_bytes", "Rows in files.", {}, size(&storage::Engine::Sizes::sst_bytes));
+  observe::callback("gauge", "commitd_engine_memtable_bytes", "Rows that are not yet in files.", {},
+                    size(&storage::Engine::Sizes::memtable_bytes));
+  observe::callback("gauge", "commitd_engine_sst_bytes", "Rows in files.", {},
+                    size(&storage::Engine::Sizes::sst_bytes));
   return {};
 }
 
 Task<Status> Server::initialize_on_command() {
-  COMMITD_CO_RETURN_IF_ERROR(Instance::create(fs_, *datadir_, options_, accounts_, options_.root_password.value_or("")));
+  COMMITD_CO_RETURN_IF_ERROR(
+      Instance::create(fs_, *datadir_, options_, accounts_, options_.root_password.value_or("")));
   COMMITD_CO_RETURN_IF_ERROR(open_instance());
   co_return Status();
 }
 
 Task<void> Server::close_client_sessions() {
-  if (protocol_) co_await protocol_->close_sessions(wire::ProtocolServer::Which::Clients, Clock::now() + kSessionEndTimeout);
+  if (protocol_)
+    co_await protocol_->close_sessions(wire::ProtocolServer::Which::Clients,
+                                       Clock::now() + kSessionEndTimeout);
 }
 
 Status Server::listen() {
@@ -184,25 +197,31 @@ Status Server::listen() {
   protocol.private_key_directory = datadir_->path();
   std::vector<Reactor*> reactors;
   for (auto& worker : workers_) reactors.push_back(worker.reactor.get());
-  protocol_ = std::make_unique<wire::ProtocolServer>(std::move(protocol), reactors, context_, accounts_, roles_->dumps());
+  protocol_ = std::make_unique<wire::ProtocolServer>(std::move(protocol), reactors, context_, accounts_,
+                                                     roles_->dumps());
   COMMITD_RETURN_IF_ERROR(protocol_->listen());
-  spdlog::info("ready for connections version={} port={} admin_port={} http_port={} socket={}", kVersion, options_.port, options_.admin_port,
-               options_.http_port, options_.socket);
+  spdlog::info("ready for connections version={} port={} admin_port={} http_port={} socket={}", kVersion,
+               options_.port, options_.admin_port, options_.http_port, options_.socket);
   return {};
 }
 
 Status Server::serve_http() {
   if (options_.http_port == 0) return {};
-  http_ = std::make_unique<observe::HttpServer>(*background_.reactor, options_.http_address, options_.http_port);
-  http_->get("/metrics", [] { return observe::HttpReply{200, "text/plain; version=0.0.4", observe::prometheus_text()}; });
+  http_ =
+      std::make_unique<observe::HttpServer>(*background_.reactor, options_.http_address, options_.http_port);
+  http_->get("/metrics", [] {
+    return observe::HttpReply{200, "text/plain; version=0.0.4", observe::prometheus_text()};
+  });
   http_->get("/healthz", [this] {
     txn::Services* services = context_.transactions;
     auto failure = services ? services->pipeline.failure() : std::nullopt;
-    return failure ? observe::HttpReply{503, "text/plain", failure->message + "\n"} : observe::HttpReply{200, "text/plain", "ok\n"};
+    return failure ? observe::HttpReply{503, "text/plain", failure->message + "\n"}
+                   : observe::HttpReply{200, "text/plain", "ok\n"};
   });
   http_->get("/readyz", [this] {
     auto reason = roles_->not_ready();
-    return reason ? observe::HttpReply{503, "text/plain", *reason + "\n"} : observe::HttpReply{200, "text/plain", "ok\n"};
+    return reason ? observe::HttpReply{503, "text/plain", *reason + "\n"}
+                  : observe::HttpReply{200, "text/plain", "ok\n"};
   });
   return http_->listen();
 }
@@ -221,7 +240,8 @@ void Server::run_in_background(Task<void> task) {
 void Server::stop() {
   if (protocol_) {
     protocol_->stop_accepting();
-    run_in_background(protocol_->close_sessions(wire::ProtocolServer::Which::All, Clock::now() + kSessionEndTimeout));
+    run_in_background(
+        protocol_->close_sessions(wire::ProtocolServer::Which::All, Clock::now() + kSessionEndTimeout));
   }
   if (roles_) run_in_background(roles_->shut_down());
   stop_workers();

@@ -9,7 +9,8 @@ using sql::VariableDefinition;
 using sql::VariableScope;
 using sql::VariableType;
 
-VariableDefinition fixed(std::string name, VariableType type, Value value, std::vector<std::string> aliases = {}) {
+VariableDefinition fixed(std::string name, VariableType type, Value value,
+                         std::vector<std::string> aliases = {}) {
   VariableDefinition definition;
   definition.name = std::move(name);
   definition.type = type;
@@ -19,10 +20,15 @@ VariableDefinition fixed(std::string name, VariableType type, Value value, std::
   return definition;
 }
 
-VariableDefinition number(std::string name, uint64_t value) { return fixed(std::move(name), VariableType::Integer, Value::unsigned_integer(value)); }
-VariableDefinition text(std::string name, std::string value) { return fixed(std::move(name), VariableType::String, Value::string(std::move(value))); }
+VariableDefinition number(std::string name, uint64_t value) {
+  return fixed(std::move(name), VariableType::Integer, Value::unsigned_integer(value));
+}
+VariableDefinition text(std::string name, std::string value) {
+  return fixed(std::move(name), VariableType::String, Value::string(std::move(value)));
+}
 
-VariableDefinition computed(std::string name, std::function<Value()> read, std::vector<std::string> aliases = {}) {
+VariableDefinition computed(std::string name, std::function<Value()> read,
+                            std::vector<std::string> aliases = {}) {
   auto definition = fixed(std::move(name), VariableType::String, Value::string(""), std::move(aliases));
   definition.read = std::move(read);
   return definition;
@@ -36,7 +42,8 @@ std::string host_name() {
 
 // Accepted so that option files and tools of MySQL work: single_log has no engine log that could be flushed.
 VariableDefinition accepted_flush_setting() {
-  auto definition = fixed("flush_log_at_trx_commit", VariableType::Integer, Value::unsigned_integer(1), {"innodb_flush_log_at_trx_commit"});
+  auto definition = fixed("flush_log_at_trx_commit", VariableType::Integer, Value::unsigned_integer(1),
+                          {"innodb_flush_log_at_trx_commit"});
   definition.dynamic = true;
   definition.max = 2;
   return definition;
@@ -45,11 +52,14 @@ VariableDefinition accepted_flush_setting() {
 }  // namespace
 
 void define_options(sql::SystemVariables& variables, const Options& options) {
-  for (auto& definition : {number("port", options.port), number("admin_port", options.admin_port), text("admin_address", options.admin_address),
-                           text("bind_address", options.bind_address), text("socket", options.socket), number("server_id", options.server_id),
-                           number("max_connections", options.max_connections), text("hostname", host_name()), text("version", std::string(kVersion)),
-                           text("innodb_version", std::string(kVersion)), text("log_error_verbosity", options.log_level),
-                           number("commitd_reactor_threads", options.reactor_threads)}) {
+  for (auto& definition :
+       {number("port", options.port), number("admin_port", options.admin_port),
+        text("admin_address", options.admin_address), text("bind_address", options.bind_address),
+        text("socket", options.socket), number("server_id", options.server_id),
+        number("max_connections", options.max_connections), text("hostname", host_name()),
+        text("version", std::string(kVersion)), text("innodb_version", std::string(kVersion)),
+        text("log_error_verbosity", options.log_level),
+        number("commitd_reactor_threads", options.reactor_threads)}) {
     variables.define(definition);
   }
   auto sync = number("sync_binlog", 1);

@@ -1,4 +1,5 @@
-// The system variables that belong to the server's own options and state; those of sessions are in sql/variables.
+// The system variables that belong to the server's own options and state; those of sessions are in
+// sql/variables.
 #pragma once
 
 #include "server/datadir.h"

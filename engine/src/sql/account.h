@@ -11,7 +11,8 @@ namespace commitd::sql {
 struct Account {
   std::string user, host;
   std::string plugin;  // caching_sha2_password or mysql_native_password
-  // caching_sha2_password: SHA256(SHA256(password)) or MySQL's $A$005$ crypt string; mysql_native_password: SHA1(SHA1(password)). Empty = no password.
+  // caching_sha2_password: SHA256(SHA256(password)) or MySQL's $A$005$ crypt string; mysql_native_password:
+  // SHA1(SHA1(password)). Empty = no password.
   std::string auth_string;
   bool locked = false;
   bool is_operator = false;  // the built-in account of --operator-password-file

@@ -1,5 +1,6 @@
-// The memory of one statement: everything its syntax tree consists of lies here and goes away at once. Nodes are never
-// destroyed one by one, so they must not own anything outside the arena (string_view and ast::List are fine).
+// The memory of one statement: everything its syntax tree consists of lies here and goes away at once. Nodes
+// are never destroyed one by one, so they must not own anything outside the arena (string_view and ast::List
+// are fine).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// Databases and tables. Readers take immutable definitions by shared pointer; DDL makes a new version in a write set and publishes it when the
-// engine has committed it, so that what a statement sees and what the engine holds never differ.
+// Databases and tables. Readers take immutable definitions by shared pointer; DDL makes a new version in a
+// write set and publishes it when the engine has committed it, so that what a statement sees and what the
+// engine holds never differ.
 #pragma once
 
 #include <functional>
@@ -24,13 +25,13 @@ class Catalog {
  public:
   explicit Catalog(storage::Engine& engine) : engine_(engine) {}
 
-  Status load();                               // from the engine, at start and whenever the engine's content was replaced
-  static void initialize(WriteSet& writes);    // system databases of an empty datadir
+  Status load();  // from the engine, at start and whenever the engine's content was replaced
+  static void initialize(WriteSet& writes);  // system databases of an empty datadir
 
   TablePtr find_table(std::string_view db, std::string_view table) const;  // nullptr when there is none
   std::optional<DatabaseDef> find_database(std::string_view db) const;
   bool has_database(std::string_view db) const { return find_database(db).has_value(); }
-  std::vector<std::string> databases() const;         // in order of name
+  std::vector<std::string> databases() const;               // in order of name
   std::vector<TablePtr> tables(std::string_view db) const;  // in order of name
 
  private:
@@ -48,8 +49,9 @@ class Catalog {
   State state_;
 };
 
-// What one DDL statement changes: gathered here, entered into a write set, and shown by the catalog when the function that finish()
-// returns is called (behind the engine commit). Only one change may be under way at a time: DDL is serialised by a metadata lock.
+// What one DDL statement changes: gathered here, entered into a write set, and shown by the catalog when the
+// function that finish() returns is called (behind the engine commit). Only one change may be under way at a
+// time: DDL is serialised by a metadata lock.
 class CatalogChange {
  public:
   explicit CatalogChange(Catalog& catalog);
@@ -77,8 +79,10 @@ class CatalogChange {
 
 struct ServerContext;
 
-// Executes a statement that was logged as a query event (DDL, accounts) during replay or on a replica: its effect as writes, and what must be
-// published when they are committed. The catalog shows everything before it. Unknown statements are an error: replay stops there.
-Result<std::function<void()>> apply_logged_statement(ServerContext& server, const binlog::QueryEvent& event, WriteSet& writes);
+// Executes a statement that was logged as a query event (DDL, accounts) during replay or on a replica: its
+// effect as writes, and what must be published when they are committed. The catalog shows everything before
+// it. Unknown statements are an error: replay stops there.
+Result<std::function<void()>> apply_logged_statement(ServerContext& server, const binlog::QueryEvent& event,
+                                                     WriteSet& writes);
 
 }  // namespace commitd::sql

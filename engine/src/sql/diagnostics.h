@@ -26,7 +26,8 @@ class Diagnostics {
   }
   void add(Level level, Error error) {
     ++total_;
-    if (conditions_.size() < kMaxConditions) conditions_.push_back({level, error.code, std::move(error.message)});
+    if (conditions_.size() < kMaxConditions)
+      conditions_.push_back({level, error.code, std::move(error.message)});
   }
   void warn(Error error) { add(Level::Warning, std::move(error)); }
   void note(Error error) { add(Level::Note, std::move(error)); }

@@ -1,4 +1,5 @@
-// What the control statements and SHOW commands of replication ask of the server; implemented in replication/ (see engine/CONTROL.md).
+// What the control statements and SHOW commands of replication ask of the server; implemented in replication/
+// (see engine/CONTROL.md).
 #pragma once
 
 #include <cstdint>
@@ -29,17 +30,20 @@ class InstanceControl {
   virtual Task<Status> fence(uint64_t epoch) = 0;
   virtual Task<Status> promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) = 0;
   virtual Task<Status> follow(uint64_t epoch, FollowTarget target) = 0;
-  virtual Task<Status> set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count, std::vector<Uuid> members) = 0;
+  virtual Task<Status> set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count,
+                                  std::vector<Uuid> members) = 0;
 
   // Outside an operator: CHANGE REPLICATION SOURCE TO / START REPLICA / STOP REPLICA / RESET REPLICA.
   virtual Task<Status> change_source(FollowTarget target, bool auto_position) = 0;
   virtual Task<Status> start_replica() = 0;
   virtual Task<Status> stop_replica() = 0;
 
-  // The row of performance_schema.commitd_instance, and of SHOW REPLICA STATUS (empty when there is no source).
+  // The row of performance_schema.commitd_instance, and of SHOW REPLICA STATUS (empty when there is no
+  // source).
   virtual NamedValues instance_row() = 0;
   virtual NamedValues replica_status() = 0;
-  // Error 1290 with the reason while this server does not accept writes (undecided, replica, read_only); checked when a statement is about to write.
+  // Error 1290 with the reason while this server does not accept writes (undecided, replica, read_only);
+  // checked when a statement is about to write.
   virtual Status check_writable() = 0;
 };
 

@@ -22,7 +22,8 @@ struct ProcessInfo {
 
 class ProcessList {
  public:
-  // A session is listed from its construction to its destruction. `describe` is called under the list's lock, from any thread.
+  // A session is listed from its construction to its destruction. `describe` is called under the list's lock,
+  // from any thread.
   void add(uint32_t id, Session* session, std::function<ProcessInfo()> describe);
   void remove(uint32_t id);
 

@@ -17,7 +17,8 @@ LexerOptions lexer_options(uint64_t sql_mode) {
   return options;
 }
 
-Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::QueryEvent& event, const ast::Statement& statement, WriteSet& writes) {
+Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::QueryEvent& event,
+                                        const ast::Statement& statement, WriteSet& writes) {
   Diagnostics diagnostics;
   ddl::Context context{*server.catalog, *server.engine, event.db, diagnostics, {}, {}};
   ddl::set_value_rules(context, event.sql_mode, parse_time_zone(event.time_zone).value_or(0));
@@ -27,7 +28,8 @@ Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::Que
   return std::move(effect->publish);
 }
 
-Result<std::function<void()>> apply_account_statement(ServerContext& server, const ast::Statement& statement, WriteSet& writes) {
+Result<std::function<void()>> apply_account_statement(ServerContext& server, const ast::Statement& statement,
+                                                      WriteSet& writes) {
   Diagnostics diagnostics;
   auto effect = plan_account_statement(statement, *server.accounts, nullptr, diagnostics);
   if (!effect.ok()) return std::move(effect).error();
@@ -37,14 +39,16 @@ Result<std::function<void()>> apply_account_statement(ServerContext& server, con
 
 }  // namespace
 
-Result<std::function<void()>> apply_logged_statement(ServerContext& server, const binlog::QueryEvent& event, WriteSet& writes) {
+Result<std::function<void()>> apply_logged_statement(ServerContext& server, const binlog::QueryEvent& event,
+                                                     WriteSet& writes) {
   Arena arena;
   auto parsed = parse_statement(event.sql, arena, lexer_options(event.sql_mode));
   if (!parsed.ok()) return std::move(parsed).error();
   const ast::Statement& statement = *parsed->statement;
   if (ddl::is_ddl(statement.kind)) return apply_ddl(server, event, statement, writes);
   if (is_account_statement(statement.kind)) return apply_account_statement(server, statement, writes);
-  return make_error(er::kNotSupportedYet, "The log has a statement that commitd cannot replay: {}", event.sql);
+  return make_error(er::kNotSupportedYet, "The log has a statement that commitd cannot replay: {}",
+                    event.sql);
 }
 
 }  // namespace commitd::sql

@@ -1,4 +1,5 @@
-// Where a statement's result goes. The protocol implements it for the text and the binary form; tests collect into memory.
+// Where a statement's result goes. The protocol implements it for the text and the binary form; tests collect
+// into memory.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct ResultColumn {
   FieldType type = FieldType::VarString;
   uint16_t collation = 45;
   uint32_t length = 0;  // bytes a client should reserve
-  uint16_t flags = 0;   // NOT_NULL 1, PRI_KEY 2, UNIQUE_KEY 4, MULTIPLE_KEY 8, BLOB 16, UNSIGNED 32, BINARY 128, AUTO_INCREMENT 512, NUM 32768
+  uint16_t flags = 0;   // NOT_NULL 1, PRI_KEY 2, UNIQUE_KEY 4, MULTIPLE_KEY 8, BLOB 16, UNSIGNED 32, BINARY
+                        // 128, AUTO_INCREMENT 512, NUM 32768
   uint8_t decimals = 0;
 };
 
@@ -25,8 +27,9 @@ struct OkInfo {
   uint64_t affected_rows = 0;
   uint64_t last_insert_id = 0;
   uint16_t warnings = 0;
-  uint16_t server_status = 2;  // SERVER_STATUS_*: IN_TRANS 1, AUTOCOMMIT 2, MORE_RESULTS_EXISTS 8, NO_BACKSLASH_ESCAPES 0x200
-  std::string info;            // "Records: 3  Duplicates: 0  Warnings: 0"
+  uint16_t server_status =
+      2;  // SERVER_STATUS_*: IN_TRANS 1, AUTOCOMMIT 2, MORE_RESULTS_EXISTS 8, NO_BACKSLASH_ESCAPES 0x200
+  std::string info;  // "Records: 3  Duplicates: 0  Warnings: 0"
 };
 
 class ResultSink {

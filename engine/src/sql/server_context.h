@@ -18,7 +18,8 @@ class SystemVariables;  // sql/variables/system_variables.h: global values, thei
 class Accounts;         // sql/accounts/accounts.h: users and grants; implements AccountDirectory
 class ProcessList;      // sql/process_list.h
 
-// A pointer that is null until what it points to exists (an uninitialised server has no engine) and may be set while others read it.
+// A pointer that is null until what it points to exists (an uninitialised server has no engine) and may be
+// set while others read it.
 template <class T>
 class Published {
  public:

@@ -31,14 +31,17 @@ bool can_be_prepared(const ast::Statement& statement) {
     case ast::StatementKind::Deallocate:
     case ast::StatementKind::Use:
     case ast::StatementKind::LockTables:
-    case ast::StatementKind::UnlockTables: return false;
-    default: return true;
+    case ast::StatementKind::UnlockTables:
+      return false;
+    default:
+      return true;
   }
 }
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return result;
 }
 
@@ -57,7 +60,8 @@ class Session::Impl : public PreparedStatementCommands {
   Impl(ServerContext& server, uint32_t connection_id) : state(server, connection_id) {}
 
   LexerOptions lexer_options() const {
-    return {(state.settings.sql_mode & sql_mode::kAnsiQuotes) != 0, (state.settings.sql_mode & sql_mode::kNoBackslashEscapes) != 0};
+    return {(state.settings.sql_mode & sql_mode::kAnsiQuotes) != 0,
+            (state.settings.sql_mode & sql_mode::kNoBackslashEscapes) != 0};
   }
 
   Result<std::unique_ptr<PreparedStatement>> parse_prepared(std::string_view sql) {
@@ -65,9 +69,11 @@ class Session::Impl : public PreparedStatementCommands {
     prepared->text = std::string(sql);
     auto parsed = parse_statement(prepared->text, prepared->arena, lexer_options());
     if (!parsed.ok()) return std::move(parsed).error();
-    if (parsed->statement->kind == ast::StatementKind::Empty) return Error{er::kEmptyQuery, "Query was empty"};
+    if (parsed->statement->kind == ast::StatementKind::Empty)
+      return Error{er::kEmptyQuery, "Query was empty"};
     if (!parsed->rest.empty() || !can_be_prepared(*parsed->statement)) {
-      return Error{er::kUnsupportedPs, "This command is not supported in the prepared statement protocol yet"};
+      return Error{er::kUnsupportedPs,
+                   "This command is not supported in the prepared statement protocol yet"};
     }
     prepared->statement = parsed->statement;
     return prepared;
@@ -88,7 +94,8 @@ class Session::Impl : public PreparedStatementCommands {
   }
 
   static Error unknown_statement(std::string_view name, std::string_view command) {
-    return make_error(er::kUnknownStmtHandler, "Unknown prepared statement handler ({}) given to {}", name, command);
+    return make_error(er::kUnknownStmtHandler, "Unknown prepared statement handler ({}) given to {}", name,
+                      command);
   }
 
   Status deallocate_by_name(std::string_view name) override {
@@ -96,7 +103,8 @@ class Session::Impl : public PreparedStatementCommands {
     return unknown_statement(name, "DEALLOCATE PREPARE");
   }
 
-  Task<bool> execute_by_name(const ast::ExecuteStatement& statement, ResultSink& sink, bool more_results) override {
+  Task<bool> execute_by_name(const ast::ExecuteStatement& statement, ResultSink& sink,
+                             bool more_results) override {
     const auto found = named.find(lower(statement.name));
     if (found == named.end()) {
       sink.error(unknown_statement(statement.name, "EXECUTE"));
@@ -129,7 +137,8 @@ class Session::Impl : public PreparedStatementCommands {
     const std::lock_guard lock(shown_mutex);
     ProcessInfo info = shown;
     info.id = state.connection_id;
-    info.seconds = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - shown_since).count());
+    info.seconds = static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - shown_since).count());
     return info;
   }
 
@@ -147,13 +156,16 @@ class Session::Impl : public PreparedStatementCommands {
   std::function<void()> kill_callback;
 };
 
-Session::Session(ServerContext& server, uint32_t connection_id) : impl_(std::make_unique<Impl>(server, connection_id)) {
+Session::Session(ServerContext& server, uint32_t connection_id)
+    : impl_(std::make_unique<Impl>(server, connection_id)) {
   impl_->show_command("Connect", "");
-  if (server.processes != nullptr) server.processes->add(connection_id, this, [this] { return impl_->describe(); });
+  if (server.processes != nullptr)
+    server.processes->add(connection_id, this, [this] { return impl_->describe(); });
 }
 
 Session::~Session() {
-  if (impl_->state.server.processes != nullptr) impl_->state.server.processes->remove(impl_->state.connection_id);
+  if (impl_->state.server.processes != nullptr)
+    impl_->state.server.processes->remove(impl_->state.connection_id);
   rollback_transaction(impl_->state);
 }
 
@@ -191,8 +203,12 @@ void Session::set_client_collation(uint16_t number) {
   (void)set_names(impl_->state, charset_info(collation->charset).name, collation->name);
 }
 
-void Session::set_multi_statements(bool on) { impl_->multi_statements = on; }
-void Session::set_found_rows(bool on) { impl_->state.found_rows_flag = on; }
+void Session::set_multi_statements(bool on) {
+  impl_->multi_statements = on;
+}
+void Session::set_found_rows(bool on) {
+  impl_->state.found_rows_flag = on;
+}
 
 Task<void> Session::query(std::string_view sql, ResultSink& sink) {
   Impl& impl = *impl_;
@@ -203,7 +219,8 @@ Task<void> Session::query(std::string_view sql, ResultSink& sink) {
     auto parsed = parse_statement(rest, impl.arena, impl.lexer_options());
     if (parsed.ok() && !parsed->rest.empty() && !impl.multi_statements) {
       parsed = make_error(er::kParse,
-                          "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the "
+                          "You have an error in your SQL syntax; check the manual that corresponds to your "
+                          "MySQL server version for the "
                           "right syntax to use near '{}' at line 1",
                           parsed->rest.substr(0, 80));
     }
@@ -213,7 +230,8 @@ Task<void> Session::query(std::string_view sql, ResultSink& sink) {
       sink.error(parsed.error());
       break;
     }
-    const bool done = co_await run_statement(impl.state, impl, *parsed->statement, {}, sink, !parsed->rest.empty());
+    const bool done =
+        co_await run_statement(impl.state, impl, *parsed->statement, {}, sink, !parsed->rest.empty());
     if (!done) break;
     rest = parsed->rest;
   } while (!rest.empty());
@@ -256,7 +274,9 @@ size_t Session::parameter_count(uint32_t statement_id) const {
   return found == impl_->by_id.end() ? 0 : found->second->statement->parameter_count;
 }
 
-void Session::close_statement(uint32_t statement_id) { impl_->by_id.erase(statement_id); }
+void Session::close_statement(uint32_t statement_id) {
+  impl_->by_id.erase(statement_id);
+}
 
 Task<Result<std::vector<ResultColumn>>> Session::field_list(std::string_view table) {
   ast::TableName name;
@@ -268,7 +288,8 @@ Task<Result<std::vector<ResultColumn>>> Session::field_list(std::string_view tab
   std::vector<ResultColumn> columns;
   for (size_t i = 0; i < scope.sources[0].columns.size(); ++i) {
     const SourceColumn& column = scope.sources[0].columns[i];
-    columns.push_back(describe_column(ColumnReference(0, i, column.type, column.definition), scope, column.name));
+    columns.push_back(
+        describe_column(ColumnReference(0, i, column.type, column.definition), scope, column.name));
   }
   co_return columns;
 }
@@ -288,7 +309,9 @@ Task<void> Session::reset() {
   co_return;
 }
 
-uint16_t Session::server_status() const { return sql::server_status(impl_->state); }
+uint16_t Session::server_status() const {
+  return sql::server_status(impl_->state);
+}
 
 void Session::kill(bool connection) {
   SessionState& state = impl_->state;
@@ -304,7 +327,9 @@ void Session::kill(bool connection) {
   if (callback) callback();
 }
 
-bool Session::killed() const { return impl_->state.kill_connection.load(std::memory_order_relaxed); }
+bool Session::killed() const {
+  return impl_->state.kill_connection.load(std::memory_order_relaxed);
+}
 
 void Session::on_kill(std::function<void()> callback) {
   const std::lock_guard lock(impl_->kill_mutex);
@@ -321,7 +346,9 @@ bool Session::may_replicate() const {
   return impl_->state.account.is_operator || impl_->state.has_privilege(privilege::kReplicationSlave);
 }
 
-uint32_t Session::connection_id() const { return impl_->state.connection_id; }
+uint32_t Session::connection_id() const {
+  return impl_->state.connection_id;
+}
 
 void Session::set_state(std::string_view state) {
   const std::lock_guard lock(impl_->shown_mutex);

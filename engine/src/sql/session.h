@@ -1,4 +1,5 @@
-// One client's session as seen from the protocol: statements in, results into a sink. Knows nothing of sockets.
+// One client's session as seen from the protocol: statements in, results into a sink. Knows nothing of
+// sockets.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,8 @@
 
 namespace commitd::sql {
 
-struct ServerContext;  // sql/server_context.h: catalog, accounts, variables, transaction services, instance control, process list
+struct ServerContext;  // sql/server_context.h: catalog, accounts, variables, transaction services, instance
+                       // control, process list
 
 struct PreparedInfo {
   uint32_t id = 0;
@@ -43,20 +45,23 @@ class Session {
   Task<void> query(std::string_view sql, ResultSink& sink);  // COM_QUERY, also several statements
   Task<Result<PreparedInfo>> prepare(std::string_view sql);
   Task<void> execute(uint32_t statement_id, std::span<const Value> parameters, ResultSink& sink);
-  size_t parameter_count(uint32_t statement_id) const;  // 0 also for an unknown one: execute() then answers 1243
+  size_t parameter_count(
+      uint32_t statement_id) const;  // 0 also for an unknown one: execute() then answers 1243
   void close_statement(uint32_t statement_id);
   Task<Result<std::vector<ResultColumn>>> field_list(std::string_view table);  // COM_FIELD_LIST
-  Task<void> reset();  // COM_RESET_CONNECTION
+  Task<void> reset();                                                          // COM_RESET_CONNECTION
   uint16_t server_status() const;
 
-  // KILL: from any thread. QUERY ends the statement (1317), CONNECTION also the session (the protocol polls killed()).
+  // KILL: from any thread. QUERY ends the statement (1317), CONNECTION also the session (the protocol polls
+  // killed()).
   void kill(bool connection);
   bool killed() const;
   // Called once when kill(connection) arrives, on the killer's thread: the protocol closes the socket.
   void on_kill(std::function<void()> callback);
 
-  // Values that replication clients set on their session: @source_binlog_checksum, @rpl_semi_sync_replica, @replica_uuid, @source_heartbeat_period …
-  // nullopt when the user variable is not set (names without @, lower case).
+  // Values that replication clients set on their session: @source_binlog_checksum, @rpl_semi_sync_replica,
+  // @replica_uuid, @source_heartbeat_period … nullopt when the user variable is not set (names without @,
+  // lower case).
   std::optional<Value> user_variable(std::string_view name) const;
   bool may_replicate() const;  // REPLICATION SLAVE, or the operator account
   uint32_t connection_id() const;

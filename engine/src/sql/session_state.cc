@@ -29,7 +29,8 @@ std::optional<int32_t> parse_time_zone(std::string_view text) {
   if (text == "SYSTEM" || text == "system") return system_offset();
   if (text == "UTC" || text == "GMT") return 0;
   const size_t colon = text.find(':');
-  if (text.size() < 5 || (text[0] != '+' && text[0] != '-') || colon == std::string_view::npos) return std::nullopt;
+  if (text.size() < 5 || (text[0] != '+' && text[0] != '-') || colon == std::string_view::npos)
+    return std::nullopt;
   const auto hours = static_cast<int32_t>(leading_integer(text.substr(1, colon - 1)));
   const auto minutes = static_cast<int32_t>(leading_integer(text.substr(colon + 1)));
   if (hours > 14 || minutes > 59) return std::nullopt;
@@ -54,7 +55,8 @@ void SessionState::refresh_settings() {
   settings.auto_increment_increment = variables.number(kAutoIncrementIncrement);
   settings.auto_increment_offset = variables.number(kAutoIncrementOffset);
   settings.time_zone_offset = parse_time_zone(variables.text(kTimeZone)).value_or(0);
-  if (const Collation* found = find_collation(variables.text(kCollationConnection))) settings.connection_collation = found->id;
+  if (const Collation* found = find_collation(variables.text(kCollationConnection)))
+    settings.connection_collation = found->id;
   if (const CharsetInfo* charset = find_charset(variables.text(kCharacterSetClient))) {
     settings.client_collation = find_collation(charset->default_collation)->id;
   }
@@ -63,7 +65,8 @@ void SessionState::refresh_settings() {
 void SessionState::refresh_account() {
   if (server.accounts == nullptr || server.accounts->version() == record_version) return;
   record_version = server.accounts->version();
-  record = account.is_operator ? server.accounts->operator_record() : server.accounts->record(account.user, account.host);
+  record = account.is_operator ? server.accounts->operator_record()
+                               : server.accounts->record(account.user, account.host);
 }
 
 bool SessionState::has_privilege(Privileges wanted) {
@@ -73,20 +76,24 @@ bool SessionState::has_privilege(Privileges wanted) {
 
 Status SessionState::require(Privileges wanted, std::string_view what) {
   if (has_privilege(wanted)) return {};
-  return make_error(er::kSpecificAccessDenied, "Access denied; you need (at least one of) the {} privilege(s) for this operation", what);
+  return make_error(er::kSpecificAccessDenied,
+                    "Access denied; you need (at least one of) the {} privilege(s) for this operation", what);
 }
 
 Status SessionState::require_on_database(std::string_view db, Privileges wanted) {
   refresh_account();
   if (record != nullptr && (record->on_database(db) & wanted) == wanted) return {};
-  return make_error(er::kDbAccessDenied, "Access denied for user '{}'@'{}' to database '{}'", account.user, account.host, db);
+  return make_error(er::kDbAccessDenied, "Access denied for user '{}'@'{}' to database '{}'", account.user,
+                    account.host, db);
 }
 
-Status SessionState::require_on_table(std::string_view db, std::string_view table, Privileges wanted, std::string_view command) {
+Status SessionState::require_on_table(std::string_view db, std::string_view table, Privileges wanted,
+                                      std::string_view command) {
   refresh_account();
   if (record != nullptr && (record->on_database(db) & wanted) == wanted) return {};
   constexpr uint16_t kTableAccessDenied = 1142;
-  return make_error(kTableAccessDenied, "{} command denied to user '{}'@'{}' for table '{}'", command, account.user, client_host, table);
+  return make_error(kTableAccessDenied, "{} command denied to user '{}'@'{}' for table '{}'", command,
+                    account.user, client_host, table);
 }
 
 }  // namespace commitd::sql

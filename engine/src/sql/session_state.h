@@ -35,7 +35,9 @@ struct SessionSettings {
   int32_t time_zone_offset = 0;  // seconds east of UTC
   uint16_t connection_collation = 45, client_collation = 45;
 
-  bool strict() const { return (sql_mode & (sql_mode::kStrictTransTables | sql_mode::kStrictAllTables)) != 0; }
+  bool strict() const {
+    return (sql_mode & (sql_mode::kStrictTransTables | sql_mode::kStrictAllTables)) != 0;
+  }
 };
 
 struct SessionState {
@@ -63,7 +65,7 @@ struct SessionState {
   int64_t statement_microseconds = 0;  // since 1970, UTC
   std::string_view statement_text;
   bool in_explicit_transaction = false;
-  bool transaction_read_only = false;  // of the open transaction
+  bool transaction_read_only = false;            // of the open transaction
   std::optional<txn::Isolation> next_isolation;  // SET TRANSACTION: for the next one only
   std::optional<bool> next_read_only;
 
@@ -74,11 +76,14 @@ struct SessionState {
   std::atomic<bool> kill_connection{false};
 
   void refresh_settings();
-  bool interrupted() const { return kill_query.load(std::memory_order_relaxed) || kill_connection.load(std::memory_order_relaxed); }
-  bool has_privilege(Privileges global);                            // on *.*
-  Status require(Privileges wanted, std::string_view what);          // 1227 naming `what`
+  bool interrupted() const {
+    return kill_query.load(std::memory_order_relaxed) || kill_connection.load(std::memory_order_relaxed);
+  }
+  bool has_privilege(Privileges global);                               // on *.*
+  Status require(Privileges wanted, std::string_view what);            // 1227 naming `what`
   Status require_on_database(std::string_view db, Privileges wanted);  // 1044
-  Status require_on_table(std::string_view db, std::string_view table, Privileges wanted, std::string_view command);  // 1142
+  Status require_on_table(std::string_view db, std::string_view table, Privileges wanted,
+                          std::string_view command);  // 1142
   void refresh_account();
 };
 

@@ -13,19 +13,22 @@ Task<std::string> prepare_and_execute(Session& session, std::string_view sql, st
   testing::TextSink sink;
   co_await session.execute(prepared->id, parameters, sink);
   session.close_statement(prepared->id);
-  co_return std::to_string(prepared->parameters.size()) + "/" + std::to_string(prepared->columns.size()) + ": " + sink.text;
+  co_return std::to_string(prepared->parameters.size()) + "/" + std::to_string(prepared->columns.size()) +
+      ": " + sink.text;
 }
 
 TEST_F(Sessions, PreparedStatements) {
   run("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(10)); INSERT INTO t VALUES (1,'a'),(2,'b')");
   std::vector<Value> one(1, Value::integer(2));
-  EXPECT_EQ(run_blocking(prepare_and_execute(session(), "SELECT v, id FROM t WHERE id = ?", one)), "1/2: b|2");
+  EXPECT_EQ(run_blocking(prepare_and_execute(session(), "SELECT v, id FROM t WHERE id = ?", one)),
+            "1/2: b|2");
   std::vector<Value> two{Value::integer(3), Value::string("c")};
   EXPECT_EQ(run_blocking(prepare_and_execute(session(), "INSERT INTO t VALUES (?, ?)", two)), "2/0: ");
   EXPECT_EQ(run("SELECT * FROM t"), "1|a\n2|b\n3|c");
   EXPECT_EQ(run_blocking(prepare_and_execute(session(), "BEGIN", {})), "ERROR 1295");
   EXPECT_EQ(run_blocking(prepare_and_execute(session(), "SELECT 1; SELECT 2", {})), "ERROR 1295");
-  EXPECT_EQ(run("PREPARE s FROM 'SELECT ? + 1'; SET @x = 4; EXECUTE s USING @x; DEALLOCATE PREPARE s"), " ;  ; 5 ; ");
+  EXPECT_EQ(run("PREPARE s FROM 'SELECT ? + 1'; SET @x = 4; EXECUTE s USING @x; DEALLOCATE PREPARE s"),
+            " ;  ; 5 ; ");
 }
 
 TEST_F(Sessions, AnErrorStopsTheStatementsBehindIt) {
@@ -35,18 +38,21 @@ TEST_F(Sessions, AnErrorStopsTheStatementsBehindIt) {
 TEST_F(Sessions, SetAndShowVariables) {
   EXPECT_EQ(run("SET autocommit = OFF; SELECT @@autocommit; SET autocommit = 1"), " ; 0 ; ");
   EXPECT_EQ(run("SHOW VARIABLES LIKE 'autoc%'"), "autocommit|ON");
-  EXPECT_EQ(run("SHOW VARIABLES WHERE Variable_name IN ('autocommit', 'sql_notes') AND Value = 'ON'"), "autocommit|ON\nsql_notes|ON");
+  EXPECT_EQ(run("SHOW VARIABLES WHERE Variable_name IN ('autocommit', 'sql_notes') AND Value = 'ON'"),
+            "autocommit|ON\nsql_notes|ON");
   EXPECT_EQ(run("SET nonsense = 1"), "ERROR 1193: Unknown system variable 'nonsense'");
   EXPECT_EQ(run("SET autocommit = 7").substr(0, 11), "ERROR 1231:");
   EXPECT_EQ(run("SET NAMES utf8mb4 COLLATE utf8mb4_bin; SELECT @@collation_connection"), " ; utf8mb4_bin");
   EXPECT_EQ(run("SET NAMES nonsense"), "ERROR 1115: Unknown character set: 'nonsense'");
-  EXPECT_EQ(run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; SELECT @@transaction_isolation"), " ; READ-COMMITTED");
+  EXPECT_EQ(run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; SELECT @@transaction_isolation"),
+            " ; READ-COMMITTED");
   run("SET GLOBAL group_concat_max_len = 2000");
   EXPECT_EQ(run("SELECT @@global.group_concat_max_len, @@group_concat_max_len"), "2000|1024");
 }
 
 TEST_F(Sessions, ShowsWhatThereIs) {
-  run("CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT, v VARCHAR(10) DEFAULT 'x', PRIMARY KEY (id), KEY by_v (v))");
+  run("CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT, v VARCHAR(10) DEFAULT 'x', PRIMARY KEY (id), KEY by_v "
+      "(v))");
   EXPECT_EQ(run("SHOW TABLES"), "t");
   EXPECT_EQ(run("SHOW COLUMNS FROM t"), "id|int|NO|PRI|NULL|auto_increment\nv|varchar(10)|YES|MUL|x|");
   const std::string created = run("SHOW CREATE TABLE t");
@@ -57,10 +63,12 @@ TEST_F(Sessions, ShowsWhatThereIs) {
 }
 
 TEST_F(Sessions, PrivilegesAreChecked) {
-  run("CREATE TABLE t (id INT PRIMARY KEY); CREATE DATABASE other; CREATE USER reader@'%' IDENTIFIED BY 'secret'; GRANT SELECT ON test.* TO reader@'%'");
+  run("CREATE TABLE t (id INT PRIMARY KEY); CREATE DATABASE other; CREATE USER reader@'%' IDENTIFIED BY "
+      "'secret'; GRANT SELECT ON test.* TO reader@'%'");
   auto reader = connect("reader");
   EXPECT_EQ(run(*reader, "USE test; SELECT * FROM t"), " ; ");
-  EXPECT_EQ(run(*reader, "INSERT INTO t VALUES (1)"), "ERROR 1142: INSERT command denied to user 'reader'@'localhost' for table 't'");
+  EXPECT_EQ(run(*reader, "INSERT INTO t VALUES (1)"),
+            "ERROR 1142: INSERT command denied to user 'reader'@'localhost' for table 't'");
   EXPECT_EQ(run(*reader, "USE other"), "ERROR 1044: Access denied for user 'reader'@'%' to database 'other'");
   EXPECT_EQ(run(*reader, "SET GLOBAL wait_timeout = 5").substr(0, 11), "ERROR 1227:");
   EXPECT_EQ(run(*reader, "ALTER INSTANCE FENCE EPOCH 1").substr(0, 11), "ERROR 1227:");

@@ -20,7 +20,9 @@ std::string quoted(std::string_view text) {
   return out + "'";
 }
 
-std::string account_text(const AccountRecord& account) { return quoted(account.user) + "@" + quoted(account.host); }
+std::string account_text(const AccountRecord& account) {
+  return quoted(account.user) + "@" + quoted(account.host);
+}
 
 std::string hexadecimal(std::string_view bytes) {
   std::string out = "0x";
@@ -50,7 +52,8 @@ class Planner {
   Status authenticate(AccountRecord& account, const ast::AccountSpec& spec) const;
   void put(AccountRecord account) { publish_.push_back(accounts_.put(effect_.writes, std::move(account))); }
   void log(std::string_view verb, std::string_view account) {
-    effect_.logged += effect_.logged.empty() ? fmt::format("{} {}", verb, account) : fmt::format(", {}", account);
+    effect_.logged +=
+        effect_.logged.empty() ? fmt::format("{} {}", verb, account) : fmt::format(", {}", account);
   }
 
   Accounts& accounts_;
@@ -63,7 +66,8 @@ class Planner {
 Result<Planner::Name> Planner::resolve(const ast::AccountName& name) const {
   if (name.user != kCurrentUser) {
     if (name.user == kOperatorUser) {
-      return make_error(er::kCannotUser, "Operation failed for '{}': it is commitd's built-in account", name.user);
+      return make_error(er::kCannotUser, "Operation failed for '{}': it is commitd's built-in account",
+                        name.user);
     }
     return Name(name.user, name.host);
   }
@@ -92,7 +96,8 @@ Status Planner::create_or_alter(const ast::UserStatement& statement) {
     if (!name.ok()) return std::move(name).error();
     AccountPtr existing = accounts_.record(name->first, name->second);
     if (create == (existing != nullptr)) {
-      Error refused = make_error(er::kCannotUser, "Operation {} failed for '{}'@'{}'", verb, name->first, name->second);
+      Error refused =
+          make_error(er::kCannotUser, "Operation {} failed for '{}'@'{}'", verb, name->first, name->second);
       if (!statement.if_exists) return refused;
       diagnostics_.note(std::move(refused));
       continue;
@@ -105,7 +110,8 @@ Status Planner::create_or_alter(const ast::UserStatement& statement) {
     log(verb, account_text(account) + identified(account));
     put(std::move(account));
   }
-  if (statement.locked && !effect_.logged.empty()) effect_.logged += *statement.locked ? " ACCOUNT LOCK" : " ACCOUNT UNLOCK";
+  if (statement.locked && !effect_.logged.empty())
+    effect_.logged += *statement.locked ? " ACCOUNT LOCK" : " ACCOUNT UNLOCK";
   return {};
 }
 
@@ -115,7 +121,8 @@ Status Planner::drop(const ast::UserStatement& statement) {
     if (!name.ok()) return std::move(name).error();
     AccountPtr existing = accounts_.record(name->first, name->second);
     if (!existing) {
-      Error refused = make_error(er::kCannotUser, "Operation DROP USER failed for '{}'@'{}'", name->first, name->second);
+      Error refused =
+          make_error(er::kCannotUser, "Operation DROP USER failed for '{}'@'{}'", name->first, name->second);
       if (!statement.if_exists) return refused;
       diagnostics_.note(std::move(refused));
       continue;
@@ -134,7 +141,9 @@ Result<Privileges> granted(const ast::GrantStatement& statement) {
       continue;
     }
     auto bit = privilege::parse(name);
-    if (!bit) return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support the privilege '{}'", name);
+    if (!bit)
+      return make_error(er::kNotSupportedYet,
+                        "This version of commitd doesn't yet support the privilege '{}'", name);
     if (!statement.global && (*bit & ~(privilege::kAllOnDatabase | privilege::kGrantOption))) {
       return make_error(1221, "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES");
     }
@@ -145,7 +154,10 @@ Result<Privileges> granted(const ast::GrantStatement& statement) {
 
 Status Planner::grant(const ast::GrantStatement& statement) {
   if (!statement.table.empty()) {
-    return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'privileges on single tables': grant them on {}.*", statement.db);
+    return make_error(
+        er::kNotSupportedYet,
+        "This version of commitd doesn't yet support 'privileges on single tables': grant them on {}.*",
+        statement.db);
   }
   auto privileges = granted(statement);
   if (!privileges.ok()) return std::move(privileges).error();
@@ -154,7 +166,9 @@ Status Planner::grant(const ast::GrantStatement& statement) {
     if (!name.ok()) return std::move(name).error();
     AccountPtr existing = accounts_.record(name->first, name->second);
     if (!existing) {
-      if (statement.revoke) return make_error(1141, "There is no such grant defined for user '{}' on host '{}'", name->first, name->second);
+      if (statement.revoke)
+        return make_error(1141, "There is no such grant defined for user '{}' on host '{}'", name->first,
+                          name->second);
       return make_error(1410, "You are not allowed to create a user with GRANT");
     }
     AccountRecord account = *existing;
@@ -178,17 +192,25 @@ AccountEffect Planner::finish(std::string_view fallback_text) {
 }  // namespace
 
 bool is_account_statement(StatementKind kind) {
-  return kind == StatementKind::CreateUser || kind == StatementKind::AlterUser || kind == StatementKind::DropUser ||
-         kind == StatementKind::SetPassword || kind == StatementKind::Grant;
+  return kind == StatementKind::CreateUser || kind == StatementKind::AlterUser ||
+         kind == StatementKind::DropUser || kind == StatementKind::SetPassword ||
+         kind == StatementKind::Grant;
 }
 
-Result<AccountEffect> plan_account_statement(const ast::Statement& statement, Accounts& accounts, const AccountRecord* current, Diagnostics& diagnostics) {
+Result<AccountEffect> plan_account_statement(const ast::Statement& statement, Accounts& accounts,
+                                             const AccountRecord* current, Diagnostics& diagnostics) {
   Planner planner(accounts, current, diagnostics);
   Status status;
   switch (statement.kind) {
-    case StatementKind::DropUser: status = planner.drop(ast::as<ast::UserStatement>(statement)); break;
-    case StatementKind::Grant: status = planner.grant(ast::as<ast::GrantStatement>(statement)); break;
-    default: status = planner.create_or_alter(ast::as<ast::UserStatement>(statement)); break;
+    case StatementKind::DropUser:
+      status = planner.drop(ast::as<ast::UserStatement>(statement));
+      break;
+    case StatementKind::Grant:
+      status = planner.grant(ast::as<ast::GrantStatement>(statement));
+      break;
+    default:
+      status = planner.create_or_alter(ast::as<ast::UserStatement>(statement));
+      break;
   }
   if (!status.ok()) return std::move(status).error();
   return planner.finish(statement.text);

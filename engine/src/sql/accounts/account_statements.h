@@ -1,4 +1,5 @@
-// CREATE, ALTER, DROP USER, SET PASSWORD, GRANT and REVOKE: from a syntax tree to what changes. As with DDL, replay takes the same way.
+// CREATE, ALTER, DROP USER, SET PASSWORD, GRANT and REVOKE: from a syntax tree to what changes. As with DDL,
+// replay takes the same way.
 #pragma once
 
 #include <functional>
@@ -22,6 +23,7 @@ struct AccountEffect {
 bool is_account_statement(ast::StatementKind kind);
 
 // `current`: the account that CURRENT_USER() and SET PASSWORD without FOR mean; may be null during replay.
-Result<AccountEffect> plan_account_statement(const ast::Statement& statement, Accounts& accounts, const AccountRecord* current, Diagnostics& diagnostics);
+Result<AccountEffect> plan_account_statement(const ast::Statement& statement, Accounts& accounts,
+                                             const AccountRecord* current, Diagnostics& diagnostics);
 
 }  // namespace commitd::sql

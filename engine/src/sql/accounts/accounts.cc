@@ -52,7 +52,8 @@ std::string encode(const AccountRecord& record) {
 Result<AccountRecord> decode(std::string_view bytes) {
   ByteReader reader(bytes);
   uint8_t format = reader.u8();
-  if (format != kRecordFormat) return make_error(er::kErrorOnRead, "An account record has the unknown format {}", format);
+  if (format != kRecordFormat)
+    return make_error(er::kErrorOnRead, "An account record has the unknown format {}", format);
   auto text = [&] { return std::string(reader.bytes(reader.le32())); };
   AccountRecord record;
   record.user = text();
@@ -93,11 +94,14 @@ bool like(std::string_view pattern, std::string_view text, bool fold_case) {
   if (text.empty()) return false;
   bool any = pattern[0] == '_';
   if (pattern[0] == '\\' && pattern.size() > 1) pattern.remove_prefix(1);
-  auto fold = [&](char c) { return fold_case ? std::tolower(static_cast<unsigned char>(c)) : static_cast<unsigned char>(c); };
+  auto fold = [&](char c) {
+    return fold_case ? std::tolower(static_cast<unsigned char>(c)) : static_cast<unsigned char>(c);
+  };
   return (any || fold(pattern[0]) == fold(text[0])) && like(pattern.substr(1), text.substr(1), fold_case);
 }
 
-// More specific hosts first: those without a wildcard, then by how long the text before the first wildcard is.
+// More specific hosts first: those without a wildcard, then by how long the text before the first wildcard
+// is.
 size_t specificity(std::string_view host) {
   auto wildcard = host.find_first_of("%_");
   return wildcard == std::string_view::npos ? SIZE_MAX : wildcard;
@@ -179,7 +183,9 @@ AccountPtr Accounts::match(std::string_view user, std::string_view client_host) 
   for (const auto& [key, record] : records_) {
     bool anonymous = record->user.empty();
     if ((!anonymous && record->user != user) || !host_matches(record->host, client_host)) continue;
-    auto rank = [](const AccountRecord& account) { return std::pair(specificity(account.host), !account.user.empty()); };
+    auto rank = [](const AccountRecord& account) {
+      return std::pair(specificity(account.host), !account.user.empty());
+    };
     if (!best || rank(*record) > rank(*best)) best = record;
   }
   return best;

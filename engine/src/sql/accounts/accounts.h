@@ -1,5 +1,5 @@
-// Users and what they may do. Records are immutable and shared; account statements make changed ones in a write set and publish them when
-// the engine has committed, so that accounts replicate and recover like data.
+// Users and what they may do. Records are immutable and shared; account statements make changed ones in a
+// write set and publish them when the engine has committed, so that accounts replicate and recover like data.
 #pragma once
 
 #include <atomic>
@@ -58,7 +58,8 @@ class Accounts : public AccountDirectory {
   std::function<void()> put(WriteSet& writes, AccountRecord record);
   std::function<void()> remove(WriteSet& writes, const std::string& user, const std::string& host);
 
-  // The stored form of a password for a plugin (empty for an empty password); nullopt for a plugin we do not have.
+  // The stored form of a password for a plugin (empty for an empty password); nullopt for a plugin we do not
+  // have.
   static std::optional<std::string> hash_password(std::string_view plugin, std::string_view password);
 
  private:

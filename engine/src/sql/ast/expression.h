@@ -1,4 +1,5 @@
-// Syntax trees of expressions: what was written, before names are resolved. Everything lies in the statement's arena.
+// Syntax trees of expressions: what was written, before names are resolved. Everything lies in the
+// statement's arena.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,83 @@ struct SelectStatement;
 struct OrderItem;
 
 enum class Op : uint8_t {
-  None, Or, Xor, And, Not, Equal, NullSafeEqual, NotEqual, Less, LessEqual, Greater, GreaterEqual, BitOr, BitAnd, BitXor, ShiftLeft,
-  ShiftRight, Add, Subtract, Multiply, Divide, IntDivide, Modulo, Negate, BitInvert, IsTrue, IsFalse,
+  None,
+  Or,
+  Xor,
+  And,
+  Not,
+  Equal,
+  NullSafeEqual,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  BitOr,
+  BitAnd,
+  BitXor,
+  ShiftLeft,
+  ShiftRight,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  IntDivide,
+  Modulo,
+  Negate,
+  BitInvert,
+  IsTrue,
+  IsFalse,
 };
 
-enum class CastType : uint8_t { None, Signed, Unsigned, Char, Binary, Decimal, Double, Float, Date, Time, DateTime, Year, Json };
+enum class CastType : uint8_t {
+  None,
+  Signed,
+  Unsigned,
+  Char,
+  Binary,
+  Decimal,
+  Double,
+  Float,
+  Date,
+  Time,
+  DateTime,
+  Year,
+  Json
+};
 
 enum class ExprKind : uint8_t {
-  Null, Boolean, Integer, Decimal, Float, String, Hex, Bits, Parameter,  // literals; `text` as written (String: its bytes)
-  Column,          // [db.][table.]name
-  Star,            // [db.][table.]*, COUNT(*)
-  Default,         // DEFAULT in VALUES and SET; DEFAULT(column)
-  UserVariable, SystemVariable, AssignVariable,
-  Unary, Binary, IsNull, Like, Regexp, Between, In, InSelect, Exists, Subquery, Case, Function, Cast, Interval, Row, Collate,
+  Null,
+  Boolean,
+  Integer,
+  Decimal,
+  Float,
+  String,
+  Hex,
+  Bits,
+  Parameter,  // literals; `text` as written (String: its bytes)
+  Column,     // [db.][table.]name
+  Star,       // [db.][table.]*, COUNT(*)
+  Default,    // DEFAULT in VALUES and SET; DEFAULT(column)
+  UserVariable,
+  SystemVariable,
+  AssignVariable,
+  Unary,
+  Binary,
+  IsNull,
+  Like,
+  Regexp,
+  Between,
+  In,
+  InSelect,
+  Exists,
+  Subquery,
+  Case,
+  Function,
+  Cast,
+  Interval,
+  Row,
+  Collate,
 };
 
 enum class VariableScope : uint8_t { Unspecified, Session, Global, Persist, PersistOnly };
@@ -39,9 +104,9 @@ struct Expr {
 
   ExprKind kind;
   Op op = Op::None;
-  bool negated = false;    // NOT LIKE, NOT IN, IS NOT NULL …
-  bool distinct = false;   // COUNT(DISTINCT …)
-  bool has_else = false;   // CASE: the last argument is the ELSE branch
+  bool negated = false;      // NOT LIKE, NOT IN, IS NOT NULL …
+  bool distinct = false;     // COUNT(DISTINCT …)
+  bool has_else = false;     // CASE: the last argument is the ELSE branch
   bool has_operand = false;  // CASE x WHEN …: the first argument is x
   VariableScope scope = VariableScope::Unspecified;
   CastType cast = CastType::None;
@@ -49,7 +114,8 @@ struct Expr {
   uint8_t cast_decimals = 0;
   bool cast_has_length = false;
   uint32_t parameter = 0;  // ordinal of the placeholder
-  std::string_view text;   // literal, column, variable, function (upper case), interval unit, collation or character set
+  std::string_view
+      text;  // literal, column, variable, function (upper case), interval unit, collation or character set
   std::string_view table, db;
   std::string_view source;  // as written in the statement: the heading of a result column
   List<Expr*> arguments;

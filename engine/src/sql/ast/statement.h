@@ -5,16 +5,60 @@
 #include <optional>
 #include <string_view>
 
-#include "sql/ast/expression.h"
 #include "base/value.h"
+#include "sql/ast/expression.h"
 
 namespace commitd::sql::ast {
 
 enum class StatementKind : uint8_t {
-  Empty, Select, Insert, Update, Delete, Use, CreateDatabase, AlterDatabase, DropDatabase, CreateTable, DropTable, TruncateTable, AlterTable,
-  RenameTable, CreateIndex, DropIndex, Begin, Commit, Rollback, Savepoint, RollbackToSavepoint, ReleaseSavepoint, Set, SetTransaction,
-  SetPassword, Show, Explain, Describe, Flush, PurgeLogs, ResetLogs, Kill, Shutdown, ControlInstance, ChangeSource, ReplicaThread,
-  LockTables, UnlockTables, CreateUser, AlterUser, DropUser, Grant, Prepare, Execute, Deallocate, TableMaintenance, Do, Plugin,
+  Empty,
+  Select,
+  Insert,
+  Update,
+  Delete,
+  Use,
+  CreateDatabase,
+  AlterDatabase,
+  DropDatabase,
+  CreateTable,
+  DropTable,
+  TruncateTable,
+  AlterTable,
+  RenameTable,
+  CreateIndex,
+  DropIndex,
+  Begin,
+  Commit,
+  Rollback,
+  Savepoint,
+  RollbackToSavepoint,
+  ReleaseSavepoint,
+  Set,
+  SetTransaction,
+  SetPassword,
+  Show,
+  Explain,
+  Describe,
+  Flush,
+  PurgeLogs,
+  ResetLogs,
+  Kill,
+  Shutdown,
+  ControlInstance,
+  ChangeSource,
+  ReplicaThread,
+  LockTables,
+  UnlockTables,
+  CreateUser,
+  AlterUser,
+  DropUser,
+  Grant,
+  Prepare,
+  Execute,
+  Deallocate,
+  TableMaintenance,
+  Do,
+  Plugin,
 };
 
 struct Statement {
@@ -57,7 +101,8 @@ struct SelectStatement : Statement {
   Expr* limit = nullptr;
   Expr* offset = nullptr;
   RowLock lock = RowLock::None;
-  // UNION: the parts in order; `items` … `having` of this node are then unused, ORDER BY and LIMIT apply to the whole.
+  // UNION: the parts in order; `items` … `having` of this node are then unused, ORDER BY and LIMIT apply to
+  // the whole.
   struct UnionPart {
     SelectStatement* select = nullptr;
     bool all = false;
@@ -95,7 +140,8 @@ struct UpdateStatement : Statement {
   Expr* limit = nullptr;
 };
 struct DeleteStatement : Statement {
-  explicit DeleteStatement(std::pmr::memory_resource* memory) : Statement(StatementKind::Delete), order_by(memory) {}
+  explicit DeleteStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::Delete), order_by(memory) {}
   bool ignore = false;
   TableRef table;
   Expr* where = nullptr;
@@ -159,7 +205,8 @@ struct CreateTableStatement : Statement {
   TableOptions options;
 };
 struct DropTableStatement : Statement {
-  explicit DropTableStatement(std::pmr::memory_resource* memory) : Statement(StatementKind::DropTable), tables(memory) {}
+  explicit DropTableStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::DropTable), tables(memory) {}
   bool if_exists = false;
   List<TableName> tables;
 };
@@ -169,7 +216,8 @@ struct TableStatement : Statement {  // TRUNCATE, DESCRIBE, ANALYZE/CHECK/OPTIMI
   std::string_view word;  // ANALYZE …; DESCRIBE's column
 };
 struct RenameTableStatement : Statement {
-  explicit RenameTableStatement(std::pmr::memory_resource* memory) : Statement(StatementKind::RenameTable), renames(memory) {}
+  explicit RenameTableStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::RenameTable), renames(memory) {}
   struct Rename {
     TableName from, to;
   };
@@ -178,9 +226,20 @@ struct RenameTableStatement : Statement {
 struct AlterAction {
   explicit AlterAction(std::pmr::memory_resource* memory) : index(memory) {}
   enum class What : uint8_t {
-    AddColumn, DropColumn, ModifyColumn, RenameColumn, SetDefault, DropDefault, AddIndex, DropIndex, RenameIndex, RenameTable, Options, Nothing
+    AddColumn,
+    DropColumn,
+    ModifyColumn,
+    RenameColumn,
+    SetDefault,
+    DropDefault,
+    AddIndex,
+    DropIndex,
+    RenameIndex,
+    RenameTable,
+    Options,
+    Nothing
   } what = What::Nothing;
-  ColumnSpec column;           // AddColumn, ModifyColumn
+  ColumnSpec column;  // AddColumn, ModifyColumn
   std::string_view name, new_name;
   bool first = false;
   std::string_view after;
@@ -190,7 +249,8 @@ struct AlterAction {
   Expr* default_value = nullptr;
 };
 struct AlterTableStatement : Statement {  // also CREATE INDEX and DROP INDEX
-  explicit AlterTableStatement(std::pmr::memory_resource* memory) : Statement(StatementKind::AlterTable), actions(memory) {}
+  explicit AlterTableStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::AlterTable), actions(memory) {}
   TableName table;
   List<AlterAction> actions;
 };
@@ -201,7 +261,8 @@ struct BeginStatement : Statement {
   bool read_only = false;
   bool consistent_snapshot = false;
 };
-struct NameStatement : Statement {  // SAVEPOINT and what belongs to it, DEALLOCATE PREPARE, (UN)INSTALL PLUGIN
+struct NameStatement
+    : Statement {  // SAVEPOINT and what belongs to it, DEALLOCATE PREPARE, (UN)INSTALL PLUGIN
   using Statement::Statement;
   std::string_view name;
 };
@@ -209,7 +270,7 @@ struct SetItem {
   enum class What : uint8_t { SystemVariable, UserVariable, Names, CharacterSet } what = What::SystemVariable;
   VariableScope scope = VariableScope::Unspecified;
   std::string_view name;
-  Expr* value = nullptr;      // null pointer = DEFAULT
+  Expr* value = nullptr;       // null pointer = DEFAULT
   std::string_view collation;  // SET NAMES … COLLATE
 };
 struct SetStatement : Statement {
@@ -225,9 +286,35 @@ struct SetTransactionStatement : Statement {
 
 // --- administration ---
 enum class ShowWhat : uint8_t {
-  Databases, Tables, Columns, Indexes, CreateTable, CreateDatabase, TableStatus, Variables, Status, Engines, Warnings, Errors, Processlist, Grants,
-  CharacterSets, Collations, BinaryLogs, BinaryLogStatus, ReplicaStatus, Replicas, BinlogEvents, Plugins, Privileges, Triggers, OpenTables,
-  ProcedureStatus, FunctionStatus, Events, CountWarnings,
+  Databases,
+  Tables,
+  Columns,
+  Indexes,
+  CreateTable,
+  CreateDatabase,
+  TableStatus,
+  Variables,
+  Status,
+  Engines,
+  Warnings,
+  Errors,
+  Processlist,
+  Grants,
+  CharacterSets,
+  Collations,
+  BinaryLogs,
+  BinaryLogStatus,
+  ReplicaStatus,
+  Replicas,
+  BinlogEvents,
+  Plugins,
+  Privileges,
+  Triggers,
+  OpenTables,
+  ProcedureStatus,
+  FunctionStatus,
+  Events,
+  CountWarnings,
 };
 struct ShowStatement : Statement {
   ShowStatement() : Statement(StatementKind::Show) {}
@@ -292,7 +379,8 @@ struct AccountSpec {
   bool has_password = false, has_hash = false;
 };
 struct UserStatement : Statement {  // CREATE, ALTER, DROP USER, SET PASSWORD
-  UserStatement(StatementKind kind_of, std::pmr::memory_resource* memory) : Statement(kind_of), accounts(memory) {}
+  UserStatement(StatementKind kind_of, std::pmr::memory_resource* memory)
+      : Statement(kind_of), accounts(memory) {}
   bool if_exists = false;  // IF [NOT] EXISTS
   List<AccountSpec> accounts;
   std::optional<bool> locked;
@@ -317,12 +405,14 @@ struct PrepareStatement : Statement {
   std::string_view source_variable;
 };
 struct ExecuteStatement : Statement {
-  explicit ExecuteStatement(std::pmr::memory_resource* memory) : Statement(StatementKind::Execute), variables(memory) {}
+  explicit ExecuteStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::Execute), variables(memory) {}
   std::string_view name;
   List<std::string_view> variables;
 };
 struct DoStatement : Statement {
-  explicit DoStatement(std::pmr::memory_resource* memory) : Statement(StatementKind::Do), expressions(memory) {}
+  explicit DoStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::Do), expressions(memory) {}
   List<Expr*> expressions;
 };
 

@@ -18,7 +18,8 @@ using ast::Op;
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return result;
 }
 
@@ -26,7 +27,9 @@ Value bits_value(std::string_view digits) {
   std::string bytes((digits.size() + 7) / 8, '\0');
   for (size_t i = 0; i < digits.size(); ++i) {
     const size_t bit = digits.size() - 1 - i;
-    if (digits[i] == '1') bytes[bytes.size() - 1 - bit / 8] = static_cast<char>(bytes[bytes.size() - 1 - bit / 8] | 1 << (bit % 8));
+    if (digits[i] == '1')
+      bytes[bytes.size() - 1 - bit / 8] =
+          static_cast<char>(bytes[bytes.size() - 1 - bit / 8] | 1 << (bit % 8));
   }
   return Value::string(std::move(bytes), true);
 }
@@ -103,14 +106,16 @@ class AssignVariable : public Expression {
 }  // namespace
 
 std::optional<Value> literal_value(const ast::Expr& tree, std::span<const Value> parameters) {
-  if (tree.kind == ExprKind::Parameter) return tree.parameter < parameters.size() ? parameters[tree.parameter] : Value::null();
+  if (tree.kind == ExprKind::Parameter)
+    return tree.parameter < parameters.size() ? parameters[tree.parameter] : Value::null();
   if (tree.kind == ExprKind::Bits) return bits_value(tree.text);
   return literal_value(tree);
 }
 
 Result<Value> system_variable_value(SessionState& session, std::string_view name, ast::VariableScope scope) {
   const size_t ordinal = session.server.variables->find(name);
-  if (ordinal == SystemVariables::kNone) return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", name);
+  if (ordinal == SystemVariables::kNone)
+    return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", name);
   const VariableDefinition& definition = session.server.variables->definition(ordinal);
   if (scope == ast::VariableScope::Global) {
     if (definition.scope == VariableScope::Session) {
@@ -129,7 +134,8 @@ Result<Value> system_variable_value(SessionState& session, std::string_view name
 
 bool has_aggregate(const ast::Expr& tree) {
   if (tree.kind == ExprKind::Function && aggregate_named(tree.text)) return true;
-  return std::any_of(tree.arguments.begin(), tree.arguments.end(), [](const ast::Expr* argument) { return has_aggregate(*argument); });
+  return std::any_of(tree.arguments.begin(), tree.arguments.end(),
+                     [](const ast::Expr* argument) { return has_aggregate(*argument); });
 }
 
 Result<ExpressionPtr> Binder::bind(const ast::Expr& tree, std::string_view clause) {
@@ -153,38 +159,54 @@ Expressions Binder::nodes(const ast::List<ast::Expr*>& trees) {
 
 ExpressionPtr Binder::node(const ast::Expr& tree) {
   switch (tree.kind) {
-    case ExprKind::Column: return column(tree);
+    case ExprKind::Column:
+      return column(tree);
     case ExprKind::UserVariable:
     case ExprKind::SystemVariable:
-    case ExprKind::AssignVariable: return variable(tree);
-    case ExprKind::Unary: return unary(tree);
-    case ExprKind::Binary: return binary(tree);
-    case ExprKind::IsNull: return make_is_null(node(*tree.arguments[0]), tree.negated);
+    case ExprKind::AssignVariable:
+      return variable(tree);
+    case ExprKind::Unary:
+      return unary(tree);
+    case ExprKind::Binary:
+      return binary(tree);
+    case ExprKind::IsNull:
+      return make_is_null(node(*tree.arguments[0]), tree.negated);
     case ExprKind::Like: {
       const char escape = tree.separator.empty() ? '\0' : tree.separator[0];
       return make_like(node(*tree.arguments[0]), node(*tree.arguments[1]), escape, tree.negated);
     }
-    case ExprKind::Regexp: return make_regexp(node(*tree.arguments[0]), node(*tree.arguments[1]), tree.negated);
+    case ExprKind::Regexp:
+      return make_regexp(node(*tree.arguments[0]), node(*tree.arguments[1]), tree.negated);
     case ExprKind::Between:
-      return make_between(node(*tree.arguments[0]), node(*tree.arguments[1]), node(*tree.arguments[2]), tree.negated);
-    case ExprKind::In: return in_list(tree);
+      return make_between(node(*tree.arguments[0]), node(*tree.arguments[1]), node(*tree.arguments[2]),
+                          tree.negated);
+    case ExprKind::In:
+      return in_list(tree);
     case ExprKind::InSelect:
     case ExprKind::Exists:
-    case ExprKind::Subquery: return subquery(tree);
-    case ExprKind::Case: return case_of(tree);
-    case ExprKind::Function: return function(tree);
-    case ExprKind::Cast: return make_cast(node(*tree.arguments[0]), tree);
+    case ExprKind::Subquery:
+      return subquery(tree);
+    case ExprKind::Case:
+      return case_of(tree);
+    case ExprKind::Function:
+      return function(tree);
+    case ExprKind::Cast:
+      return make_cast(node(*tree.arguments[0]), tree);
     case ExprKind::Collate: {
       const Collation* collation = find_collation(tree.text);
-      if (collation == nullptr) return fail(make_error(er::kUnknownCollation, "Unknown collation: '{}'", tree.text));
+      if (collation == nullptr)
+        return fail(make_error(er::kUnknownCollation, "Unknown collation: '{}'", tree.text));
       return make_collate(node(*tree.arguments[0]), collation->id);
     }
-    case ExprKind::Row: return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
+    case ExprKind::Row:
+      return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
     case ExprKind::Interval:
     case ExprKind::Star:
     case ExprKind::Default:
-      return fail(make_error(er::kParse, "You have an error in your SQL syntax; '{}' is not allowed here", tree.source));
-    default: return literal(tree);
+      return fail(make_error(er::kParse, "You have an error in your SQL syntax; '{}' is not allowed here",
+                             tree.source));
+    default:
+      return literal(tree);
   }
 }
 
@@ -205,7 +227,8 @@ ExpressionPtr Binder::alias(const ast::Expr& tree) {
 }
 
 ExpressionPtr Binder::column(const ast::Expr& tree) {
-  if (insert_table != nullptr && !insert_alias.empty() && tree.table == insert_alias) return inserted_value(tree);
+  if (insert_table != nullptr && !insert_alias.empty() && tree.table == insert_alias)
+    return inserted_value(tree);
   if (aliases_first) {
     if (ExpressionPtr aliased = alias(tree)) return aliased;
   }
@@ -217,7 +240,8 @@ ExpressionPtr Binder::column(const ast::Expr& tree) {
     return fail(std::move(found).error());
   }
   const SourceColumn& source = scope_.sources[found->source].columns[found->column];
-  ExpressionPtr reference = std::make_unique<ColumnReference>(found->source, found->column, source.type, source.definition);
+  ExpressionPtr reference =
+      std::make_unique<ColumnReference>(found->source, found->column, source.type, source.definition);
   const bool utc = source.definition != nullptr && source.definition->type == FieldType::Timestamp2;
   if (utc && session_.settings.time_zone_offset != 0) {
     return std::make_unique<LocalTimestamp>(std::move(reference), session_.settings.time_zone_offset);
@@ -247,11 +271,15 @@ ExpressionPtr Binder::variable(const ast::Expr& tree) {
 ExpressionPtr Binder::unary(const ast::Expr& tree) {
   const ast::Expr& operand = *tree.arguments[0];
   switch (tree.op) {
-    case Op::Not: return make_not(node(operand));
+    case Op::Not:
+      return make_not(node(operand));
     case Op::IsTrue:
-    case Op::IsFalse: return make_truth_test(node(operand), tree.op == Op::IsTrue, tree.negated);
-    case Op::BitInvert: return make_bit_operation(Op::BitInvert, node(operand), nullptr);
-    default: break;
+    case Op::IsFalse:
+      return make_truth_test(node(operand), tree.op == Op::IsTrue, tree.negated);
+    case Op::BitInvert:
+      return make_bit_operation(Op::BitInvert, node(operand), nullptr);
+    default:
+      break;
   }
   // A negative number is a literal, so that comparisons with it can use an index.
   if (auto value = literal_value(tree)) return std::make_unique<Constant>(*std::move(value));
@@ -259,8 +287,10 @@ ExpressionPtr Binder::unary(const ast::Expr& tree) {
 }
 
 ExpressionPtr Binder::row_comparison(const ast::Expr& left, const ast::Expr& right) {
-  if (left.kind != ExprKind::Row || right.kind != ExprKind::Row || left.arguments.size() != right.arguments.size()) {
-    return fail(make_error(er::kOperandColumns, "Operand should contain {} column(s)", std::max<size_t>(left.arguments.size(), 1)));
+  if (left.kind != ExprKind::Row || right.kind != ExprKind::Row ||
+      left.arguments.size() != right.arguments.size()) {
+    return fail(make_error(er::kOperandColumns, "Operand should contain {} column(s)",
+                           std::max<size_t>(left.arguments.size(), 1)));
   }
   ExpressionPtr all;
   for (size_t i = 0; i < left.arguments.size(); ++i) {
@@ -280,7 +310,8 @@ ExpressionPtr Binder::binary(const ast::Expr& tree) {
   }
   switch (tree.op) {
     case Op::Or:
-      if (session_.settings.sql_mode & sql_mode::kPipesAsConcat && tree.source.find("||") != std::string_view::npos) {
+      if (session_.settings.sql_mode & sql_mode::kPipesAsConcat &&
+          tree.source.find("||") != std::string_view::npos) {
         Expressions parts;
         parts.push_back(node(left));
         parts.push_back(node(right));
@@ -288,24 +319,28 @@ ExpressionPtr Binder::binary(const ast::Expr& tree) {
       }
       return make_logic(tree.op, node(left), node(right));
     case Op::And:
-    case Op::Xor: return make_logic(tree.op, node(left), node(right));
+    case Op::Xor:
+      return make_logic(tree.op, node(left), node(right));
     case Op::Equal:
     case Op::NullSafeEqual:
     case Op::NotEqual:
     case Op::Less:
     case Op::LessEqual:
     case Op::Greater:
-    case Op::GreaterEqual: return make_comparison(tree.op, node(left), node(right));
+    case Op::GreaterEqual:
+      return make_comparison(tree.op, node(left), node(right));
     case Op::BitOr:
     case Op::BitAnd:
     case Op::BitXor:
     case Op::ShiftLeft:
-    case Op::ShiftRight: return make_bit_operation(tree.op, node(left), node(right));
+    case Op::ShiftRight:
+      return make_bit_operation(tree.op, node(left), node(right));
     case Op::Add:
     case Op::Subtract:
       if (left.kind == ExprKind::Interval || right.kind == ExprKind::Interval) return date_arithmetic(tree);
       break;
-    default: break;
+    default:
+      break;
   }
   return make_arithmetic(tree.op, node(left), node(right), std::string(tree.source));
 }
@@ -317,7 +352,8 @@ ExpressionPtr Binder::date_arithmetic(const ast::Expr& tree) {
   arguments.push_back(node(*tree.arguments[interval_first ? 1 : 0]));
   arguments.push_back(node(*interval.arguments[0]));
   arguments.push_back(std::make_unique<Constant>(Value::string(std::string(interval.text))));
-  return make_function(*find_function(tree.op == Op::Subtract ? "DATE_SUB" : "DATE_ADD"), std::move(arguments));
+  return make_function(*find_function(tree.op == Op::Subtract ? "DATE_SUB" : "DATE_ADD"),
+                       std::move(arguments));
 }
 
 ExpressionPtr Binder::in_list(const ast::Expr& tree) {
@@ -340,13 +376,15 @@ ExpressionPtr Binder::subquery(const ast::Expr& tree) {
   if (found == precomputed_.subqueries.end()) return null();  // only described, not executed
   const SubqueryResult& result = *found->second;
   if (tree.kind == ExprKind::Exists) return std::make_unique<Constant>(Value::integer(!result.rows.empty()));
-  if (result.types.size() != 1) return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
+  if (result.types.size() != 1)
+    return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
   if (tree.kind == ExprKind::InSelect) {
     Expressions list;
     for (const Row& row : result.rows) list.push_back(std::make_unique<Constant>(row[0], result.types[0]));
     return make_in(node(*tree.arguments[0]), std::move(list), tree.negated);
   }
-  if (result.rows.size() > 1) return fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
+  if (result.rows.size() > 1)
+    return fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
   ValueType type = result.types[0];
   type.nullable = true;
   return std::make_unique<Constant>(result.rows.empty() ? Value::null() : result.rows[0][0], type);
@@ -363,7 +401,8 @@ ExpressionPtr Binder::case_of(const ast::Expr& tree) {
 }
 
 ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what) {
-  if (aggregates == nullptr || in_aggregate_) return fail(make_error(er::kInvalidGroupFuncUse, "Invalid use of group function"));
+  if (aggregates == nullptr || in_aggregate_)
+    return fail(make_error(er::kInvalidGroupFuncUse, "Invalid use of group function"));
   AggregateCall call;
   call.what = what;
   call.distinct = tree.distinct;
@@ -373,11 +412,13 @@ ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what)
   const bool all_rows = tree.arguments.size() == 1 && tree.arguments[0]->kind == ExprKind::Star;
   if (!all_rows) call.arguments = nodes(tree.arguments);
   if (tree.order != nullptr) {
-    for (const ast::OrderItem& item : *tree.order) call.order.emplace_back(node(*item.expression), item.descending);
+    for (const ast::OrderItem& item : *tree.order)
+      call.order.emplace_back(node(*item.expression), item.descending);
   }
   in_aggregate_ = false;
   if (!all_rows && call.arguments.empty()) {
-    return fail(make_error(er::kParse, "You have an error in your SQL syntax; {} needs an argument", tree.text));
+    return fail(
+        make_error(er::kParse, "You have an error in your SQL syntax; {} needs an argument", tree.text));
   }
   call.type = aggregate_type(what, call.arguments);
   aggregates->push_back(std::move(call));
@@ -389,7 +430,8 @@ ExpressionPtr Binder::function(const ast::Expr& tree) {
     return std::make_unique<Constant>(waited->second);
   }
   if (const auto what = aggregate_named(tree.text)) return aggregate(tree, *what);
-  if (tree.text == "VALUES" && insert_table != nullptr && tree.arguments.size() == 1) return inserted_value(*tree.arguments[0]);
+  if (tree.text == "VALUES" && insert_table != nullptr && tree.arguments.size() == 1)
+    return inserted_value(*tree.arguments[0]);
   Expressions arguments;
   for (const ast::Expr* argument : tree.arguments) {
     if (argument->kind == ExprKind::Interval) {  // DATE_ADD(x, INTERVAL n unit), EXTRACT(unit FROM x)
@@ -404,11 +446,13 @@ ExpressionPtr Binder::function(const ast::Expr& tree) {
   }
   if (ExpressionPtr conditional = make_conditional(tree.text, arguments)) return conditional;
   const FunctionSpec* spec = find_function(tree.text);
-  if (spec == nullptr) return fail(make_error(er::kSpDoesNotExist, "FUNCTION {} does not exist", lower(tree.text)));
+  if (spec == nullptr)
+    return fail(make_error(er::kSpDoesNotExist, "FUNCTION {} does not exist", lower(tree.text)));
   const auto count = static_cast<int>(arguments.size());
   if (count < spec->least || (spec->most != FunctionSpec::kAnyNumber && count > spec->most)) {
     constexpr uint16_t kWrongParameterCount = 1582;
-    return fail(make_error(kWrongParameterCount, "Incorrect parameter count in the call to native function '{}'", tree.text));
+    return fail(make_error(kWrongParameterCount,
+                           "Incorrect parameter count in the call to native function '{}'", tree.text));
   }
   return make_function(*spec, std::move(arguments));
 }

@@ -18,8 +18,8 @@
 
 namespace commitd::sql {
 
-// Results of what a statement computes before its expressions are bound: subqueries, which do not depend on the row (correlated ones are refused),
-// and functions that wait.
+// Results of what a statement computes before its expressions are bound: subqueries, which do not depend on
+// the row (correlated ones are refused), and functions that wait.
 struct SubqueryResult {
   std::vector<ValueType> types;
   std::vector<Row> rows;
@@ -31,7 +31,8 @@ struct Precomputed {
 
 class Binder {
  public:
-  Binder(SessionState& session, const Scope& scope, std::span<const Value> parameters, const Precomputed& precomputed)
+  Binder(SessionState& session, const Scope& scope, std::span<const Value> parameters,
+         const Precomputed& precomputed)
       : session_(session), scope_(scope), parameters_(parameters), precomputed_(precomputed) {}
 
   // `clause` is named in errors about columns: "field list", "where clause" …
@@ -39,7 +40,8 @@ class Binder {
 
   // Aggregate functions are collected here; nullptr where they are not allowed (1111).
   std::vector<AggregateCall>* aggregates = nullptr;
-  // Aliases of select items, for HAVING, GROUP BY and ORDER BY. `aliases_first`: before columns of the same name (ORDER BY).
+  // Aliases of select items, for HAVING, GROUP BY and ORDER BY. `aliases_first`: before columns of the same
+  // name (ORDER BY).
   const ast::List<ast::SelectItem>* items = nullptr;
   bool aliases_first = false;
   // The table that ON DUPLICATE KEY UPDATE works on: VALUES(column) and the row alias.

@@ -9,8 +9,9 @@ namespace commitd::sql {
 namespace {
 
 namespace flag {
-constexpr uint16_t kNotNull = 1, kPrimaryKey = 2, kUniqueKey = 4, kMultipleKey = 8, kBlob = 16, kUnsigned = 32, kBinary = 128,
-                   kEnum = 256, kAutoIncrement = 512, kTimestamp = 1024, kSet = 2048, kNumeric = 32768;
+constexpr uint16_t kNotNull = 1, kPrimaryKey = 2, kUniqueKey = 4, kMultipleKey = 8, kBlob = 16,
+                   kUnsigned = 32, kBinary = 128, kEnum = 256, kAutoIncrement = 512, kTimestamp = 1024,
+                   kSet = 2048, kNumeric = 32768;
 }
 
 uint16_t key_flags(const TableDef& table, size_t column) {
@@ -18,8 +19,10 @@ uint16_t key_flags(const TableDef& table, size_t column) {
   for (const IndexDef& index : table.indexes) {
     for (size_t i = 0; i < index.columns.size(); ++i) {
       if (index.columns[i].column != column) continue;
-      if (index.primary) flags |= flag::kPrimaryKey;
-      else if (i == 0) flags |= index.unique && index.columns.size() == 1 ? flag::kUniqueKey : flag::kMultipleKey;
+      if (index.primary)
+        flags |= flag::kPrimaryKey;
+      else if (i == 0)
+        flags |= index.unique && index.columns.size() == 1 ? flag::kUniqueKey : flag::kMultipleKey;
     }
   }
   return flags;
@@ -38,8 +41,8 @@ uint16_t definition_flags(const ColumnDef& column) {
 
 bool same_name(std::string_view left, std::string_view right) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
-  return left.size() == right.size() &&
-         std::equal(left.begin(), left.end(), right.begin(), [&](char l, char r) { return lower(l) == lower(r); });
+  return left.size() == right.size() && std::equal(left.begin(), left.end(), right.begin(),
+                                                   [&](char l, char r) { return lower(l) == lower(r); });
 }
 
 Source Source::of_table(TablePtr table, std::string_view alias) {
@@ -47,25 +50,30 @@ Source Source::of_table(TablePtr table, std::string_view alias) {
   source.db = table->db;
   source.table = table->name;
   source.alias = alias.empty() ? table->name : std::string(alias);
-  for (const ColumnDef& column : table->columns) source.columns.push_back({column.name, type_of_column(column), &column});
+  for (const ColumnDef& column : table->columns)
+    source.columns.push_back({column.name, type_of_column(column), &column});
   source.definition = std::move(table);
   return source;
 }
 
 bool Source::merges(std::string_view column) const {
-  return std::any_of(merged.begin(), merged.end(), [&](const std::string& name) { return same_name(name, column); });
+  return std::any_of(merged.begin(), merged.end(),
+                     [&](const std::string& name) { return same_name(name, column); });
 }
 
 bool Scope::matches(const Source& source, std::string_view db, std::string_view table) {
-  return (table.empty() || source.alias == table || (source.definition && source.rows && same_name(source.alias, table))) &&
+  return (table.empty() || source.alias == table ||
+          (source.definition && source.rows && same_name(source.alias, table))) &&
          (db.empty() || source.db == db);
 }
 
 bool Scope::has_source(std::string_view db, std::string_view table) const {
-  return std::any_of(sources.begin(), sources.end(), [&](const Source& source) { return matches(source, db, table); });
+  return std::any_of(sources.begin(), sources.end(),
+                     [&](const Source& source) { return matches(source, db, table); });
 }
 
-Result<Scope::Address> Scope::find(std::string_view db, std::string_view table, std::string_view column, std::string_view clause) const {
+Result<Scope::Address> Scope::find(std::string_view db, std::string_view table, std::string_view column,
+                                   std::string_view clause) const {
   std::string written;
   for (const std::string_view part : {db, table}) {
     if (!part.empty()) written.append(part).append(1, '.');
@@ -75,7 +83,8 @@ Result<Scope::Address> Scope::find(std::string_view db, std::string_view table, 
   for (size_t s = 0; s < sources.size(); ++s) {
     if (!matches(sources[s], db, table)) continue;
     for (size_t c = 0; c < sources[s].columns.size(); ++c) {
-      if (!same_name(sources[s].columns[c].name, column) || (table.empty() && sources[s].merges(column))) continue;
+      if (!same_name(sources[s].columns[c].name, column) || (table.empty() && sources[s].merges(column)))
+        continue;
       if (found) return make_error(er::kNonUniqColumn, "Column '{}' in {} is ambiguous", written, clause);
       found = Address{s, c};
       break;
@@ -93,12 +102,14 @@ ResultColumn describe_column(const Expression& expression, const Scope& scope, s
   column.decimals = type.decimals;
   const bool text = type.is_string() && type.collation != kBinaryCollation;
   column.collation = text ? uint16_t{45} : kBinaryCollation;
-  column.length = text ? static_cast<uint32_t>(std::min<uint64_t>(uint64_t{type.length} * 4, UINT32_MAX)) : type.length;
+  column.length =
+      text ? static_cast<uint32_t>(std::min<uint64_t>(uint64_t{type.length} * 4, UINT32_MAX)) : type.length;
   if (!type.nullable) column.flags |= flag::kNotNull;
   if (type.is_unsigned) column.flags |= flag::kUnsigned;
   if (!text) column.flags |= flag::kBinary;
   if (type.is_blob()) column.flags |= flag::kBlob;
-  const bool numeric = type.is_integer() || type.type == FieldType::NewDecimal || type.type == FieldType::Float || type.type == FieldType::Double;
+  const bool numeric = type.is_integer() || type.type == FieldType::NewDecimal ||
+                       type.type == FieldType::Float || type.type == FieldType::Double;
   if (numeric) column.flags |= flag::kNumeric;
   if (const auto* reference = dynamic_cast<const ColumnReference*>(&expression)) {
     const Source& source = scope.sources[reference->source()];

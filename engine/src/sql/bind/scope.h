@@ -38,7 +38,8 @@ class Scope {
     size_t source = 0, column = 0;
   };
   // Errors 1054 and 1052; `clause` is named in the message.
-  Result<Address> find(std::string_view db, std::string_view table, std::string_view column, std::string_view clause) const;
+  Result<Address> find(std::string_view db, std::string_view table, std::string_view column,
+                       std::string_view clause) const;
   bool has_source(std::string_view db, std::string_view table) const;
   static bool matches(const Source& source, std::string_view db, std::string_view table);
 };

@@ -108,7 +108,9 @@ void CatalogChange::put_table(TableDef table) {
 void CatalogChange::drop_table(const TableDef& table) {
   writes_.erase(table_key(table.id));
   for (const auto& index : table.indexes) erase_index(index);
-  edits_.push_back([key = Catalog::table_name_key(table.db, table.name)](Catalog::State& state) { state.tables.erase(key); });
+  edits_.push_back([key = Catalog::table_name_key(table.db, table.name)](Catalog::State& state) {
+    state.tables.erase(key);
+  });
 }
 
 void CatalogChange::erase_index(const IndexDef& index) {

@@ -12,15 +12,25 @@ namespace {
 
 constexpr uint8_t kFormat = 1;
 
-Error damaged(std::string_view what) { return make_error(er::kErrorOnRead, "The catalog's record of a {} is damaged or of an unknown format", what); }
+Error damaged(std::string_view what) {
+  return make_error(er::kErrorOnRead, "The catalog's record of a {} is damaged or of an unknown format",
+                    what);
+}
 
 void put_value(ByteWriter& out, const Value& value) {
   out.u8(static_cast<uint8_t>(value.kind()));
   switch (value.kind()) {
-    case Value::Kind::Null: break;
-    case Value::Kind::Int: out.le64(static_cast<uint64_t>(value.as_int())); break;
-    case Value::Kind::UInt: out.le64(value.as_uint()); break;
-    case Value::Kind::Double: out.le64(std::bit_cast<uint64_t>(value.as_double())); break;
+    case Value::Kind::Null:
+      break;
+    case Value::Kind::Int:
+      out.le64(static_cast<uint64_t>(value.as_int()));
+      break;
+    case Value::Kind::UInt:
+      out.le64(value.as_uint());
+      break;
+    case Value::Kind::Double:
+      out.le64(std::bit_cast<uint64_t>(value.as_double()));
+      break;
     case Value::Kind::Decimal: {
       auto unscaled = static_cast<unsigned __int128>(value.as_decimal().unscaled);
       out.le64(static_cast<uint64_t>(unscaled));
@@ -75,21 +85,34 @@ Temporal get_temporal(ByteReader& in) {
 
 Value get_value(ByteReader& in) {
   switch (static_cast<Value::Kind>(in.u8())) {
-    case Value::Kind::Null: return Value::null();
-    case Value::Kind::Int: return Value::integer(static_cast<int64_t>(in.le64()));
-    case Value::Kind::UInt: return Value::unsigned_integer(in.le64());
-    case Value::Kind::Double: return Value::real(std::bit_cast<double>(in.le64()));
-    case Value::Kind::Decimal: return Value::decimal(get_decimal(in));
+    case Value::Kind::Null:
+      return Value::null();
+    case Value::Kind::Int:
+      return Value::integer(static_cast<int64_t>(in.le64()));
+    case Value::Kind::UInt:
+      return Value::unsigned_integer(in.le64());
+    case Value::Kind::Double:
+      return Value::real(std::bit_cast<double>(in.le64()));
+    case Value::Kind::Decimal:
+      return Value::decimal(get_decimal(in));
     case Value::Kind::String: {
       bool binary = in.u8() != 0;
       return Value::string(std::string(in.lenenc_string()), binary);
     }
-    case Value::Kind::Temporal: return Value::temporal(get_temporal(in));
+    case Value::Kind::Temporal:
+      return Value::temporal(get_temporal(in));
   }
   return Value::null();
 }
 
-enum ColumnFlag : uint8_t { kUnsigned = 1, kNullable = 2, kAutoIncrement = 4, kDefaultNow = 8, kUpdateNow = 16, kHasDefault = 32 };
+enum ColumnFlag : uint8_t {
+  kUnsigned = 1,
+  kNullable = 2,
+  kAutoIncrement = 4,
+  kDefaultNow = 8,
+  kUpdateNow = 16,
+  kHasDefault = 32
+};
 
 void put_column(ByteWriter& out, const ColumnDef& column) {
   out.lenenc_string(column.name);
@@ -97,9 +120,9 @@ void put_column(ByteWriter& out, const ColumnDef& column) {
   out.le32(column.length);
   out.u8(column.decimals);
   out.le16(column.collation);
-  out.u8((column.is_unsigned ? kUnsigned : 0) | (column.nullable ? kNullable : 0) | (column.auto_increment ? kAutoIncrement : 0) |
-         (column.default_current_timestamp ? kDefaultNow : 0) | (column.on_update_current_timestamp ? kUpdateNow : 0) |
-         (column.default_value ? kHasDefault : 0));
+  out.u8((column.is_unsigned ? kUnsigned : 0) | (column.nullable ? kNullable : 0) |
+         (column.auto_increment ? kAutoIncrement : 0) | (column.default_current_timestamp ? kDefaultNow : 0) |
+         (column.on_update_current_timestamp ? kUpdateNow : 0) | (column.default_value ? kHasDefault : 0));
   if (column.default_value) put_value(out, *column.default_value);
   out.lenenc(column.labels.size());
   for (const auto& label : column.labels) out.lenenc_string(label);
@@ -122,7 +145,8 @@ ColumnDef get_column(ByteReader& in) {
   column.default_current_timestamp = flags & kDefaultNow;
   column.on_update_current_timestamp = flags & kUpdateNow;
   if (flags & kHasDefault) column.default_value = get_value(in);
-  for (uint64_t left = in.lenenc(); left > 0 && in.ok(); --left) column.labels.emplace_back(in.lenenc_string());
+  for (uint64_t left = in.lenenc(); left > 0 && in.ok(); --left)
+    column.labels.emplace_back(in.lenenc_string());
   column.comment = in.lenenc_string();
   column.added_in_version = in.le32();
   column.fill_value = get_value(in);
@@ -164,7 +188,9 @@ std::string catalog_prefix() {
   return key;
 }
 
-std::string database_key(std::string_view name) { return catalog_prefix() + 'd' + std::string(name); }
+std::string database_key(std::string_view name) {
+  return catalog_prefix() + 'd' + std::string(name);
+}
 
 std::string table_key(uint64_t table_id) {
   std::string key = catalog_prefix() + 't';
@@ -172,7 +198,9 @@ std::string table_key(uint64_t table_id) {
   return key;
 }
 
-std::string ids_key() { return catalog_prefix() + 'n'; }
+std::string ids_key() {
+  return catalog_prefix() + 'n';
+}
 
 std::string encode_database(const DatabaseDef& database) {
   std::string bytes;

@@ -1,5 +1,6 @@
-// ALTER TABLE, CREATE INDEX and DROP INDEX. Adding columns at the end, index changes, renames and defaults touch the definition only (and fill
-// new indexes); anything that changes how stored rows look writes the rows anew.
+// ALTER TABLE, CREATE INDEX and DROP INDEX. Adding columns at the end, index changes, renames and defaults
+// touch the definition only (and fill new indexes); anything that changes how stored rows look writes the
+// rows anew.
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +14,8 @@ using What = ast::AlterAction::What;
 
 class Alteration {
  public:
-  Alteration(TablePtr old_table, Context& context) : old_(std::move(old_table)), context_(context), change_(context.catalog), table_(*old_) {
+  Alteration(TablePtr old_table, Context& context)
+      : old_(std::move(old_table)), context_(context), change_(context.catalog), table_(*old_) {
     source_.resize(old_->columns.size());
     std::iota(source_.begin(), source_.end(), 0);
   }
@@ -69,10 +71,12 @@ void Alteration::move_index_columns(const std::function<int(int)>& new_ordinal) 
 Status Alteration::add_column(const ast::AlterAction& action) {
   auto column = make_column(action.column, table_.default_collation, context_);
   if (!column.ok()) return std::move(column).error();
-  if (column_ordinal(table_, column->name) >= 0) return make_error(er::kDupFieldName, "Duplicate column name '{}'", column->name);
+  if (column_ordinal(table_, column->name) >= 0)
+    return make_error(er::kDupFieldName, "Duplicate column name '{}'", column->name);
   auto at = position(action);
   if (!at.ok()) return std::move(at).error();
-  bool needs_values = column->auto_increment || column->default_current_timestamp || (!column->nullable && !column->default_value);
+  bool needs_values = column->auto_increment || column->default_current_timestamp ||
+                      (!column->nullable && !column->default_value);
   if (*at != table_.columns.size() || needs_values) rebuild_ = true;
   column->added_in_version = old_->version + 1;
   column->fill_value = column->default_value.value_or(Value::null());
@@ -90,13 +94,17 @@ Status Alteration::add_column(const ast::AlterAction& action) {
 
 Status Alteration::drop_column(std::string_view name) {
   int ordinal = column_ordinal(table_, name);
-  if (ordinal < 0) return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);
-  if (table_.columns.size() == 1) return make_error(1090, "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
+  if (ordinal < 0)
+    return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);
+  if (table_.columns.size() == 1)
+    return make_error(1090, "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
   for (auto& index : table_.indexes) {
     std::erase_if(index.columns, [&](const auto& part) { return part.column == ordinal; });
   }
   bool primary_gone = table_.indexes[0].primary && table_.indexes[0].columns.empty();
-  std::erase_if(table_.indexes, [&](const auto& index) { return index.columns.empty() && (primary_gone || &index != &table_.indexes[0]); });
+  std::erase_if(table_.indexes, [&](const auto& index) {
+    return index.columns.empty() && (primary_gone || &index != &table_.indexes[0]);
+  });
   move_index_columns([&](int other) { return other - (other > ordinal); });
   table_.columns.erase(table_.columns.begin() + ordinal);
   source_.erase(source_.begin() + ordinal);
@@ -109,12 +117,15 @@ Status Alteration::modify_column(const ast::AlterAction& action) {
   auto ordinal = ordinal_of(old_name);
   if (!ordinal.ok()) return std::move(ordinal).error();
   if (action.first || !action.after.empty()) {
-    return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'moving a column with MODIFY … FIRST or AFTER'");
+    return make_error(
+        er::kNotSupportedYet,
+        "This version of commitd doesn't yet support 'moving a column with MODIFY … FIRST or AFTER'");
   }
   auto column = make_column(action.column, table_.default_collation, context_);
   if (!column.ok()) return std::move(column).error();
   int same = column_ordinal(table_, column->name);
-  if (same >= 0 && same != *ordinal) return make_error(er::kDupFieldName, "Duplicate column name '{}'", column->name);
+  if (same >= 0 && same != *ordinal)
+    return make_error(er::kDupFieldName, "Duplicate column name '{}'", column->name);
   bool in_primary = std::any_of(table_.indexes[0].columns.begin(), table_.indexes[0].columns.end(),
                                 [&](const auto& part) { return part.column == *ordinal; });
   if (in_primary) column->nullable = false;
@@ -147,9 +158,9 @@ Status Alteration::set_default(const ast::AlterAction& action) {
 
 Status Alteration::drop_index(std::string_view name) {
   auto same = [&](const IndexDef& index) {
-    return index.name.size() == name.size() && std::equal(name.begin(), name.end(), index.name.begin(), [](unsigned char a, unsigned char b) {
-             return std::tolower(a) == std::tolower(b);
-           });
+    return index.name.size() == name.size() &&
+           std::equal(name.begin(), name.end(), index.name.begin(),
+                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
   };
   auto found = std::find_if(table_.indexes.begin(), table_.indexes.end(), same);
   if (name.empty() || found == table_.indexes.end()) {
@@ -177,7 +188,8 @@ Status Alteration::rename_table(const ast::TableName& to) {
   if (!db.ok()) return std::move(db).error();
   COMMITD_RETURN_IF_ERROR(check_name(to.name));
   if (!context_.catalog.has_database(*db)) return make_error(er::kBadDb, "Unknown database '{}'", *db);
-  if (context_.catalog.find_table(*db, to.name)) return make_error(er::kTableExists, "Table '{}' already exists", to.name);
+  if (context_.catalog.find_table(*db, to.name))
+    return make_error(er::kTableExists, "Table '{}' already exists", to.name);
   table_.db = *db;
   table_.name = to.name;
   return {};
@@ -196,25 +208,36 @@ Status Alteration::set_options(const ast::TableOptions& options) {
 
 Status Alteration::apply(const ast::AlterAction& action) {
   switch (action.what) {
-    case What::AddColumn: return add_column(action);
-    case What::DropColumn: return drop_column(action.name);
-    case What::ModifyColumn: return modify_column(action);
-    case What::RenameColumn: return rename_column(action.name, action.new_name);
+    case What::AddColumn:
+      return add_column(action);
+    case What::DropColumn:
+      return drop_column(action.name);
+    case What::ModifyColumn:
+      return modify_column(action);
+    case What::RenameColumn:
+      return rename_column(action.name, action.new_name);
     case What::SetDefault:
-    case What::DropDefault: return set_default(action);
+    case What::DropDefault:
+      return set_default(action);
     case What::AddIndex:
       if (action.index.primary) rebuild_ = true;
       return add_index(table_, action.index, change_.new_index_id());
-    case What::DropIndex: return drop_index(action.name);
-    case What::RenameIndex: return rename_index(action.name, action.new_name);
-    case What::RenameTable: return rename_table(action.new_table);
-    case What::Options: return set_options(action.options);
-    case What::Nothing: return {};
+    case What::DropIndex:
+      return drop_index(action.name);
+    case What::RenameIndex:
+      return rename_index(action.name, action.new_name);
+    case What::RenameTable:
+      return rename_table(action.new_table);
+    case What::Options:
+      return set_options(action.options);
+    case What::Nothing:
+      return {};
   }
   return {};
 }
 
-// The altered table gets new ids throughout: old and new rows never meet, and the old ones go with the old table.
+// The altered table gets new ids throughout: old and new rows never meet, and the old ones go with the old
+// table.
 Status Alteration::rebuild(Effect& effect) {
   std::erase_if(table_.indexes, [](const auto& index) { return !index.primary && index.columns.empty(); });
   table_.id = change_.new_table_id();
@@ -225,7 +248,9 @@ Status Alteration::rebuild(Effect& effect) {
   COMMITD_RETURN_IF_ERROR(check_table(table_));
   for (const auto& column : table_.columns) {
     if (column.auto_increment && column_ordinal(*old_, column.name) < 0) {
-      return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'adding an AUTO_INCREMENT column to an existing table'");
+      return make_error(er::kNotSupportedYet,
+                        "This version of commitd doesn't yet support 'adding an AUTO_INCREMENT column to an "
+                        "existing table'");
     }
   }
   auto convert = [this](const ColumnDef& column, const Value& value) -> Result<Value> {
@@ -236,7 +261,8 @@ Status Alteration::rebuild(Effect& effect) {
   if (!copied.ok()) return std::move(copied).error();
   effect.affected_rows = *copied;
   change_.drop_table(*old_);
-  change_.writes().raise_auto_increment(table_.id, std::max(context_.engine.peek_auto_increment(old_->id), auto_increment_.value_or(1)));
+  change_.writes().raise_auto_increment(
+      table_.id, std::max(context_.engine.peek_auto_increment(old_->id), auto_increment_.value_or(1)));
   return {};
 }
 
@@ -249,8 +275,10 @@ Result<Effect> Alteration::finish() {
     ++table_.version;
     for (const auto& index : dropped_indexes_) change_.erase_index(index);
     for (const auto& index : table_.indexes) {
-      bool is_new = std::none_of(old_->indexes.begin(), old_->indexes.end(), [&](const auto& old_index) { return old_index.id == index.id; });
-      if (is_new) COMMITD_RETURN_IF_ERROR(fill_index(*old_, table_, index, context_.engine, change_.writes()));
+      bool is_new = std::none_of(old_->indexes.begin(), old_->indexes.end(),
+                                 [&](const auto& old_index) { return old_index.id == index.id; });
+      if (is_new)
+        COMMITD_RETURN_IF_ERROR(fill_index(*old_, table_, index, context_.engine, change_.writes()));
     }
     if (auto_increment_) change_.writes().raise_auto_increment(table_.id, *auto_increment_);
   }

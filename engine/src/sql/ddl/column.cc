@@ -12,23 +12,32 @@ constexpr uint32_t kMaxDecimalDigits = 38;
 constexpr uint8_t kMaxDecimalScale = 30;
 constexpr uint8_t kMaxFraction = 6;
 
-bool is_blob(FieldType type) { return type >= FieldType::TinyBlob && type <= FieldType::Blob; }
+bool is_blob(FieldType type) {
+  return type >= FieldType::TinyBlob && type <= FieldType::Blob;
+}
 
 bool has_characters(FieldType type) {
-  return type == FieldType::VarChar || type == FieldType::String || is_blob(type) || type == FieldType::Enum || type == FieldType::Set;
+  return type == FieldType::VarChar || type == FieldType::String || is_blob(type) ||
+         type == FieldType::Enum || type == FieldType::Set;
 }
 
 Error too_big(const ColumnDef& column, uint64_t max) {
-  return make_error(1074, "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead", column.name, max);
+  return make_error(1074, "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead",
+                    column.name, max);
 }
 
 uint32_t default_integer_width(FieldType type, bool is_unsigned) {
   switch (type) {
-    case FieldType::Tiny: return is_unsigned ? 3 : 4;
-    case FieldType::Short: return is_unsigned ? 5 : 6;
-    case FieldType::Int24: return is_unsigned ? 8 : 9;
-    case FieldType::Long: return is_unsigned ? 10 : 11;
-    default: return 20;
+    case FieldType::Tiny:
+      return is_unsigned ? 3 : 4;
+    case FieldType::Short:
+      return is_unsigned ? 5 : 6;
+    case FieldType::Int24:
+      return is_unsigned ? 8 : 9;
+    case FieldType::Long:
+      return is_unsigned ? 10 : 11;
+    default:
+      return 20;
   }
 }
 
@@ -37,13 +46,16 @@ Status set_decimal(ColumnDef& column, const ast::ColumnType& type) {
   column.decimals = type.decimals.value_or(0);
   if (column.length == 0) column.length = 10;
   if (column.length > kMaxDecimalDigits) {
-    return make_error(1426, "Too-big precision {} specified for '{}'. Maximum is {}.", column.length, column.name, kMaxDecimalDigits);
+    return make_error(1426, "Too-big precision {} specified for '{}'. Maximum is {}.", column.length,
+                      column.name, kMaxDecimalDigits);
   }
   if (column.decimals > kMaxDecimalScale) {
-    return make_error(1425, "Too big scale {} specified for column '{}'. Maximum is {}.", column.decimals, column.name, kMaxDecimalScale);
+    return make_error(1425, "Too big scale {} specified for column '{}'. Maximum is {}.", column.decimals,
+                      column.name, kMaxDecimalScale);
   }
   if (column.decimals > column.length) {
-    return make_error(1427, "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}').", column.name);
+    return make_error(1427, "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}').",
+                      column.name);
   }
   return {};
 }
@@ -54,9 +66,11 @@ Status set_characters(ColumnDef& column, const ast::ColumnType& type) {
     column.length = type.length.value_or(1);
     if (column.length > kMaxCharLength) return too_big(column, kMaxCharLength);
   } else {
-    if (!type.length) return make_error(er::kParse, "Column '{}': VARCHAR and VARBINARY need a length", column.name);
+    if (!type.length)
+      return make_error(er::kParse, "Column '{}': VARCHAR and VARBINARY need a length", column.name);
     column.length = *type.length;
-    if (uint64_t{column.length} * per_character > kMaxVarcharBytes) return too_big(column, kMaxVarcharBytes / per_character);
+    if (uint64_t{column.length} * per_character > kMaxVarcharBytes)
+      return too_big(column, kMaxVarcharBytes / per_character);
   }
   return {};
 }
@@ -64,40 +78,59 @@ Status set_characters(ColumnDef& column, const ast::ColumnType& type) {
 // TEXT and BLOB; with a length, the smallest kind that holds it.
 void set_blob(ColumnDef& column, const ast::ColumnType& type) {
   if (type.length && column.type == FieldType::Blob) {
-    uint64_t bytes = uint64_t{*type.length} * charset_info(collation_or_binary(column.collation).charset).max_bytes;
-    column.type = bytes < 256 ? FieldType::TinyBlob : bytes < 65536 ? FieldType::Blob : bytes < (1u << 24) ? FieldType::MediumBlob : FieldType::LongBlob;
+    uint64_t bytes =
+        uint64_t{*type.length} * charset_info(collation_or_binary(column.collation).charset).max_bytes;
+    column.type = bytes < 256          ? FieldType::TinyBlob
+                  : bytes < 65536      ? FieldType::Blob
+                  : bytes < (1u << 24) ? FieldType::MediumBlob
+                                       : FieldType::LongBlob;
   }
   switch (column.type) {
-    case FieldType::TinyBlob: column.length = 255; break;
-    case FieldType::Blob: column.length = 65535; break;
-    case FieldType::MediumBlob: column.length = (1u << 24) - 1; break;
-    default: column.length = UINT32_MAX; break;
+    case FieldType::TinyBlob:
+      column.length = 255;
+      break;
+    case FieldType::Blob:
+      column.length = 65535;
+      break;
+    case FieldType::MediumBlob:
+      column.length = (1u << 24) - 1;
+      break;
+    default:
+      column.length = UINT32_MAX;
+      break;
   }
 }
 
 Status set_fraction(ColumnDef& column, const ast::ColumnType& type) {
   column.decimals = static_cast<uint8_t>(type.length.value_or(0));
   if (type.length.value_or(0) > kMaxFraction) {
-    return make_error(1426, "Too-big precision {} specified for '{}'. Maximum is {}.", *type.length, column.name, kMaxFraction);
+    return make_error(1426, "Too-big precision {} specified for '{}'. Maximum is {}.", *type.length,
+                      column.name, kMaxFraction);
   }
   return {};
 }
 
 Status set_type(ColumnDef& column, const ast::ColumnType& type) {
   switch (column.type) {
-    case FieldType::NewDecimal: return set_decimal(column, type);
+    case FieldType::NewDecimal:
+      return set_decimal(column, type);
     case FieldType::VarChar:
-    case FieldType::String: return set_characters(column, type);
+    case FieldType::String:
+      return set_characters(column, type);
     case FieldType::TinyBlob:
     case FieldType::Blob:
     case FieldType::MediumBlob:
-    case FieldType::LongBlob: set_blob(column, type); return {};
+    case FieldType::LongBlob:
+      set_blob(column, type);
+      return {};
     case FieldType::Time2:
     case FieldType::DateTime2:
-    case FieldType::Timestamp2: return set_fraction(column, type);
+    case FieldType::Timestamp2:
+      return set_fraction(column, type);
     case FieldType::Bit:
       column.length = type.length.value_or(1);
-      if (column.length == 0 || column.length > 64) return make_error(1439, "Display width out of range for column '{}' (max = 64)", column.name);
+      if (column.length == 0 || column.length > 64)
+        return make_error(1439, "Display width out of range for column '{}' (max = 64)", column.name);
       return {};
     case FieldType::Float:
       // FLOAT(p): 25 to 53 bits are a DOUBLE.
@@ -112,12 +145,20 @@ Status set_type(ColumnDef& column, const ast::ColumnType& type) {
     case FieldType::Enum:
     case FieldType::Set:
       for (std::string_view label : *type.labels) column.labels.emplace_back(label);
-      if (column.type == FieldType::Set && column.labels.size() > 64) return make_error(1097, "Too many strings for column {} and SET", column.name);
+      if (column.type == FieldType::Set && column.labels.size() > 64)
+        return make_error(1097, "Too many strings for column {} and SET", column.name);
       return {};
-    case FieldType::Date: column.length = 10; return {};
-    case FieldType::Year: column.length = 4; return {};
-    case FieldType::Json: return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'JSON columns'");
-    default: column.length = type.length.value_or(default_integer_width(column.type, column.is_unsigned)); return {};
+    case FieldType::Date:
+      column.length = 10;
+      return {};
+    case FieldType::Year:
+      column.length = 4;
+      return {};
+    case FieldType::Json:
+      return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'JSON columns'");
+    default:
+      column.length = type.length.value_or(default_integer_width(column.type, column.is_unsigned));
+      return {};
   }
 }
 
@@ -127,7 +168,9 @@ uint16_t binary_variant(uint16_t collation) {
   return binary ? binary->id : collation;
 }
 
-bool is_time(FieldType type) { return type == FieldType::DateTime2 || type == FieldType::Timestamp2; }
+bool is_time(FieldType type) {
+  return type == FieldType::DateTime2 || type == FieldType::Timestamp2;
+}
 
 }  // namespace
 
@@ -150,16 +193,21 @@ Result<ColumnDef> make_column(const ast::ColumnSpec& spec, uint16_t table_collat
 
   column.default_current_timestamp = spec.default_current_timestamp;
   column.on_update_current_timestamp = spec.on_update_current_timestamp;
-  if ((column.default_current_timestamp && !is_time(column.type)) || (column.on_update_current_timestamp && !is_time(column.type))) {
+  if ((column.default_current_timestamp && !is_time(column.type)) ||
+      (column.on_update_current_timestamp && !is_time(column.type))) {
     return make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
   }
   if (spec.default_value) {
-    if (spec.auto_increment) return make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
+    if (spec.auto_increment)
+      return make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
     if (spec.default_value->kind == ast::ExprKind::Null) {
-      if (!column.nullable) return make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
+      if (!column.nullable)
+        return make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
       column.default_value = Value::null();
     } else {
-      if (is_blob(column.type)) return make_error(1101, "BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value", column.name);
+      if (is_blob(column.type))
+        return make_error(1101, "BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value",
+                          column.name);
       auto value = context.column_default(*spec.default_value, column);
       if (!value.ok()) return std::move(value).error();
       column.default_value = std::move(*value);

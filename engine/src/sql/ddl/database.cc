@@ -10,7 +10,8 @@ constexpr uint16_t kServerCollation = 45;
 Result<Effect> create_database(const ast::DatabaseStatement& statement, Context& context) {
   COMMITD_RETURN_IF_ERROR(check_name(statement.name));
   if (context.catalog.has_database(statement.name)) {
-    Error exists = make_error(er::kDbCreateExists, "Can't create database '{}'; database exists", statement.name);
+    Error exists =
+        make_error(er::kDbCreateExists, "Can't create database '{}'; database exists", statement.name);
     if (!statement.if_exists) return exists;
     context.diagnostics.note(std::move(exists));
     return nothing_to_do();
@@ -38,7 +39,8 @@ Result<Effect> alter_database(const ast::DatabaseStatement& statement, Context& 
 
 Result<Effect> drop_database(const ast::DatabaseStatement& statement, Context& context) {
   if (!context.catalog.has_database(statement.name)) {
-    Error missing = make_error(er::kDbDropExists, "Can't drop database '{}'; database doesn't exist", statement.name);
+    Error missing =
+        make_error(er::kDbDropExists, "Can't drop database '{}'; database doesn't exist", statement.name);
     if (!statement.if_exists) return missing;
     context.diagnostics.note(std::move(missing));
     return nothing_to_do();
@@ -61,9 +63,12 @@ Result<Effect> plan_database(const ast::Statement& statement, Context& context) 
   const auto& database = ast::as<ast::DatabaseStatement>(statement);
   COMMITD_RETURN_IF_ERROR(refuse_system_database(database.name));
   switch (statement.kind) {
-    case ast::StatementKind::CreateDatabase: return create_database(database, context);
-    case ast::StatementKind::AlterDatabase: return alter_database(database, context);
-    default: return drop_database(database, context);
+    case ast::StatementKind::CreateDatabase:
+      return create_database(database, context);
+    case ast::StatementKind::AlterDatabase:
+      return alter_database(database, context);
+    default:
+      return drop_database(database, context);
   }
 }
 

@@ -1,5 +1,6 @@
-// DDL: from a syntax tree to what it changes. Pure planning: the same code runs when a client executes the statement and when it is replayed
-// from the log, so that both give the same catalog and the same index entries.
+// DDL: from a syntax tree to what it changes. Pure planning: the same code runs when a client executes the
+// statement and when it is replayed from the log, so that both give the same catalog and the same index
+// entries.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace commitd::sql::ddl {
 
 struct Context {
   Catalog& catalog;
-  storage::Engine& engine;      // rows that a new index must cover: the newest committed ones, under the table's exclusive lock
+  storage::Engine& engine;  // rows that a new index must cover: the newest committed ones, under the table's
+                            // exclusive lock
   std::string_view default_db;  // of the session, or of the logged statement
   Diagnostics& diagnostics;
   // A literal of a DEFAULT clause as a value of the column; error 1067 when it does not fit.
@@ -39,9 +41,11 @@ struct Effect {
 
 bool is_ddl(ast::StatementKind kind);
 
-// Which tables the statement takes away from everybody else while it runs ("db\0table" of each, "db\0" for a whole database): the caller
-// locks them, in this order, before it plans.
-std::vector<std::pair<std::string, std::string>> locked_tables(const ast::Statement& statement, const Catalog& catalog, std::string_view default_db);
+// Which tables the statement takes away from everybody else while it runs ("db\0table" of each, "db\0" for a
+// whole database): the caller locks them, in this order, before it plans.
+std::vector<std::pair<std::string, std::string>> locked_tables(const ast::Statement& statement,
+                                                               const Catalog& catalog,
+                                                               std::string_view default_db);
 
 Result<Effect> plan(const ast::Statement& statement, Context& context);
 

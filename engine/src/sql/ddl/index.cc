@@ -15,7 +15,9 @@ namespace {
 constexpr uint32_t kMaxKeyBytes = 3072;
 constexpr size_t kMaxIndexes = 64;
 
-bool is_blob(FieldType type) { return type >= FieldType::TinyBlob && type <= FieldType::Blob; }
+bool is_blob(FieldType type) {
+  return type >= FieldType::TinyBlob && type <= FieldType::Blob;
+}
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -34,7 +36,8 @@ const IndexDef* find_index(const TableDef& table, std::string_view name) {
 std::string free_index_name(const TableDef& table, const IndexDef& index) {
   const std::string& column = table.columns[index.columns[0].column].name;
   std::string name = column;
-  for (int suffix = 2; find_index(table, name) || lower(name) == "primary"; ++suffix) name = fmt::format("{}_{}", column, suffix);
+  for (int suffix = 2; find_index(table, name) || lower(name) == "primary"; ++suffix)
+    name = fmt::format("{}_{}", column, suffix);
   return name;
 }
 
@@ -43,24 +46,32 @@ Status check_key_length(const TableDef& table, const IndexDef& index) {
   for (const auto& part : index.columns) {
     const auto& column = table.columns[part.column];
     bool text = column.type == FieldType::VarChar || column.type == FieldType::String || is_blob(column.type);
-    if (!text) { bytes += 8; continue; }
+    if (!text) {
+      bytes += 8;
+      continue;
+    }
     uint32_t per_character = charset_info(collation_or_binary(column.collation).charset).max_bytes;
     bytes += uint64_t{part.prefix_length ? part.prefix_length : column.length} * per_character;
   }
-  if (bytes > kMaxKeyBytes) return make_error(1071, "Specified key was too long; max key length is {} bytes", kMaxKeyBytes);
+  if (bytes > kMaxKeyBytes)
+    return make_error(1071, "Specified key was too long; max key length is {} bytes", kMaxKeyBytes);
   return {};
 }
 
 Result<IndexColumn> make_part(const TableDef& table, const ast::IndexPart& spec) {
   int ordinal = column_ordinal(table, spec.column);
-  if (ordinal < 0) return make_error(er::kKeyColumnDoesNotExist, "Key column '{}' doesn't exist in table", spec.column);
+  if (ordinal < 0)
+    return make_error(er::kKeyColumnDoesNotExist, "Key column '{}' doesn't exist in table", spec.column);
   const auto& column = table.columns[ordinal];
   bool text = column.type == FieldType::VarChar || column.type == FieldType::String || is_blob(column.type);
   if (is_blob(column.type) && spec.prefix_length == 0) {
-    return make_error(1170, "BLOB/TEXT column '{}' used in key specification without a key length", column.name);
+    return make_error(1170, "BLOB/TEXT column '{}' used in key specification without a key length",
+                      column.name);
   }
   if (spec.prefix_length != 0 && (!text || (!is_blob(column.type) && spec.prefix_length > column.length))) {
-    return make_error(1089, "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys");
+    return make_error(1089,
+                      "Incorrect prefix key; the used key part isn't a string, the used length is longer "
+                      "than the key part, or the storage engine doesn't support unique prefix keys");
   }
   IndexColumn part;
   part.column = static_cast<uint16_t>(ordinal);
@@ -69,7 +80,8 @@ Result<IndexColumn> make_part(const TableDef& table, const ast::IndexPart& spec)
 }
 
 // Calls `each` with every committed row of a table: its clustered suffix (or row id) and values.
-Status for_each_row(const TableDef& table, storage::Engine& engine, const std::function<Status(std::string_view key, Row& row)>& each) {
+Status for_each_row(const TableDef& table, storage::Engine& engine,
+                    const std::function<Status(std::string_view key, Row& row)>& each) {
   std::string prefix;
   append_index_id(prefix, table.clustered().id);
   auto iterator = engine.iterate(engine.snapshot(), prefix, prefix_end(prefix));
@@ -101,13 +113,15 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
     auto made = make_part(table, part);
     if (!made.ok()) return std::move(made).error();
     for (const auto& other : index.columns) {
-      if (other.column == made->column) return make_error(er::kDupFieldName, "Duplicate column name '{}'", part.column);
+      if (other.column == made->column)
+        return make_error(er::kDupFieldName, "Duplicate column name '{}'", part.column);
     }
     index.columns.push_back(*made);
   }
   COMMITD_RETURN_IF_ERROR(check_key_length(table, index));
   if (index.primary) {
-    if (!table.indexes.empty() && table.indexes[0].primary) return make_error(er::kMultiplePriKey, "Multiple primary key defined");
+    if (!table.indexes.empty() && table.indexes[0].primary)
+      return make_error(er::kMultiplePriKey, "Multiple primary key defined");
     index.name = "PRIMARY";
     for (const auto& part : index.columns) table.columns[part.column].nullable = false;
     table.indexes.insert(table.indexes.begin(), std::move(index));
@@ -115,9 +129,11 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
   }
   index.name = spec.name.empty() ? free_index_name(table, index) : std::string(spec.name);
   COMMITD_RETURN_IF_ERROR(check_name(index.name));
-  if (find_index(table, index.name)) return make_error(er::kDupKeyName, "Duplicate key name '{}'", index.name);
+  if (find_index(table, index.name))
+    return make_error(er::kDupKeyName, "Duplicate key name '{}'", index.name);
   if (lower(index.name) == "primary") return make_error(1280, "Incorrect index name '{}'", index.name);
-  if (table.indexes.size() > kMaxIndexes) return make_error(1069, "Too many keys specified; max {} keys allowed", kMaxIndexes);
+  if (table.indexes.size() > kMaxIndexes)
+    return make_error(1069, "Too many keys specified; max {} keys allowed", kMaxIndexes);
   table.indexes.push_back(std::move(index));
   return {};
 }
@@ -137,25 +153,33 @@ Status check_table(const TableDef& table) {
   int counters = 0;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const auto& column = table.columns[i];
-    if (!names.insert(lower(column.name)).second) return make_error(er::kDupFieldName, "Duplicate column name '{}'", column.name);
+    if (!names.insert(lower(column.name)).second)
+      return make_error(er::kDupFieldName, "Duplicate column name '{}'", column.name);
     if (!column.auto_increment) continue;
-    bool keyed = std::any_of(table.indexes.begin(), table.indexes.end(),
-                             [&](const auto& index) { return !index.columns.empty() && index.columns[0].column == i; });
+    bool keyed = std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
+      return !index.columns.empty() && index.columns[0].column == i;
+    });
     if (++counters > 1 || !keyed) {
-      return make_error(er::kWrongAutoKey, "Incorrect table definition; there can be only one auto column and it must be defined as a key");
+      return make_error(
+          er::kWrongAutoKey,
+          "Incorrect table definition; there can be only one auto column and it must be defined as a key");
     }
   }
   for (const auto& part : table.indexes[0].columns) {
     if (table.columns[part.column].nullable) {
-      return make_error(er::kPrimaryCantHaveNull, "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead");
+      return make_error(
+          er::kPrimaryCantHaveNull,
+          "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead");
     }
   }
   return {};
 }
 
-Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index, storage::Engine& engine, WriteSet& writes) {
+Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index,
+                  storage::Engine& engine, WriteSet& writes) {
   return for_each_row(old_table, engine, [&](std::string_view key, Row& row) -> Status {
-    for (size_t i = row.size(); i < table.columns.size(); ++i) row.push_back(table.columns[i].default_value.value_or(Value::null()));
+    for (size_t i = row.size(); i < table.columns.size(); ++i)
+      row.push_back(table.columns[i].default_value.value_or(Value::null()));
     std::string_view suffix = clustered_suffix(key);
     std::string entry = secondary_key(table, index, row, suffix);
     bool unique = index.unique && enforces_uniqueness(table, index, row);
@@ -165,8 +189,10 @@ Status fill_index(const TableDef& old_table, const TableDef& table, const IndexD
   });
 }
 
-Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table, const std::vector<int>& source,
-                           const std::function<Result<Value>(const ColumnDef&, const Value&)>& convert, storage::Engine& engine, WriteSet& writes) {
+Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table,
+                           const std::vector<int>& source,
+                           const std::function<Result<Value>(const ColumnDef&, const Value&)>& convert,
+                           storage::Engine& engine, WriteSet& writes) {
   uint64_t copied = 0;
   uint64_t row_id = 0;
   auto status = for_each_row(old_table, engine, [&](std::string_view, const Row& old_row) -> Status {
@@ -188,7 +214,8 @@ Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table,
     for (const auto& index : new_table.indexes) {
       bool clustered = &index == &new_table.clustered();
       if (!clustered && !(index.unique && enforces_uniqueness(new_table, index, row))) continue;
-      if (writes.find(clustered ? key : secondary_key(new_table, index, row, clustered_suffix(key)))) return duplicate(new_table, index, row);
+      if (writes.find(clustered ? key : secondary_key(new_table, index, row, clustered_suffix(key))))
+        return duplicate(new_table, index, row);
     }
     txn::put_row(writes, new_table, row, image, row_id);
     ++copied;

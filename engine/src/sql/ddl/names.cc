@@ -12,14 +12,16 @@ constexpr size_t kMaxNameLength = 64;
 
 bool same_name(std::string_view a, std::string_view b) {
   return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 }  // namespace
 
 Status check_name(std::string_view name) {
   if (name.empty() || name.back() == ' ') return make_error(er::kParse, "Incorrect name '{}'", name);
-  if (name.size() > kMaxNameLength) return make_error(er::kTooLongIdent, "Identifier name '{}' is too long", name);
+  if (name.size() > kMaxNameLength)
+    return make_error(er::kTooLongIdent, "Identifier name '{}' is too long", name);
   return {};
 }
 
@@ -44,7 +46,8 @@ Status refuse_system_database(std::string_view db) {
   return {};
 }
 
-Result<uint16_t> resolve_collation(std::string_view charset_name, std::string_view collation_name, uint16_t inherited) {
+Result<uint16_t> resolve_collation(std::string_view charset_name, std::string_view collation_name,
+                                   uint16_t inherited) {
   const CharsetInfo* charset = nullptr;
   if (!charset_name.empty()) {
     charset = find_charset(charset_name);
@@ -54,7 +57,8 @@ Result<uint16_t> resolve_collation(std::string_view charset_name, std::string_vi
     const Collation* collation = find_collation(collation_name);
     if (!collation) return make_error(er::kUnknownCollation, "Unknown collation: '{}'", collation_name);
     if (charset && collation->charset != charset->charset) {
-      return make_error(1253, "COLLATION '{}' is not valid for CHARACTER SET '{}'", collation_name, charset_name);
+      return make_error(1253, "COLLATION '{}' is not valid for CHARACTER SET '{}'", collation_name,
+                        charset_name);
     }
     return collation->id;
   }
@@ -62,10 +66,13 @@ Result<uint16_t> resolve_collation(std::string_view charset_name, std::string_vi
   return inherited;
 }
 
-Result<std::string> resolve_engine(std::string_view engine, std::string_view table, Diagnostics& diagnostics) {
-  if (engine.empty() || same_name(engine, "ROCKS") || same_name(engine, "ROCKSDB")) return std::string("ROCKS");
+Result<std::string> resolve_engine(std::string_view engine, std::string_view table,
+                                   Diagnostics& diagnostics) {
+  if (engine.empty() || same_name(engine, "ROCKS") || same_name(engine, "ROCKSDB"))
+    return std::string("ROCKS");
   if (same_name(engine, "InnoDB")) {
-    diagnostics.note(make_error(1266, "Using storage engine ROCKS for table '{}': it takes InnoDB's place", table));
+    diagnostics.note(
+        make_error(1266, "Using storage engine ROCKS for table '{}': it takes InnoDB's place", table));
     return std::string("ROCKS");
   }
   return make_error(er::kUnknownStorageEngine, "Unknown storage engine '{}'", engine);

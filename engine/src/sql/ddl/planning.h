@@ -16,25 +16,34 @@ Result<std::string> database_of(const ast::TableName& name, std::string_view def
 Result<TablePtr> existing_table(const Context& context, const ast::TableName& name);
 Status refuse_system_database(std::string_view db);
 
-// The collation that CHARACTER SET and COLLATE name together; `inherited` when neither is given. Errors 1115, 1273, 1253.
+// The collation that CHARACTER SET and COLLATE name together; `inherited` when neither is given. Errors 1115,
+// 1273, 1253.
 Result<uint16_t> resolve_collation(std::string_view charset, std::string_view collation, uint16_t inherited);
 // ENGINE=…: InnoDB is the default engine under its own name; 1286 for what does not exist.
 Result<std::string> resolve_engine(std::string_view engine, std::string_view table, Diagnostics& diagnostics);
 
 Result<ColumnDef> make_column(const ast::ColumnSpec& spec, uint16_t table_collation, Context& context);
-// Adds an index to the definition; its columns must exist (1072), its name must be new (1061). Without a name it is named after its first column.
+// Adds an index to the definition; its columns must exist (1072), its name must be new (1061). Without a name
+// it is named after its first column.
 Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id);
 // The first index of a table: the primary key, or the hidden row id.
 void ensure_clustered_index(TableDef& table, CatalogChange& change);
-// Rules that hold for every table: one AUTO_INCREMENT column, which is a key; at least one column; no name twice.
+// Rules that hold for every table: one AUTO_INCREMENT column, which is a key; at least one column; no name
+// twice.
 Status check_table(const TableDef& table);
-int column_ordinal(const TableDef& table, std::string_view name);  // -1 when there is none; names have no case
+int column_ordinal(const TableDef& table,
+                   std::string_view name);  // -1 when there is none; names have no case
 
-// Enters an entry of `index` (of `table`) for every committed row of `old_table` into the write set; 1062 when rows collide in a unique index.
-Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index, storage::Engine& engine, WriteSet& writes);
-// Writes every row of `old_table` anew as a row of `new_table` (which has other index ids). `source[i]` is the old ordinal of new column i, -1 for a new one.
-Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table, const std::vector<int>& source,
-                           const std::function<Result<Value>(const ColumnDef&, const Value&)>& convert, storage::Engine& engine, WriteSet& writes);
+// Enters an entry of `index` (of `table`) for every committed row of `old_table` into the write set; 1062
+// when rows collide in a unique index.
+Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index,
+                  storage::Engine& engine, WriteSet& writes);
+// Writes every row of `old_table` anew as a row of `new_table` (which has other index ids). `source[i]` is
+// the old ordinal of new column i, -1 for a new one.
+Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table,
+                           const std::vector<int>& source,
+                           const std::function<Result<Value>(const ColumnDef&, const Value&)>& convert,
+                           storage::Engine& engine, WriteSet& writes);
 
 Result<Effect> plan_database(const ast::Statement& statement, Context& context);
 Result<Effect> plan_create_table(const ast::CreateTableStatement& statement, Context& context);

@@ -1,4 +1,5 @@
-// Definitions as SQL text: SHOW CREATE TABLE, and the pieces of it that SHOW COLUMNS and information_schema print.
+// Definitions as SQL text: SHOW CREATE TABLE, and the pieces of it that SHOW COLUMNS and information_schema
+// print.
 #include "base/charset/collation.h"
 #include "sql/ddl/ddl.h"
 
@@ -15,11 +16,20 @@ std::string quoted_text(std::string_view text) {
   std::string out = "'";
   for (char c : text) {
     switch (c) {
-      case '\'': out += "''"; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\0': out += "\\0"; break;
-      default: out += c;
+      case '\'':
+        out += "''";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\0':
+        out += "\\0";
+        break;
+      default:
+        out += c;
     }
   }
   return out + "'";
@@ -31,13 +41,18 @@ std::string labels_text(const ColumnDef& column) {
   return "(" + out + ")";
 }
 
-std::string fraction(const ColumnDef& column) { return column.decimals ? fmt::format("({})", column.decimals) : ""; }
+std::string fraction(const ColumnDef& column) {
+  return column.decimals ? fmt::format("({})", column.decimals) : "";
+}
 
-bool is_binary(const ColumnDef& column) { return column.collation == kBinaryCollation; }
+bool is_binary(const ColumnDef& column) {
+  return column.collation == kBinaryCollation;
+}
 
 bool has_charset(const ColumnDef& column) {
-  bool text = column.type == FieldType::VarChar || column.type == FieldType::String || column.type == FieldType::Enum ||
-              column.type == FieldType::Set || (column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob);
+  bool text = column.type == FieldType::VarChar || column.type == FieldType::String ||
+              column.type == FieldType::Enum || column.type == FieldType::Set ||
+              (column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob);
   return text && !is_binary(column);
 }
 
@@ -61,11 +76,15 @@ std::string column_text(const ColumnDef& column, uint16_t table_collation) {
     out += fmt::format(" CHARACTER SET {} COLLATE {}", charset_info(collation.charset).name, collation.name);
   }
   bool timestamp = column.type == FieldType::Timestamp2;
-  if (!column.nullable) out += " NOT NULL";
-  else if (timestamp) out += " NULL";
+  if (!column.nullable)
+    out += " NOT NULL";
+  else if (timestamp)
+    out += " NULL";
   if (column.auto_increment) out += " AUTO_INCREMENT";
-  if (column.default_current_timestamp) out += " DEFAULT CURRENT_TIMESTAMP" + fraction(column);
-  else if (column.default_value && !(column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob)) out += " DEFAULT " + default_literal(column);
+  if (column.default_current_timestamp)
+    out += " DEFAULT CURRENT_TIMESTAMP" + fraction(column);
+  else if (column.default_value && !(column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob))
+    out += " DEFAULT " + default_literal(column);
   if (column.on_update_current_timestamp) out += " ON UPDATE CURRENT_TIMESTAMP" + fraction(column);
   if (!column.comment.empty()) out += " COMMENT " + quoted_text(column.comment);
   return out;
@@ -87,30 +106,55 @@ std::string index_text(const TableDef& table, const IndexDef& index) {
 std::string column_type_text(const ColumnDef& column) {
   bool binary = is_binary(column);
   switch (column.type) {
-    case FieldType::Tiny: return integer_text("tinyint", column);
-    case FieldType::Short: return integer_text("smallint", column);
-    case FieldType::Int24: return integer_text("mediumint", column);
-    case FieldType::Long: return integer_text("int", column);
-    case FieldType::LongLong: return integer_text("bigint", column);
-    case FieldType::Float: return column.is_unsigned ? "float unsigned" : "float";
-    case FieldType::Double: return column.is_unsigned ? "double unsigned" : "double";
-    case FieldType::NewDecimal: return fmt::format("decimal({},{}){}", column.length, column.decimals, column.is_unsigned ? " unsigned" : "");
-    case FieldType::VarChar: return fmt::format("{}({})", binary ? "varbinary" : "varchar", column.length);
-    case FieldType::String: return fmt::format("{}({})", binary ? "binary" : "char", column.length);
-    case FieldType::TinyBlob: return binary ? "tinyblob" : "tinytext";
-    case FieldType::Blob: return binary ? "blob" : "text";
-    case FieldType::MediumBlob: return binary ? "mediumblob" : "mediumtext";
-    case FieldType::LongBlob: return binary ? "longblob" : "longtext";
-    case FieldType::Date: return "date";
-    case FieldType::Time2: return "time" + fraction(column);
-    case FieldType::DateTime2: return "datetime" + fraction(column);
-    case FieldType::Timestamp2: return "timestamp" + fraction(column);
-    case FieldType::Year: return "year";
-    case FieldType::Enum: return "enum" + labels_text(column);
-    case FieldType::Set: return "set" + labels_text(column);
-    case FieldType::Bit: return fmt::format("bit({})", column.length);
-    case FieldType::Json: return "json";
-    default: return "unknown";
+    case FieldType::Tiny:
+      return integer_text("tinyint", column);
+    case FieldType::Short:
+      return integer_text("smallint", column);
+    case FieldType::Int24:
+      return integer_text("mediumint", column);
+    case FieldType::Long:
+      return integer_text("int", column);
+    case FieldType::LongLong:
+      return integer_text("bigint", column);
+    case FieldType::Float:
+      return column.is_unsigned ? "float unsigned" : "float";
+    case FieldType::Double:
+      return column.is_unsigned ? "double unsigned" : "double";
+    case FieldType::NewDecimal:
+      return fmt::format("decimal({},{}){}", column.length, column.decimals,
+                         column.is_unsigned ? " unsigned" : "");
+    case FieldType::VarChar:
+      return fmt::format("{}({})", binary ? "varbinary" : "varchar", column.length);
+    case FieldType::String:
+      return fmt::format("{}({})", binary ? "binary" : "char", column.length);
+    case FieldType::TinyBlob:
+      return binary ? "tinyblob" : "tinytext";
+    case FieldType::Blob:
+      return binary ? "blob" : "text";
+    case FieldType::MediumBlob:
+      return binary ? "mediumblob" : "mediumtext";
+    case FieldType::LongBlob:
+      return binary ? "longblob" : "longtext";
+    case FieldType::Date:
+      return "date";
+    case FieldType::Time2:
+      return "time" + fraction(column);
+    case FieldType::DateTime2:
+      return "datetime" + fraction(column);
+    case FieldType::Timestamp2:
+      return "timestamp" + fraction(column);
+    case FieldType::Year:
+      return "year";
+    case FieldType::Enum:
+      return "enum" + labels_text(column);
+    case FieldType::Set:
+      return "set" + labels_text(column);
+    case FieldType::Bit:
+      return fmt::format("bit({})", column.length);
+    case FieldType::Json:
+      return "json";
+    default:
+      return "unknown";
   }
 }
 
@@ -132,7 +176,8 @@ std::string show_create_table(const TableDef& table) {
   }
   const auto& collation = collation_or_binary(table.default_collation);
   out += fmt::format("\n) ENGINE={} DEFAULT CHARSET={}", table.engine, charset_info(collation.charset).name);
-  if (collation.name != charset_info(collation.charset).default_collation) out += fmt::format(" COLLATE={}", collation.name);
+  if (collation.name != charset_info(collation.charset).default_collation)
+    out += fmt::format(" COLLATE={}", collation.name);
   if (!table.comment.empty()) out += " COMMENT=" + quoted_text(table.comment);
   return out;
 }

@@ -5,7 +5,9 @@
 namespace commitd::sql::ddl {
 namespace {
 
-Error table_exists(std::string_view table) { return make_error(er::kTableExists, "Table '{}' already exists", table); }
+Error table_exists(std::string_view table) {
+  return make_error(er::kTableExists, "Table '{}' already exists", table);
+}
 
 // Fresh ids for a definition that was copied from another table.
 void renumber(TableDef& table, CatalogChange& change) {
@@ -15,7 +17,8 @@ void renumber(TableDef& table, CatalogChange& change) {
   forget_instant_columns(table);
 }
 
-Result<TableDef> copy_definition(const ast::CreateTableStatement& statement, CatalogChange& change, Context& context) {
+Result<TableDef> copy_definition(const ast::CreateTableStatement& statement, CatalogChange& change,
+                                 Context& context) {
   auto original = existing_table(context, statement.like);
   if (!original.ok()) return std::move(original).error();
   TableDef table = **original;
@@ -43,19 +46,22 @@ Status add_indexes(TableDef& table, const ast::CreateTableStatement& statement, 
   }
   for (bool unique : {true, false}) {
     for (const auto& index : statement.indexes) {
-      if (!index.primary && index.unique == unique) COMMITD_RETURN_IF_ERROR(add_index(table, index, change.new_index_id()));
+      if (!index.primary && index.unique == unique)
+        COMMITD_RETURN_IF_ERROR(add_index(table, index, change.new_index_id()));
     }
   }
   return {};
 }
 
-Result<TableDef> new_definition(const ast::CreateTableStatement& statement, const DatabaseDef& database, CatalogChange& change, Context& context) {
+Result<TableDef> new_definition(const ast::CreateTableStatement& statement, const DatabaseDef& database,
+                                CatalogChange& change, Context& context) {
   TableDef table;
   table.id = change.new_table_id();
   auto engine = resolve_engine(statement.options.engine, statement.table.name, context.diagnostics);
   if (!engine.ok()) return std::move(engine).error();
   table.engine = std::move(*engine);
-  auto collation = resolve_collation(statement.options.charset, statement.options.collation, database.collation);
+  auto collation =
+      resolve_collation(statement.options.charset, statement.options.collation, database.collation);
   if (!collation.ok()) return std::move(collation).error();
   table.default_collation = *collation;
   table.comment = statement.options.comment.value_or("");
@@ -83,13 +89,15 @@ Result<Effect> plan_create_table(const ast::CreateTableStatement& statement, Con
     return nothing_to_do();
   }
   CatalogChange change(context.catalog);
-  auto table = statement.like.name.empty() ? new_definition(statement, *database, change, context) : copy_definition(statement, change, context);
+  auto table = statement.like.name.empty() ? new_definition(statement, *database, change, context)
+                                           : copy_definition(statement, change, context);
   if (!table.ok()) return std::move(table).error();
   table->db = *db;
   table->name = statement.table.name;
   ensure_clustered_index(*table, change);
   COMMITD_RETURN_IF_ERROR(check_table(*table));
-  if (statement.options.auto_increment) change.writes().raise_auto_increment(table->id, *statement.options.auto_increment);
+  if (statement.options.auto_increment)
+    change.writes().raise_auto_increment(table->id, *statement.options.auto_increment);
   change.put_table(std::move(*table));
   return finished(change);
 }
@@ -118,7 +126,8 @@ Result<Effect> plan_drop_table(const ast::DropTableStatement& statement, Context
   return finished(change);
 }
 
-// TRUNCATE is a drop and a create in one: the new table has new index ids, so no row of it can meet one of the old.
+// TRUNCATE is a drop and a create in one: the new table has new index ids, so no row of it can meet one of
+// the old.
 Result<Effect> plan_truncate(const ast::TableStatement& statement, Context& context) {
   auto table = existing_table(context, statement.table);
   if (!table.ok()) return std::move(table).error();
@@ -131,7 +140,9 @@ Result<Effect> plan_truncate(const ast::TableStatement& statement, Context& cont
 }
 
 Result<Effect> plan_rename(const ast::RenameTableStatement& statement, Context& context) {
-  if (statement.renames.size() > 1) return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'RENAME of several tables at once'");
+  if (statement.renames.size() > 1)
+    return make_error(er::kNotSupportedYet,
+                      "This version of commitd doesn't yet support 'RENAME of several tables at once'");
   const auto& rename = statement.renames[0];
   auto table = existing_table(context, rename.from);
   if (!table.ok()) return std::move(table).error();

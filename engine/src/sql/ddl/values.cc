@@ -7,7 +7,8 @@
 namespace commitd::sql::ddl {
 
 void set_value_rules(Context& context, uint64_t sql_mode, int32_t time_zone_offset) {
-  context.column_default = [sql_mode, time_zone_offset](const ast::Expr& expression, const ColumnDef& column) -> Result<Value> {
+  context.column_default = [sql_mode, time_zone_offset](const ast::Expr& expression,
+                                                        const ColumnDef& column) -> Result<Value> {
     Error invalid = make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
     auto literal = literal_value(expression);
     if (!literal) return invalid;
@@ -17,7 +18,8 @@ void set_value_rules(Context& context, uint64_t sql_mode, int32_t time_zone_offs
     if (!value.ok()) return invalid;
     return value;
   };
-  context.convert = [&diagnostics = context.diagnostics, sql_mode, time_zone_offset](const Value& value, const ColumnDef& column) -> Result<Value> {
+  context.convert = [&diagnostics = context.diagnostics, sql_mode, time_zone_offset](
+                        const Value& value, const ColumnDef& column) -> Result<Value> {
     StoreContext store{diagnostics, true, sql_mode, time_zone_offset};
     return convert_for_column(column, value, store);
   };

@@ -21,7 +21,8 @@ int column_of(const Expression& expression, size_t source) {
 }
 
 bool order_of_labels(const ColumnDef& column) {
-  return column.type == FieldType::Enum || column.type == FieldType::Set || column.type == FieldType::Bit || column.type == FieldType::Json;
+  return column.type == FieldType::Enum || column.type == FieldType::Set || column.type == FieldType::Bit ||
+         column.type == FieldType::Json;
 }
 
 // Index order and comparison agree on this pair.
@@ -35,11 +36,16 @@ bool comparable(const ColumnDef& column, const Expression& value) {
 
 Op mirrored(Op op) {
   switch (op) {
-    case Op::Less: return Op::Greater;
-    case Op::LessEqual: return Op::GreaterEqual;
-    case Op::Greater: return Op::Less;
-    case Op::GreaterEqual: return Op::LessEqual;
-    default: return op;
+    case Op::Less:
+      return Op::Greater;
+    case Op::LessEqual:
+      return Op::GreaterEqual;
+    case Op::Greater:
+      return Op::Less;
+    case Op::GreaterEqual:
+      return Op::LessEqual;
+    default:
+      return op;
   }
 }
 
@@ -66,7 +72,8 @@ class BoundCollector {
  private:
   ColumnBound& at(int column) { return bounds_[static_cast<size_t>(column)]; }
   bool usable(int column, const Expression& value) const {
-    return (value.sources & ~available_) == 0 && !value.has_aggregate && comparable(table_.columns[static_cast<size_t>(column)], value);
+    return (value.sources & ~available_) == 0 && !value.has_aggregate &&
+           comparable(table_.columns[static_cast<size_t>(column)], value);
   }
   void add_comparison(Op op, const Expression& left, const Expression& right) {
     const int column = column_of(left, source_);
@@ -85,7 +92,8 @@ class BoundCollector {
   void add_in(const Expression& operand, const Expressions& list) {
     const int column = column_of(operand, source_);
     if (column < 0) return;
-    const bool all_usable = std::all_of(list.begin(), list.end(), [&](const ExpressionPtr& item) { return usable(column, *item); });
+    const bool all_usable = std::all_of(list.begin(), list.end(),
+                                        [&](const ExpressionPtr& item) { return usable(column, *item); });
     if (all_usable) at(column).any_of = &list;
   }
 
@@ -117,12 +125,16 @@ AccessPath path_by(const IndexDef& index, const BoundCollector& collector) {
   return path;
 }
 
-// Larger is better: a unique row, then columns with one value, then a range at the end; the clustered index saves the second look-up.
+// Larger is better: a unique row, then columns with one value, then a range at the end; the clustered index
+// saves the second look-up.
 int worth(const AccessPath& path) {
   if (path.unique) return 1000 + (path.index->primary ? 1 : 0);
   int score = 0;
   for (const ColumnBound& bound : path.bounds) {
-    score += bound.equal != nullptr || bound.is_null ? 10 : bound.any_of != nullptr ? 8 : bound.lower != nullptr && bound.upper != nullptr ? 4 : 2;
+    score += bound.equal != nullptr || bound.is_null            ? 10
+             : bound.any_of != nullptr                          ? 8
+             : bound.lower != nullptr && bound.upper != nullptr ? 4
+                                                                : 2;
   }
   if (score > 0 && path.index->primary) ++score;
   return score;
@@ -160,9 +172,12 @@ bool add_fixed(Fixed& fixed, const ColumnBound& bound, const ColumnDef& column, 
       if (!key) return false;
       values.push_back(*std::move(key));
     }
-    std::sort(values.begin(), values.end(), [&](const Value& l, const Value& r) { return order_values(l, r, column.collation) < 0; });
+    std::sort(values.begin(), values.end(),
+              [&](const Value& l, const Value& r) { return order_values(l, r, column.collation) < 0; });
     values.erase(std::unique(values.begin(), values.end(),
-                             [&](const Value& l, const Value& r) { return order_values(l, r, column.collation) == 0; }),
+                             [&](const Value& l, const Value& r) {
+                               return order_values(l, r, column.collation) == 0;
+                             }),
                  values.end());
     if (values.empty()) fixed.none = true;
   }
@@ -188,7 +203,8 @@ std::vector<std::vector<Value>> combinations(const Fixed& fixed) {
 }
 
 // Adds the bounds on the column behind the fixed ones; false when no row can match.
-bool add_range(txn::IndexRange& range, const ColumnBound& bound, const ColumnDef& column, Evaluation& evaluation) {
+bool add_range(txn::IndexRange& range, const ColumnBound& bound, const ColumnDef& column,
+               Evaluation& evaluation) {
   auto extend = [&](const Expression* expression, bool inclusive, std::optional<txn::Bound>& end) {
     if (expression == nullptr) return true;
     Value scratch;
@@ -203,13 +219,15 @@ bool add_range(txn::IndexRange& range, const ColumnBound& bound, const ColumnDef
   };
   if (!extend(bound.lower, bound.lower_inclusive, range.lower)) return false;
   if (!extend(bound.upper, bound.upper_inclusive, range.upper)) return false;
-  // A range without a lower end starts behind the NULLs; they come first and never match. Their rows are filtered out by the condition.
+  // A range without a lower end starts behind the NULLs; they come first and never match. Their rows are
+  // filtered out by the condition.
   return true;
 }
 
 }  // namespace
 
-AccessPath choose_path(const TableDef& table, size_t source, std::span<const Expression* const> conditions, uint64_t available) {
+AccessPath choose_path(const TableDef& table, size_t source, std::span<const Expression* const> conditions,
+                       uint64_t available) {
   BoundCollector collector(table, source, available);
   for (const Expression* condition : conditions) collector.add(*condition);
   AccessPath best;
@@ -252,7 +270,9 @@ Result<KeyRanges> key_ranges(const AccessPath& path, const TableDef& table, Eval
     txn::IndexRange range;
     if (!values.empty()) range = txn::IndexRange::equal(std::move(values));
     const bool range_follows = all_fixed && used < path.bounds.size() && path.bounds[used].bounded();
-    if (range_follows && !add_range(range, path.bounds[used], table.columns[path.index->columns[used].column], evaluation)) continue;
+    if (range_follows &&
+        !add_range(range, path.bounds[used], table.columns[path.index->columns[used].column], evaluation))
+      continue;
     result.ranges.push_back(std::move(range));
   }
   COMMITD_RETURN_IF_ERROR(evaluation.status());
@@ -262,7 +282,8 @@ Result<KeyRanges> key_ranges(const AccessPath& path, const TableDef& table, Eval
 std::string_view access_type(const AccessPath& path, const TableDef& table) {
   if (path.unique) return path.index->primary ? "const" : "eq_ref";
   if (path.bounds.empty()) return path.index == &table.clustered() ? "ALL" : "index";
-  const bool one_value = std::all_of(path.bounds.begin(), path.bounds.end(), [](const ColumnBound& b) { return b.equal != nullptr; });
+  const bool one_value = std::all_of(path.bounds.begin(), path.bounds.end(),
+                                     [](const ColumnBound& b) { return b.equal != nullptr; });
   return one_value ? "ref" : "range";
 }
 

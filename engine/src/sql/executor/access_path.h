@@ -1,5 +1,6 @@
-// How one table of a statement is read: by a unique key, by ranges of an index, or all of it. Conditions only choose the path; they are all
-// checked on the rows again, so a path may give too many rows but never too few.
+// How one table of a statement is read: by a unique key, by ranges of an index, or all of it. Conditions only
+// choose the path; they are all checked on the rows again, so a path may give too many rows but never too
+// few.
 #pragma once
 
 #include <optional>
@@ -31,11 +32,13 @@ struct AccessPath {
   std::vector<ColumnBound> bounds;  // for the first columns of the index
   bool unique = false;              // all columns of a unique index have one value
   bool backwards = false;
-  bool ordered = false;             // rows come in the order that ORDER BY wants
+  bool ordered = false;  // rows come in the order that ORDER BY wants
 };
 
-// `conditions`: conjuncts that hold for every row wanted. `available`: sources (bits) whose rows are known when this one is read.
-AccessPath choose_path(const TableDef& table, size_t source, std::span<const Expression* const> conditions, uint64_t available);
+// `conditions`: conjuncts that hold for every row wanted. `available`: sources (bits) whose rows are known
+// when this one is read.
+AccessPath choose_path(const TableDef& table, size_t source, std::span<const Expression* const> conditions,
+                       uint64_t available);
 
 // The ranges to read now; none when no row can match.
 struct KeyRanges {

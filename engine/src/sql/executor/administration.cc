@@ -35,8 +35,8 @@ Result<FollowTarget> follow_target(const ast::ControlInstanceStatement& statemen
   if (statement.host.empty() || statement.port == 0 || statement.port > UINT16_MAX) {
     return make_error(er::kWrongArguments, "FOLLOW needs SOURCE_HOST and a SOURCE_PORT from 1 to 65535");
   }
-  return FollowTarget{std::string(statement.host), static_cast<uint16_t>(statement.port), *uuid, std::string(statement.user),
-                      std::string(statement.password)};
+  return FollowTarget{std::string(statement.host), static_cast<uint16_t>(statement.port), *uuid,
+                      std::string(statement.user), std::string(statement.password)};
 }
 
 Task<Status> control(InstanceControl& instance, const ast::ControlInstanceStatement& statement) {
@@ -50,7 +50,8 @@ Task<Status> control(InstanceControl& instance, const ast::ControlInstanceStatem
   auto members = parse_members(statement.members);
   if (!members.ok()) co_return std::move(members).error();
   auto wait_count = static_cast<uint32_t>(std::min<uint64_t>(statement.wait_count, UINT32_MAX));
-  if (statement.what == What::Promote) co_return co_await instance.promote(statement.epoch, wait_count, std::move(*members));
+  if (statement.what == What::Promote)
+    co_return co_await instance.promote(statement.epoch, wait_count, std::move(*members));
   co_return co_await instance.set_quorum(statement.epoch, statement.version, wait_count, std::move(*members));
 }
 
@@ -68,14 +69,17 @@ Task<Result<OkInfo>> execute_control(SessionState& session, const ast::ControlIn
   co_return co_await answer(control(*session.server.instance, statement));
 }
 
-Task<Result<OkInfo>> execute_change_source(SessionState& session, const ast::ChangeSourceStatement& statement) {
+Task<Result<OkInfo>> execute_change_source(SessionState& session,
+                                           const ast::ChangeSourceStatement& statement) {
   COMMITD_CO_RETURN_IF_ERROR(require_control(session));
-  FollowTarget target{std::string(statement.host), static_cast<uint16_t>(statement.port), Uuid{}, std::string(statement.user),
-                      std::string(statement.password)};
-  co_return co_await answer(session.server.instance->change_source(std::move(target), statement.auto_position));
+  FollowTarget target{std::string(statement.host), static_cast<uint16_t>(statement.port), Uuid{},
+                      std::string(statement.user), std::string(statement.password)};
+  co_return co_await answer(
+      session.server.instance->change_source(std::move(target), statement.auto_position));
 }
 
-Task<Result<OkInfo>> execute_replica_thread(SessionState& session, const ast::ReplicaThreadStatement& statement) {
+Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
+                                            const ast::ReplicaThreadStatement& statement) {
   COMMITD_CO_RETURN_IF_ERROR(require_control(session));
   InstanceControl& instance = *session.server.instance;
   if (statement.start) co_return co_await answer(instance.start_replica());
@@ -87,9 +91,11 @@ Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatem
   COMMITD_CO_RETURN_IF_ERROR(session.require(privilege::kReload, "RELOAD"));
   COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
   if (statement.tables_with_read_lock) {
-    co_return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'FLUSH TABLES WITH READ LOCK'");
+    co_return make_error(er::kNotSupportedYet,
+                         "This version of commitd doesn't yet support 'FLUSH TABLES WITH READ LOCK'");
   }
-  if (statement.binary_logs) COMMITD_CO_RETURN_IF_ERROR(co_await session.server.transactions->pipeline.rotate());
+  if (statement.binary_logs)
+    COMMITD_CO_RETURN_IF_ERROR(co_await session.server.transactions->pipeline.rotate());
   co_return OkInfo{};
 }
 

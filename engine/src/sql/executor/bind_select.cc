@@ -51,7 +51,8 @@ class SelectBinder {
     ExpressionPtr all;
     for (const std::string_view name : *ref.using_columns) {
       Scope left_scope;
-      left_scope.sources.assign(bound_->scope.sources.begin(), bound_->scope.sources.begin() + static_cast<std::ptrdiff_t>(source));
+      left_scope.sources.assign(bound_->scope.sources.begin(),
+                                bound_->scope.sources.begin() + static_cast<std::ptrdiff_t>(source));
       auto left = left_scope.find({}, {}, name, "from clause");
       if (!left.ok()) return std::move(left).error();
       const Source& right_source = bound_->scope.sources[source];
@@ -59,7 +60,8 @@ class SelectBinder {
       if (!right.ok()) return std::move(right).error();
       auto reference = [&](const Scope::Address& address) {
         const SourceColumn& column = bound_->scope.sources[address.source].columns[address.column];
-        return std::make_unique<ColumnReference>(address.source, address.column, column.type, column.definition);
+        return std::make_unique<ColumnReference>(address.source, address.column, column.type,
+                                                 column.definition);
       };
       ExpressionPtr equal = make_comparison(ast::Op::Equal, reference(*left), reference(*right));
       all = all ? make_logic(ast::Op::And, std::move(all), std::move(equal)) : std::move(equal);
@@ -127,7 +129,10 @@ class SelectBinder {
         continue;
       }
       std::string name(item.alias);
-      if (name.empty()) name = tree.kind == ast::ExprKind::Column ? tree.text : tree.kind == ast::ExprKind::String ? tree.text : tree.source;
+      if (name.empty())
+        name = tree.kind == ast::ExprKind::Column   ? tree.text
+               : tree.kind == ast::ExprKind::String ? tree.text
+                                                    : tree.source;
       COMMITD_RETURN_IF_ERROR(add_item(tree, std::move(name)));
     }
     return {};
@@ -138,7 +143,8 @@ class SelectBinder {
     if (tree.kind != ast::ExprKind::Integer) return std::optional<size_t>();
     size_t number = 0;
     std::from_chars(tree.text.data(), tree.text.data() + tree.text.size(), number);
-    if (number < 1 || number > bound_->items.size()) return make_error(er::kBadField, "Unknown column '{}' in '{}'", tree.text, clause);
+    if (number < 1 || number > bound_->items.size())
+      return make_error(er::kBadField, "Unknown column '{}' in '{}'", tree.text, clause);
     return std::optional<size_t>(number - 1);
   }
 
@@ -188,16 +194,20 @@ class SelectBinder {
 
 }  // namespace
 
-Result<std::unique_ptr<BoundSelect>> bind_select(StatementContext& context, const ast::SelectStatement& select, Scope scope) {
+Result<std::unique_ptr<BoundSelect>> bind_select(StatementContext& context,
+                                                 const ast::SelectStatement& select, Scope scope) {
   return SelectBinder(context, select, std::move(scope)).bind();
 }
 
 Result<uint64_t> limit_value(StatementContext& context, const ast::Expr* tree, uint64_t otherwise) {
   if (tree == nullptr) return otherwise;
   const auto value = literal_value(*tree, context.parameters);
-  if (!value) return make_error(er::kParse, "You have an error in your SQL syntax; LIMIT takes numbers, not '{}'", tree->source);
+  if (!value)
+    return make_error(er::kParse, "You have an error in your SQL syntax; LIMIT takes numbers, not '{}'",
+                      tree->source);
   if (value->is_null()) return otherwise;
-  if (value->kind() == Value::Kind::Int && value->as_int() < 0) return make_error(er::kParse, "LIMIT must not be negative");
+  if (value->kind() == Value::Kind::Int && value->as_int() < 0)
+    return make_error(er::kParse, "LIMIT must not be negative");
   return to_bits(*value);
 }
 

@@ -17,15 +17,15 @@ struct BoundOrder {
 
 struct BoundSelect {
   Scope scope;
-  std::vector<bool> outer;              // per source: LEFT JOIN
-  std::vector<ExpressionPtr> on;        // per source, may be null
+  std::vector<bool> outer;        // per source: LEFT JOIN
+  std::vector<ExpressionPtr> on;  // per source, may be null
   Expressions items;
   std::vector<ResultColumn> columns;
   ExpressionPtr where, having;
   Expressions group_by;
   std::vector<AggregateCall> aggregates;
   std::vector<BoundOrder> order_by;
-  bool grouped = false;                 // GROUP BY, or aggregates without it
+  bool grouped = false;  // GROUP BY, or aggregates without it
   bool distinct = false;
   bool calc_found_rows = false;
   uint64_t limit = UINT64_MAX, offset = 0;
@@ -33,6 +33,7 @@ struct BoundSelect {
 };
 
 // `scope` has the opened tables of select.from.
-Result<std::unique_ptr<BoundSelect>> bind_select(StatementContext& context, const ast::SelectStatement& select, Scope scope);
+Result<std::unique_ptr<BoundSelect>> bind_select(StatementContext& context,
+                                                 const ast::SelectStatement& select, Scope scope);
 
 }  // namespace commitd::sql

@@ -39,7 +39,9 @@ class Collector : public RowConsumer {
       descending.push_back(item.descending);
     }
     if (!order.empty()) {
-      std::stable_sort(rows_.begin(), rows_.end(), [&](const Found& l, const Found& r) { return before(l.keys, r.keys, collations, descending); });
+      std::stable_sort(rows_.begin(), rows_.end(), [&](const Found& l, const Found& r) {
+        return before(l.keys, r.keys, collations, descending);
+      });
     }
     std::vector<txn::FoundRow> result;
     for (Found& found : rows_) {
@@ -59,7 +61,8 @@ class Collector : public RowConsumer {
 
 }  // namespace
 
-Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope, const RowSelection& selection) {
+Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope,
+                                                        const RowSelection& selection) {
   COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, selection.where));
   Binder binder = context.binder(scope);
   ExpressionPtr where;
@@ -80,10 +83,12 @@ Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& contex
   if (*limit == 0) co_return std::vector<txn::FoundRow>();
   std::vector<ExpressionPtr> on(1);
   const JoinPlan plan = plan_join(scope, where.get(), on, {false}, txn::ReadMode::LockExclusive);
-  if (context.session.variables.boolean(kSqlSafeUpdates) && plan.levels[0].path.bounds.empty() && selection.limit == nullptr) {
+  if (context.session.variables.boolean(kSqlSafeUpdates) && plan.levels[0].path.bounds.empty() &&
+      selection.limit == nullptr) {
     constexpr uint16_t kUpdateWithoutKey = 1175;
     co_return make_error(kUpdateWithoutKey,
-                         "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column.");
+                         "You are using safe update mode and you tried to update a table without a WHERE "
+                         "that uses a KEY column.");
   }
   Evaluation evaluation(context.session);
   COMMITD_CO_RETURN_IF_ERROR(co_await read_rows(context, plan, evaluation, collector));

@@ -1,4 +1,5 @@
-// The rows that an UPDATE or DELETE is about: found and locked before the first one is changed, so that a statement never meets its own changes.
+// The rows that an UPDATE or DELETE is about: found and locked before the first one is changed, so that a
+// statement never meets its own changes.
 #pragma once
 
 #include <vector>
@@ -15,6 +16,7 @@ struct RowSelection {
   const ast::Expr* limit = nullptr;
 };
 
-Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope, const RowSelection& selection);
+Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope,
+                                                        const RowSelection& selection);
 
 }  // namespace commitd::sql

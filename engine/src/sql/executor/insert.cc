@@ -12,10 +12,12 @@
 namespace commitd::sql {
 namespace {
 
-// AUTO_INCREMENT values of one statement: reserved together, so that they follow each other also when others insert.
+// AUTO_INCREMENT values of one statement: reserved together, so that they follow each other also when others
+// insert.
 class AutoIncrement {
  public:
-  AutoIncrement(StatementContext& context, const TableDef& table, size_t rows) : context_(context), table_(table), rows_left_(rows) {
+  AutoIncrement(StatementContext& context, const TableDef& table, size_t rows)
+      : context_(context), table_(table), rows_left_(rows) {
     for (size_t i = 0; i < table.columns.size(); ++i) {
       if (table.columns[i].auto_increment) column_ = static_cast<int>(i);
     }
@@ -34,7 +36,8 @@ class AutoIncrement {
     }
     const uint64_t offset = std::min(context_.session.settings.auto_increment_offset, increment);
     uint64_t value = next_;
-    if (increment > 1 && value % increment != offset % increment) value += (increment + offset - value % increment) % increment;
+    if (increment > 1 && value % increment != offset % increment)
+      value += (increment + offset - value % increment) % increment;
     next_ = value + increment;
     if (first_generated_ == 0) first_generated_ = value;
     return value;
@@ -55,15 +58,20 @@ class AutoIncrement {
 class Inserter {
  public:
   Inserter(StatementContext& context, const ast::InsertStatement& statement)
-      : context_(context), session_(context.session), statement_(statement), store_(store_context(session_, statement.ignore)) {}
+      : context_(context),
+        session_(context.session),
+        statement_(statement),
+        store_(store_context(session_, statement.ignore)) {}
 
   Task<Result<OkInfo>> run() {
     COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
     COMMITD_CO_RETURN_IF_ERROR(co_await open());
     COMMITD_CO_RETURN_IF_ERROR(resolve_columns());
     COMMITD_CO_RETURN_IF_ERROR(co_await bind_on_duplicate());
-    if (statement_.select != nullptr) COMMITD_CO_RETURN_IF_ERROR(co_await insert_selected());
-    else COMMITD_CO_RETURN_IF_ERROR(co_await insert_values());
+    if (statement_.select != nullptr)
+      COMMITD_CO_RETURN_IF_ERROR(co_await insert_selected());
+    else
+      COMMITD_CO_RETURN_IF_ERROR(co_await insert_values());
     co_return answer();
   }
 
@@ -84,7 +92,8 @@ class Inserter {
 
   Status resolve_columns() {
     if (!statement_.has_columns || (statement_.columns.empty() && statement_.select == nullptr)) {
-      if (statement_.has_columns && !statement_.rows.empty() && !statement_.rows[0]->empty()) return column_count_error(1);
+      if (statement_.has_columns && !statement_.rows.empty() && !statement_.rows[0]->empty())
+        return column_count_error(1);
       if (!statement_.has_columns && !(statement_.rows.size() == 1 && statement_.rows[0]->empty())) {
         targets_.resize(table_->columns.size());
         std::iota(targets_.begin(), targets_.end(), size_t{0});
@@ -133,7 +142,8 @@ class Inserter {
       }
       row_.assign(table_->columns.size(), Value());
       given_.assign(table_->columns.size(), false);
-      for (size_t i = 0; i < targets_.size(); ++i) COMMITD_CO_RETURN_IF_ERROR(set_value(targets_[i], *(*trees)[i], nothing));
+      for (size_t i = 0; i < targets_.size(); ++i)
+        COMMITD_CO_RETURN_IF_ERROR(set_value(targets_[i], *(*trees)[i], nothing));
       COMMITD_CO_RETURN_IF_ERROR(complete_row(numbers));
       COMMITD_CO_RETURN_IF_ERROR(co_await store_row());
       numbers.row_done();
@@ -146,7 +156,8 @@ class Inserter {
     const ColumnDef& definition = table_->columns[column];
     if (tree.kind == ast::ExprKind::Default) return {};  // as if it were not given
     given_[column] = true;
-    if (auto literal = literal_value(tree, context_.parameters)) return convert(definition, *literal, row_[column]);
+    if (auto literal = literal_value(tree, context_.parameters))
+      return convert(definition, *literal, row_[column]);
     Binder binder = context_.binder(nothing);
     auto bound = binder.bind(tree, "field list");
     if (!bound.ok()) return std::move(bound).error();
@@ -222,7 +233,8 @@ class Inserter {
     co_return Status();
   }
 
-  // ON DUPLICATE KEY UPDATE counts 2 for a changed row, 0 for one that stays as it is (1 with CLIENT_FOUND_ROWS).
+  // ON DUPLICATE KEY UPDATE counts 2 for a changed row, 0 for one that stays as it is (1 with
+  // CLIENT_FOUND_ROWS).
   Task<Status> update_existing(const txn::FoundRow& existing) {
     Row changed = existing.values;
     Evaluation evaluation(session_);
@@ -234,7 +246,8 @@ class Inserter {
       COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
       Value converted;
       COMMITD_CO_RETURN_IF_ERROR(convert(table_->columns[column], value, converted));
-      COMMITD_CO_RETURN_IF_ERROR(apply_not_null(table_->columns[column], converted, statement_.ignore, session_.diagnostics));
+      COMMITD_CO_RETURN_IF_ERROR(
+          apply_not_null(table_->columns[column], converted, statement_.ignore, session_.diagnostics));
       changed[column] = std::move(converted);
     }
     std::string image;
@@ -244,7 +257,8 @@ class Inserter {
       co_return Status();
     }
     for (size_t i = 0; i < changed.size(); ++i) {
-      if (table_->columns[i].on_update_current_timestamp && !is_assigned(i)) changed[i] = current_timestamp_for(table_->columns[i], session_);
+      if (table_->columns[i].on_update_current_timestamp && !is_assigned(i))
+        changed[i] = current_timestamp_for(table_->columns[i], session_);
       if (table_->columns[i].auto_increment) explicit_number_ = to_bits(changed[i]);
     }
     auto outcome = co_await context_.transaction().update(table_, existing, changed);
@@ -261,7 +275,8 @@ class Inserter {
   }
 
   bool is_assigned(size_t column) const {
-    return std::any_of(updates_.begin(), updates_.end(), [&](const auto& update) { return update.first == column; });
+    return std::any_of(updates_.begin(), updates_.end(),
+                       [&](const auto& update) { return update.first == column; });
   }
 
   // The rows are read first: the statement may read the table it writes.
@@ -291,7 +306,8 @@ class Inserter {
     if (first_generated_ != 0) session_.last_insert_id = first_generated_;
     ok.last_insert_id = first_generated_ != 0 ? first_generated_ : explicit_number_;
     if (statement_.rows.size() > 1 || statement_.select != nullptr) {
-      ok.info = fmt::format("Records: {}  Duplicates: {}  Warnings: {}", records_, duplicates_, session_.diagnostics.count());
+      ok.info = fmt::format("Records: {}  Duplicates: {}  Warnings: {}", records_, duplicates_,
+                            session_.diagnostics.count());
     }
     return ok;
   }

@@ -13,8 +13,8 @@ constexpr auto kPoll = std::chrono::milliseconds(50);  // how soon a waiting fun
 
 bool waits(const ast::Expr& tree) {
   return tree.kind == ast::ExprKind::Function &&
-         (tree.text == "SLEEP" || tree.text == "WAIT_FOR_EXECUTED_GTID_SET" || tree.text == "GET_LOCK" || tree.text == "RELEASE_LOCK" ||
-          tree.text == "BENCHMARK");
+         (tree.text == "SLEEP" || tree.text == "WAIT_FOR_EXECUTED_GTID_SET" || tree.text == "GET_LOCK" ||
+          tree.text == "RELEASE_LOCK" || tree.text == "BENCHMARK");
 }
 
 Deadline deadline_after(double seconds) {
@@ -35,7 +35,8 @@ Task<Result<Value>> sleep_for(SessionState& session, double seconds) {
 Task<Result<Value>> wait_for_gtids(SessionState& session, std::string text, double timeout) {
   auto set = GtidSet::parse(text);
   if (!set.ok()) co_return make_error(1772, "Malformed GTID set specification '{}'.", text);
-  if (session.server.transactions == nullptr) co_return make_error(er::kOptionPreventsStatement, "The server has no data yet");
+  if (session.server.transactions == nullptr)
+    co_return make_error(er::kOptionPreventsStatement, "The server has no data yet");
   const Deadline end = timeout > 0 ? deadline_after(timeout) : kNoDeadline;
   for (;;) {
     const Deadline next = std::min(end, Clock::now() + kPoll);
@@ -60,12 +61,14 @@ Task<Result<Value>> waited_value(StatementContext& context, const ast::Expr& cal
   }
   COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
   if (call.text == "SLEEP" && values.size() == 1) {
-    if (values[0].is_null() || to_double(values[0]) < 0) co_return make_error(er::kWrongArguments, "Incorrect arguments to sleep.");
+    if (values[0].is_null() || to_double(values[0]) < 0)
+      co_return make_error(er::kWrongArguments, "Incorrect arguments to sleep.");
     co_return co_await sleep_for(context.session, to_double(values[0]));
   }
   if (call.text == "WAIT_FOR_EXECUTED_GTID_SET" && !values.empty() && values.size() <= 2) {
     if (values[0].is_null()) co_return Value::null();
-    co_return co_await wait_for_gtids(context.session, to_text(values[0]), values.size() > 1 ? to_double(values[1]) : 0);
+    co_return co_await wait_for_gtids(context.session, to_text(values[0]),
+                                      values.size() > 1 ? to_double(values[1]) : 0);
   }
   co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'", call.text);
 }
@@ -75,8 +78,10 @@ Task<Status> run_subquery(StatementContext& context, const ast::Expr& tree) {
   auto status = co_await run_select(context, *tree.select, buffer);
   if (!status.ok()) {
     if (status.error().code != er::kBadField) co_return status;
-    co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'subqueries that refer to the outer statement' ({})",
-                         status.error().message);
+    co_return make_error(
+        er::kNotSupportedYet,
+        "This version of MySQL doesn't yet support 'subqueries that refer to the outer statement' ({})",
+        status.error().message);
   }
   auto result = std::make_shared<SubqueryResult>();
   for (const ResultColumn& column : buffer.columns) result->types.push_back(type_of_result(column));
@@ -97,7 +102,9 @@ Task<Status> precompute(StatementContext& context, const ast::Expr* tree, bool m
   if (tree->select != nullptr) co_return co_await run_subquery(context, *tree);
   if (!waits(*tree)) co_return Status();
   if (!may_wait) {
-    co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{} in a statement that reads tables'", tree->text);
+    co_return make_error(er::kNotSupportedYet,
+                         "This version of MySQL doesn't yet support '{} in a statement that reads tables'",
+                         tree->text);
   }
   auto value = co_await waited_value(context, *tree);
   if (!value.ok()) co_return std::move(value).error();

@@ -6,7 +6,9 @@ namespace {
 class Queries : public testing::SqlTest {
  protected:
   Queries() {
-    EXPECT_EQ(run("CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(20), age INT, UNIQUE KEY by_name (name), KEY by_age (age))"), "");
+    EXPECT_EQ(run("CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(20), age INT, UNIQUE KEY by_name "
+                  "(name), KEY by_age (age))"),
+              "");
     EXPECT_EQ(run("INSERT INTO people VALUES (1,'Ann',30),(2,'Bob',25),(3,'Cid',30),(4,'Dan',NULL)"), "");
     EXPECT_EQ(run("CREATE TABLE pets (id INT PRIMARY KEY, owner INT, kind VARCHAR(10), KEY (owner))"), "");
     EXPECT_EQ(run("INSERT INTO pets VALUES (1,1,'cat'),(2,1,'dog'),(3,3,'cat'),(4,NULL,'eel')"), "");
@@ -54,23 +56,31 @@ TEST_F(Queries, OrderAndLimit) {
 }
 
 TEST_F(Queries, Groups) {
-  EXPECT_EQ(run("SELECT COUNT(*), COUNT(age), SUM(age), AVG(age), MIN(age), MAX(name) FROM people"), "4|3|85|28.3333|25|Dan");
+  EXPECT_EQ(run("SELECT COUNT(*), COUNT(age), SUM(age), AVG(age), MIN(age), MAX(name) FROM people"),
+            "4|3|85|28.3333|25|Dan");
   EXPECT_EQ(run("SELECT COUNT(*), SUM(age), MAX(age) FROM people WHERE id > 100"), "0|NULL|NULL");
   EXPECT_EQ(run("SELECT age, COUNT(*) c FROM people GROUP BY age HAVING c > 1"), "30|2");
-  EXPECT_EQ(run("SELECT age, COUNT(*) FROM people GROUP BY age ORDER BY COUNT(*) DESC, age"), "30|2\nNULL|1\n25|1");
-  EXPECT_EQ(run("SELECT GROUP_CONCAT(name ORDER BY name DESC SEPARATOR '/'), BIT_XOR(id) FROM people"), "Dan/Cid/Bob/Ann|4");
+  EXPECT_EQ(run("SELECT age, COUNT(*) FROM people GROUP BY age ORDER BY COUNT(*) DESC, age"),
+            "30|2\nNULL|1\n25|1");
+  EXPECT_EQ(run("SELECT GROUP_CONCAT(name ORDER BY name DESC SEPARATOR '/'), BIT_XOR(id) FROM people"),
+            "Dan/Cid/Bob/Ann|4");
   EXPECT_EQ(run("SELECT COUNT(DISTINCT age) FROM people"), "2");
   EXPECT_EQ(run("SELECT DISTINCT age FROM people ORDER BY age"), "NULL\n25\n30");
   EXPECT_EQ(run("SELECT COUNT(*) FROM people WHERE COUNT(*) > 1").substr(0, 11), "ERROR 1111:");
 }
 
 TEST_F(Queries, Joins) {
-  EXPECT_EQ(run("SELECT p.name, q.kind FROM people p JOIN pets q ON q.owner = p.id ORDER BY q.id"), "Ann|cat\nAnn|dog\nCid|cat");
-  EXPECT_EQ(run("SELECT p.name, q.kind FROM people p LEFT JOIN pets q ON q.owner = p.id AND q.kind = 'cat' ORDER BY p.id"),
+  EXPECT_EQ(run("SELECT p.name, q.kind FROM people p JOIN pets q ON q.owner = p.id ORDER BY q.id"),
+            "Ann|cat\nAnn|dog\nCid|cat");
+  EXPECT_EQ(run("SELECT p.name, q.kind FROM people p LEFT JOIN pets q ON q.owner = p.id AND q.kind = 'cat' "
+                "ORDER BY p.id"),
             "Ann|cat\nBob|NULL\nCid|cat\nDan|NULL");
-  EXPECT_EQ(run("SELECT p.name FROM people p LEFT JOIN pets q ON q.owner = p.id WHERE q.id IS NULL ORDER BY p.id"), "Bob\nDan");
+  EXPECT_EQ(
+      run("SELECT p.name FROM people p LEFT JOIN pets q ON q.owner = p.id WHERE q.id IS NULL ORDER BY p.id"),
+      "Bob\nDan");
   EXPECT_EQ(run("SELECT COUNT(*) FROM people, pets"), "16");
-  EXPECT_EQ(run("SELECT id FROM people p JOIN pets q ON p.id = q.owner"), "ERROR 1052: Column 'id' in field list is ambiguous");
+  EXPECT_EQ(run("SELECT id FROM people p JOIN pets q ON p.id = q.owner"),
+            "ERROR 1052: Column 'id' in field list is ambiguous");
   EXPECT_EQ(run("SELECT id, name, kind FROM people JOIN pets USING (id) WHERE id = 1"), "1|Ann|cat");
   EXPECT_EQ(run("SELECT * FROM people JOIN pets USING (id) WHERE id = 1"), "1|Ann|30|1|cat");
 }
@@ -78,10 +88,13 @@ TEST_F(Queries, Joins) {
 TEST_F(Queries, SubqueriesAndDerivedTables) {
   EXPECT_EQ(run("SELECT name FROM people WHERE id IN (SELECT owner FROM pets) ORDER BY id"), "Ann\nCid");
   EXPECT_EQ(run("SELECT name FROM people WHERE age = (SELECT MIN(age) FROM people)"), "Bob");
-  EXPECT_EQ(run("SELECT EXISTS (SELECT 1 FROM pets WHERE kind = 'eel'), (SELECT id FROM pets WHERE id = 99)"), "1|NULL");
+  EXPECT_EQ(run("SELECT EXISTS (SELECT 1 FROM pets WHERE kind = 'eel'), (SELECT id FROM pets WHERE id = 99)"),
+            "1|NULL");
   EXPECT_EQ(run("SELECT t.c FROM (SELECT age, COUNT(*) c FROM people GROUP BY age) t WHERE t.age = 30"), "2");
   EXPECT_EQ(run("SELECT (SELECT id FROM people)"), "ERROR 1242: Subquery returns more than 1 row");
-  EXPECT_EQ(run("SELECT name FROM people p WHERE EXISTS (SELECT 1 FROM pets WHERE owner = p.id)").substr(0, 11), "ERROR 1235:");
+  EXPECT_EQ(
+      run("SELECT name FROM people p WHERE EXISTS (SELECT 1 FROM pets WHERE owner = p.id)").substr(0, 11),
+      "ERROR 1235:");
 }
 
 TEST_F(Queries, Unions) {
@@ -92,10 +105,12 @@ TEST_F(Queries, Unions) {
 
 TEST_F(Queries, ErrorsAreMySQLs) {
   EXPECT_EQ(run("SELECT nope FROM people"), "ERROR 1054: Unknown column 'nope' in 'field list'");
-  EXPECT_EQ(run("SELECT 1 FROM people WHERE nope = 1"), "ERROR 1054: Unknown column 'nope' in 'where clause'");
+  EXPECT_EQ(run("SELECT 1 FROM people WHERE nope = 1"),
+            "ERROR 1054: Unknown column 'nope' in 'where clause'");
   EXPECT_EQ(run("SELECT * FROM nope"), "ERROR 1146: Table 'test.nope' doesn't exist");
   EXPECT_EQ(run("SELECT * FROM nope.people"), "ERROR 1049: Unknown database 'nope'");
-  EXPECT_EQ(run("SELECT 1 FROM people people2, people people2"), "ERROR 1066: Not unique table/alias: 'people2'");
+  EXPECT_EQ(run("SELECT 1 FROM people people2, people people2"),
+            "ERROR 1066: Not unique table/alias: 'people2'");
 }
 
 TEST_F(Queries, ColumnsAreDescribed) {

@@ -11,7 +11,9 @@ namespace commitd::sql {
 
 class RowBuffer : public ResultSink {
  public:
-  void begin_rows(std::span<const ResultColumn> described) override { columns.assign(described.begin(), described.end()); }
+  void begin_rows(std::span<const ResultColumn> described) override {
+    columns.assign(described.begin(), described.end());
+  }
   void row(std::span<const Value> values) override { rows.emplace_back(values.begin(), values.end()); }
   bool wants_flush() const override { return false; }
   Task<Status> flush() override { co_return Status(); }

@@ -59,7 +59,8 @@ Status check_can_change(SessionState& session) {
   COMMITD_RETURN_IF_ERROR(check_may_write(session));
   begin_if_needed(session);
   if (!session.transaction_read_only) return {};
-  return make_error(er::kCantExecuteInReadOnlyTransaction, "Cannot execute statement in a READ ONLY transaction.");
+  return make_error(er::kCantExecuteInReadOnlyTransaction,
+                    "Cannot execute statement in a READ ONLY transaction.");
 }
 
 RowCounters& row_counters() {

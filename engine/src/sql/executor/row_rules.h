@@ -10,7 +10,8 @@
 namespace commitd::sql {
 
 inline StoreContext store_context(SessionState& session, bool ignore) {
-  return {session.diagnostics, session.settings.strict() && !ignore, session.settings.sql_mode, session.settings.time_zone_offset, 1};
+  return {session.diagnostics, session.settings.strict() && !ignore, session.settings.sql_mode,
+          session.settings.time_zone_offset, 1};
 }
 
 // What a column gets that no value was given for; error 1364 in strict mode where there is nothing.

@@ -17,12 +17,16 @@ namespace {
 
 Task<Status> precompute_all(StatementContext& context, const ast::SelectStatement& select) {
   const bool may_wait = select.from.empty();
-  for (const ast::SelectItem& item : select.items) COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, item.expression, may_wait));
-  for (const ast::TableRef& ref : select.from) COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, ref.on));
+  for (const ast::SelectItem& item : select.items)
+    COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, item.expression, may_wait));
+  for (const ast::TableRef& ref : select.from)
+    COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, ref.on));
   COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, select.where, may_wait));
-  for (const ast::Expr* group : select.group_by) COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, group));
+  for (const ast::Expr* group : select.group_by)
+    COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, group));
   COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, select.having));
-  for (const ast::OrderItem& item : select.order_by) COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, item.expression));
+  for (const ast::OrderItem& item : select.order_by)
+    COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, item.expression));
   co_return Status();
 }
 
@@ -31,7 +35,8 @@ Task<Result<Source>> derived_table(StatementContext& context, const ast::TableRe
   COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context, *ref.derived, buffer));
   Source source;
   source.alias = std::string(ref.alias);
-  for (const ResultColumn& column : buffer.columns) source.columns.push_back({column.name, type_of_result(column), nullptr});
+  for (const ResultColumn& column : buffer.columns)
+    source.columns.push_back({column.name, type_of_result(column), nullptr});
   source.rows = std::make_shared<const std::vector<Row>>(std::move(buffer.rows));
   co_return source;
 }
@@ -43,7 +48,8 @@ Task<Result<Source>> open_source(StatementContext& context, const ast::TableRef&
 
 Task<Result<Scope>> open_from(StatementContext& context, const ast::SelectStatement& select) {
   constexpr size_t kMostTables = 61;
-  if (select.from.size() > kMostTables) co_return make_error(1116, "Too many tables; MySQL can only use {} tables in a join", kMostTables);
+  if (select.from.size() > kMostTables)
+    co_return make_error(1116, "Too many tables; MySQL can only use {} tables in a join", kMostTables);
   Scope scope;
   for (const ast::TableRef& ref : select.from) {
     auto opened = co_await open_source(context, ref);
@@ -53,7 +59,8 @@ Task<Result<Scope>> open_from(StatementContext& context, const ast::SelectStatem
         co_return make_error(er::kNonUniqTable, "Not unique table/alias: '{}'", opened->alias);
       }
     }
-    if (ref.using_columns != nullptr) opened->merged.assign(ref.using_columns->begin(), ref.using_columns->end());
+    if (ref.using_columns != nullptr)
+      opened->merged.assign(ref.using_columns->begin(), ref.using_columns->end());
     scope.sources.push_back(*std::move(opened));
   }
   co_return scope;
@@ -62,14 +69,16 @@ Task<Result<Scope>> open_from(StatementContext& context, const ast::SelectStatem
 // The index columns that follow those with one value are the order in which rows come.
 bool order_matches(const BoundSelect& select, const AccessPath& path, bool& backwards) {
   size_t part = 0;
-  while (part < path.bounds.size() && (path.bounds[part].equal != nullptr || path.bounds[part].is_null)) ++part;
+  while (part < path.bounds.size() && (path.bounds[part].equal != nullptr || path.bounds[part].is_null))
+    ++part;
   for (size_t i = part; i < path.bounds.size(); ++i) {
     if (path.bounds[i].any_of != nullptr) return false;  // several ranges
   }
   const TableDef& table = *select.scope.sources[0].definition;
   for (size_t i = 0; i < select.order_by.size(); ++i, ++part) {
     const BoundOrder& order = select.order_by[i];
-    const auto* column = dynamic_cast<const ColumnReference*>(order.expression ? order.expression.get() : select.items[order.item].get());
+    const auto* column = dynamic_cast<const ColumnReference*>(
+        order.expression ? order.expression.get() : select.items[order.item].get());
     if (column == nullptr || part >= path.index->columns.size()) return false;
     const IndexColumn& index_column = path.index->columns[part];
     const FieldType type = table.columns[index_column.column].type;
@@ -83,7 +92,8 @@ bool order_matches(const BoundSelect& select, const AccessPath& path, bool& back
 
 // Lets an index give the order where that saves sorting; true when it does.
 bool use_index_order(const BoundSelect& select, JoinPlan& plan) {
-  if (plan.levels.size() != 1 || select.scope.sources[0].rows || select.order_by.empty() || select.grouped) return false;
+  if (plan.levels.size() != 1 || select.scope.sources[0].rows || select.order_by.empty() || select.grouped)
+    return false;
   AccessPath& path = plan.levels[0].path;
   bool backwards = false;
   if (!path.unique && order_matches(select, path, backwards)) {
@@ -104,7 +114,8 @@ bool use_index_order(const BoundSelect& select, JoinPlan& plan) {
 
 txn::ReadMode read_mode(const StatementContext& context, const BoundSelect& select) {
   if (select.mode != txn::ReadMode::Snapshot) return select.mode;
-  const bool serializable = context.session.settings.isolation == txn::Isolation::Serializable && context.session.in_explicit_transaction;
+  const bool serializable = context.session.settings.isolation == txn::Isolation::Serializable &&
+                            context.session.in_explicit_transaction;
   return serializable ? txn::ReadMode::LockShared : txn::ReadMode::Snapshot;
 }
 
@@ -163,7 +174,8 @@ Result<size_t> union_column(const ast::Expr& tree, std::span<const ResultColumn>
   return make_error(er::kBadField, "Unknown column '{}' in 'order clause'", tree.source);
 }
 
-Status sort_union(const ast::SelectStatement& select, std::span<const ResultColumn> columns, std::vector<Row>& rows) {
+Status sort_union(const ast::SelectStatement& select, std::span<const ResultColumn> columns,
+                  std::vector<Row>& rows) {
   std::vector<std::pair<size_t, bool>> order;
   for (const ast::OrderItem& item : select.order_by) {
     auto column = union_column(*item.expression, columns);
@@ -196,7 +208,8 @@ Task<Status> run_union(StatementContext& context, const ast::SelectStatement& se
       common.strength = ValueType::Strength::Weak;
       columns[i] = describe_column(Constant(Value::null(), common), Scope(), columns[i].name);
     }
-    rows.insert(rows.end(), std::make_move_iterator(buffer.rows.begin()), std::make_move_iterator(buffer.rows.end()));
+    rows.insert(rows.end(), std::make_move_iterator(buffer.rows.begin()),
+                std::make_move_iterator(buffer.rows.end()));
     if (part.all) continue;
     absl::flat_hash_set<std::string> seen;  // a UNION without ALL makes everything so far distinct
     std::erase_if(rows, [&](const Row& row) { return !seen.insert(row_key(row, columns)).second; });
@@ -233,35 +246,45 @@ ValueType type_of_result(const ResultColumn& column) {
   return type;
 }
 
-Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed, std::string_view command) {
+Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed,
+                                std::string_view command) {
   SessionState& session = context.session;
   const std::string db(ref.name.db.empty() ? std::string_view(session.database) : ref.name.db);
   if (db.empty()) co_return make_error(er::kNoDb, "No database selected");
   if (const VirtualTable* table = find_virtual_table(db, ref.name.name)) {
-    if (needed != privilege::kSelect) co_return make_error(er::kDbAccessDenied, "Access denied for user '{}'@'{}' to database '{}'", session.account.user, session.account.host, db);
+    if (needed != privilege::kSelect)
+      co_return make_error(er::kDbAccessDenied, "Access denied for user '{}'@'{}' to database '{}'",
+                           session.account.user, session.account.host, db);
     Source source = Source::of_table(table->definition, ref.alias);
-    source.rows = std::make_shared<const std::vector<Row>>(context.describe_only ? std::vector<Row>() : table->rows(session));
+    source.rows = std::make_shared<const std::vector<Row>>(context.describe_only ? std::vector<Row>()
+                                                                                 : table->rows(session));
     co_return source;
   }
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   COMMITD_CO_RETURN_IF_ERROR(session.require_on_table(db, ref.name.name, needed, command));
   context.enter();
-  COMMITD_CO_RETURN_IF_ERROR(co_await context.transaction().lock_table(db, ref.name.name, txn::LockMode::Shared));
+  COMMITD_CO_RETURN_IF_ERROR(
+      co_await context.transaction().lock_table(db, ref.name.name, txn::LockMode::Shared));
   TablePtr table = session.server.catalog->find_table(db, ref.name.name);
   if (table == nullptr) {
-    if (!session.server.catalog->has_database(db)) co_return make_error(er::kBadDb, "Unknown database '{}'", db);
+    if (!session.server.catalog->has_database(db))
+      co_return make_error(er::kBadDb, "Unknown database '{}'", db);
     co_return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, ref.name.name);
   }
   co_return Source::of_table(std::move(table), ref.alias);
 }
 
 Task<Status> explain_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
-  static constexpr std::pair<const char*, uint32_t> kColumns[] = {{"id", 3}, {"select_type", 19}, {"table", 64}, {"partitions", 64}, {"type", 10},
-                                                                  {"possible_keys", 256}, {"key", 64}, {"key_len", 16}, {"ref", 256},
-                                                                  {"rows", 21}, {"filtered", 8}, {"Extra", 255}};
+  static constexpr std::pair<const char*, uint32_t> kColumns[] = {
+      {"id", 3},    {"select_type", 19},    {"table", 64},   {"partitions", 64},
+      {"type", 10}, {"possible_keys", 256}, {"key", 64},     {"key_len", 16},
+      {"ref", 256}, {"rows", 21},           {"filtered", 8}, {"Extra", 255}};
   std::vector<ResultColumn> columns;
-  for (const auto& [name, length] : kColumns) columns.push_back(describe_column(Constant(Value::null(), ValueType::text(length)), Scope(), name));
-  if (select.union_parts != nullptr) co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'EXPLAIN of a UNION'");
+  for (const auto& [name, length] : kColumns)
+    columns.push_back(describe_column(Constant(Value::null(), ValueType::text(length)), Scope(), name));
+  if (select.union_parts != nullptr)
+    co_return make_error(er::kNotSupportedYet,
+                         "This version of MySQL doesn't yet support 'EXPLAIN of a UNION'");
   COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
   auto scope = co_await open_from(context, select);
   if (!scope.ok()) co_return std::move(scope).error();
@@ -270,7 +293,8 @@ Task<Status> explain_select(StatementContext& context, const ast::SelectStatemen
   JoinPlan plan;
   bool ordered = false;
   if (!(*bound)->scope.sources.empty()) {
-    plan = plan_join((*bound)->scope, (*bound)->where.get(), (*bound)->on, (*bound)->outer, txn::ReadMode::Snapshot);
+    plan = plan_join((*bound)->scope, (*bound)->where.get(), (*bound)->on, (*bound)->outer,
+                     txn::ReadMode::Snapshot);
     ordered = use_index_order(**bound, plan);
   }
   sink.begin_rows(columns);

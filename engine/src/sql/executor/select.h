@@ -15,8 +15,10 @@ Task<Status> explain_select(StatementContext& context, const ast::SelectStatemen
 // A column of a finished result as the column of another statement (derived tables, subqueries).
 ValueType type_of_result(const ResultColumn& column);
 
-// The table with this name, virtual ones included, with its metadata lock; 1046 without a database, 1146 when there is none.
-Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed, std::string_view command);
+// The table with this name, virtual ones included, with its metadata lock; 1046 without a database, 1146 when
+// there is none.
+Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed,
+                                std::string_view command);
 
 // LIMIT and OFFSET: literals or parameters.
 Result<uint64_t> limit_value(StatementContext& context, const ast::Expr* tree, uint64_t otherwise);

@@ -7,7 +7,11 @@
 namespace commitd::sql {
 
 SelectOutput::SelectOutput(const BoundSelect& select, SessionState& session, ResultSink& sink, bool ordered)
-    : select_(select), session_(session), sink_(sink), sorting_(!select.order_by.empty() && !ordered), projected_(select.items.size()) {}
+    : select_(select),
+      session_(session),
+      sink_(sink),
+      sorting_(!select.order_by.empty() && !ordered),
+      projected_(select.items.size()) {}
 
 Result<bool> SelectOutput::consume(Evaluation& evaluation, txn::FoundRow*) {
   if (!select_.grouped) return emit(evaluation);
@@ -55,7 +59,8 @@ Result<bool> SelectOutput::emit(Evaluation& evaluation) {
   if (!sorting_) return deliver(projected_);
   Sorted sorted{projected_, {}};
   for (const BoundOrder& order : select_.order_by) {
-    sorted.keys.push_back(order.expression ? order.expression->evaluate(evaluation, scratch) : projected_[order.item]);
+    sorted.keys.push_back(order.expression ? order.expression->evaluate(evaluation, scratch)
+                                           : projected_[order.item]);
   }
   sorted_.push_back(std::move(sorted));
   return true;
@@ -77,7 +82,8 @@ bool SelectOutput::deliver(std::span<const Value> row) {
   return delivered_ < limit || select_.calc_found_rows;
 }
 
-bool before(std::span<const Value> left, std::span<const Value> right, std::span<const uint16_t> collations, const std::vector<bool>& descending) {
+bool before(std::span<const Value> left, std::span<const Value> right, std::span<const uint16_t> collations,
+            const std::vector<bool>& descending) {
   for (size_t i = 0; i < left.size(); ++i) {
     const auto order = order_values(left[i], right[i], collations[i]);
     if (order != 0) return descending[i] ? order > 0 : order < 0;
@@ -89,11 +95,13 @@ void SelectOutput::sort() {
   std::vector<uint16_t> collations;
   std::vector<bool> descending;
   for (const BoundOrder& order : select_.order_by) {
-    collations.push_back((order.expression ? *order.expression : *select_.items[order.item]).type().collation);
+    collations.push_back(
+        (order.expression ? *order.expression : *select_.items[order.item]).type().collation);
     descending.push_back(order.descending);
   }
-  std::stable_sort(sorted_.begin(), sorted_.end(),
-                   [&](const Sorted& l, const Sorted& r) { return before(l.keys, r.keys, collations, descending); });
+  std::stable_sort(sorted_.begin(), sorted_.end(), [&](const Sorted& l, const Sorted& r) {
+    return before(l.keys, r.keys, collations, descending);
+  });
 }
 
 Task<Status> SelectOutput::finish(Evaluation& evaluation) {
@@ -102,7 +110,8 @@ Task<Status> SelectOutput::finish(Evaluation& evaluation) {
   std::vector<Value> results(select_.aggregates.size());
   for (Group& group : groups_) {
     for (size_t i = 0; i < results.size(); ++i) results[i] = group.states[i]->result();
-    for (size_t i = 0; i < group.rows.size(); ++i) evaluation.rows[i] = group.absent[i] ? nullptr : group.rows[i].data();
+    for (size_t i = 0; i < group.rows.size(); ++i)
+      evaluation.rows[i] = group.absent[i] ? nullptr : group.rows[i].data();
     evaluation.aggregates = results.data();
     auto more = emit(evaluation);
     if (!more.ok()) co_return std::move(more).error();

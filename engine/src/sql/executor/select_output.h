@@ -27,8 +27,8 @@ class SelectOutput : public RowConsumer {
 
  private:
   struct Group {
-    std::vector<Row> rows;       // the first row of each source, for columns that are not aggregated
-    std::vector<bool> absent;    // rows of NULLs of outer joins
+    std::vector<Row> rows;     // the first row of each source, for columns that are not aggregated
+    std::vector<bool> absent;  // rows of NULLs of outer joins
     std::vector<std::unique_ptr<AggregateState>> states;
   };
   struct Sorted {
@@ -55,6 +55,7 @@ class SelectOutput : public RowConsumer {
   uint64_t found_ = 0, delivered_ = 0;
 };
 
-bool before(std::span<const Value> left, std::span<const Value> right, std::span<const uint16_t> collations, const std::vector<bool>& descending);
+bool before(std::span<const Value> left, std::span<const Value> right, std::span<const uint16_t> collations,
+            const std::vector<bool>& descending);
 
 }  // namespace commitd::sql

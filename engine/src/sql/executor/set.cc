@@ -12,7 +12,8 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return result;
 }
 
@@ -49,16 +50,21 @@ Status check_special(SessionState& session, size_t ordinal, const Value& value) 
       return make_error(er::kUnknownCollation, "Unknown collation: '{}'", value.to_text());
     case kGtidNext:
       if (same_name(to_text(value), "AUTOMATIC")) return {};
-      return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'SET gtid_next' to anything but AUTOMATIC");
+      return make_error(
+          er::kNotSupportedYet,
+          "This version of MySQL doesn't yet support 'SET gtid_next' to anything but AUTOMATIC");
     case kSqlLogBin:
-      if (!session.transaction || !session.transaction->active()) return session.require(privilege::kSuper, "SUPER");
+      if (!session.transaction || !session.transaction->active())
+        return session.require(privilege::kSuper, "SUPER");
       return make_error(1694, "Cannot modify @@session.sql_log_bin inside a transaction");
-    default: return {};
+    default:
+      return {};
   }
 }
 
 Status set_global(SessionState& session, size_t ordinal, const std::optional<Value>& value) {
-  COMMITD_RETURN_IF_ERROR(session.require(privilege::kSystemVariablesAdmin, "SUPER or SYSTEM_VARIABLES_ADMIN"));
+  COMMITD_RETURN_IF_ERROR(
+      session.require(privilege::kSystemVariablesAdmin, "SUPER or SYSTEM_VARIABLES_ADMIN"));
   if (!value) return session.server.variables->reset_global(ordinal);
   return session.server.variables->set_global(ordinal, *value);
 }
@@ -72,14 +78,16 @@ Task<Status> set_session(SessionState& session, size_t ordinal, const std::optio
   COMMITD_CO_RETURN_IF_ERROR(session.variables.set(ordinal, null_results ? Value::string("binary") : wanted));
   session.refresh_settings();
   if (ordinal == kLastInsertId) session.last_insert_id = to_bits(wanted);
-  if (ordinal == kAutocommit && !was_autocommit && session.settings.autocommit) co_return co_await commit_transaction(session);
+  if (ordinal == kAutocommit && !was_autocommit && session.settings.autocommit)
+    co_return co_await commit_transaction(session);
   co_return Status();
 }
 
 Task<Status> set_variable(StatementContext& context, const ast::SetItem& item) {
   SessionState& session = context.session;
   const size_t ordinal = session.server.variables->find(item.name);
-  if (ordinal == SystemVariables::kNone) co_return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", item.name);
+  if (ordinal == SystemVariables::kNone)
+    co_return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", item.name);
   std::optional<Value> value;
   if (item.value != nullptr) {
     auto evaluated = co_await evaluate(context, *item.value);
@@ -87,12 +95,16 @@ Task<Status> set_variable(StatementContext& context, const ast::SetItem& item) {
     value = *std::move(evaluated);
   }
   switch (item.scope) {
-    case ast::VariableScope::Global: co_return set_global(session, ordinal, value);
+    case ast::VariableScope::Global:
+      co_return set_global(session, ordinal, value);
     case ast::VariableScope::Persist:
     case ast::VariableScope::PersistOnly:
-      session.diagnostics.warn(make_error(er::kNotSupportedYet, "The value is set, but not kept over a restart: put it into the option file"));
+      session.diagnostics.warn(
+          make_error(er::kNotSupportedYet,
+                     "The value is set, but not kept over a restart: put it into the option file"));
       co_return set_global(session, ordinal, value);
-    default: co_return co_await set_session(session, ordinal, value);
+    default:
+      co_return co_await set_session(session, ordinal, value);
   }
 }
 
@@ -100,13 +112,15 @@ Task<Status> set_variable(StatementContext& context, const ast::SetItem& item) {
 
 Status set_names(SessionState& session, std::string_view charset_name, std::string_view collation_name) {
   const CharsetInfo* charset = find_charset(charset_name);
-  if (charset == nullptr) return make_error(er::kUnknownCharacterSet, "Unknown character set: '{}'", charset_name);
+  if (charset == nullptr)
+    return make_error(er::kUnknownCharacterSet, "Unknown character set: '{}'", charset_name);
   std::string_view collation = charset->default_collation;
   if (!collation_name.empty()) {
     const Collation* found = find_collation(collation_name);
     if (found == nullptr) return make_error(er::kUnknownCollation, "Unknown collation: '{}'", collation_name);
     if (found->charset != charset->charset) {
-      return make_error(1253, "COLLATION '{}' is not valid for CHARACTER SET '{}'", found->name, charset->name);
+      return make_error(1253, "COLLATION '{}' is not valid for CHARACTER SET '{}'", found->name,
+                        charset->name);
     }
     collation = found->name;
   }
@@ -131,7 +145,9 @@ Task<Status> execute_set(StatementContext& context, const ast::SetStatement& sta
         context.session.user_variables[lower(item.name)] = *std::move(value);
         break;
       }
-      case ast::SetItem::What::SystemVariable: COMMITD_CO_RETURN_IF_ERROR(co_await set_variable(context, item)); break;
+      case ast::SetItem::What::SystemVariable:
+        COMMITD_CO_RETURN_IF_ERROR(co_await set_variable(context, item));
+        break;
     }
   }
   co_return Status();

@@ -14,7 +14,8 @@ std::vector<ResultColumn> describe_columns(const Scope& scope) {
   std::vector<ResultColumn> columns;
   for (size_t i = 0; i < scope.sources[0].columns.size(); ++i) {
     const SourceColumn& column = scope.sources[0].columns[i];
-    columns.push_back(describe_column(ColumnReference(0, i, column.type, column.definition), scope, column.name));
+    columns.push_back(
+        describe_column(ColumnReference(0, i, column.type, column.definition), scope, column.name));
   }
   return columns;
 }
@@ -45,7 +46,8 @@ Task<Status> execute_show(StatementContext& context, const ast::ShowStatement& s
   for (const Row& row : made->rows) {
     evaluation.rows.assign(1, row.data());
     Value scratch;
-    if (statement.has_like && !like_matches(to_text(row[made->like_column]), statement.like, U'\\', 45)) continue;
+    if (statement.has_like && !like_matches(to_text(row[made->like_column]), statement.like, U'\\', 45))
+      continue;
     if (where && !is_true(where->evaluate(evaluation, scratch))) continue;
     COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
     if (++matched <= *offset) continue;
@@ -56,17 +58,21 @@ Task<Status> execute_show(StatementContext& context, const ast::ShowStatement& s
   co_return Status();
 }
 
-Task<Status> execute_table_maintenance(StatementContext& context, const ast::TableStatement& statement, ResultSink& sink) {
+Task<Status> execute_table_maintenance(StatementContext& context, const ast::TableStatement& statement,
+                                       ResultSink& sink) {
   auto table = shown_table(statement.table, context.session);
   if (!table.ok()) co_return std::move(table).error();
   using namespace virtual_column;
   Scope scope;
   scope.sources.push_back(Source::of_table(
-      virtual_definition("", "", {text("Table", 128), text("Op", 10), text("Msg_type", 10), long_text("Msg_text")}), {}));
+      virtual_definition("", "",
+                         {text("Table", 128), text("Op", 10), text("Msg_type", 10), long_text("Msg_text")}),
+      {}));
   sink.begin_rows(describe_columns(scope));
   std::string operation(statement.word);
   for (char& c : operation) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const Row row{Value::string((*table)->db + "." + (*table)->name), Value::string(operation), Value::string("status"), Value::string("OK")};
+  const Row row{Value::string((*table)->db + "." + (*table)->name), Value::string(operation),
+                Value::string("status"), Value::string("OK")};
   if (!context.describe_only) sink.row(row);
   co_return Status();
 }

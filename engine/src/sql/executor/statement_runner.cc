@@ -22,25 +22,36 @@ using ast::StatementKind;
 
 observe::Counter& command_counter(const ast::Statement& statement) {
   auto make = [](const char* command) -> observe::Counter& {
-    return observe::counter("commitd_commands_total", "Statements executed, by kind.", {{"command", command}});
+    return observe::counter("commitd_commands_total", "Statements executed, by kind.",
+                            {{"command", command}});
   };
-  static observe::Counter &select = make("select"), &insert = make("insert"), &update = make("update"), &erase = make("delete"),
-                          &replace = make("replace"), &begin = make("begin"), &commit = make("commit"), &rollback = make("rollback"),
-                          &ddl = make("ddl"), &set = make("set"), &show = make("show"), &other = make("other");
+  static observe::Counter &select = make("select"), &insert = make("insert"), &update = make("update"),
+                          &erase = make("delete"), &replace = make("replace"), &begin = make("begin"),
+                          &commit = make("commit"), &rollback = make("rollback"), &ddl = make("ddl"),
+                          &set = make("set"), &show = make("show"), &other = make("other");
   switch (statement.kind) {
-    case StatementKind::Select: return select;
+    case StatementKind::Select:
+      return select;
     case StatementKind::Insert:
       return ast::as<ast::InsertStatement>(statement).mode == ast::InsertMode::Replace ? replace : insert;
-    case StatementKind::Update: return update;
-    case StatementKind::Delete: return erase;
-    case StatementKind::Begin: return begin;
-    case StatementKind::Commit: return commit;
-    case StatementKind::Rollback: return rollback;
+    case StatementKind::Update:
+      return update;
+    case StatementKind::Delete:
+      return erase;
+    case StatementKind::Begin:
+      return begin;
+    case StatementKind::Commit:
+      return commit;
+    case StatementKind::Rollback:
+      return rollback;
     case StatementKind::Set:
-    case StatementKind::SetTransaction: return set;
+    case StatementKind::SetTransaction:
+      return set;
     case StatementKind::Show:
-    case StatementKind::Describe: return show;
-    default: return ddl::is_ddl(statement.kind) ? ddl : other;
+    case StatementKind::Describe:
+      return show;
+    default:
+      return ddl::is_ddl(statement.kind) ? ddl : other;
   }
 }
 
@@ -82,7 +93,8 @@ Status use_database(SessionState& session, std::string_view db) {
   COMMITD_RETURN_IF_ERROR(require_data(session));
   if (!session.server.catalog->has_database(db)) return make_error(er::kBadDb, "Unknown database '{}'", db);
   session.refresh_account();
-  if (session.record == nullptr || !session.record->sees_database(db)) return session.require_on_database(db, privilege::kSelect);
+  if (session.record == nullptr || !session.record->sees_database(db))
+    return session.require_on_database(db, privilege::kSelect);
   session.database = std::string(db);
   return {};
 }
@@ -115,77 +127,112 @@ Task<Result<OkInfo>> execute_kill_statement(StatementContext& context, const ast
 Task<Status> lock_tables(SessionState& session, bool unlock) {
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   if (!unlock) {
-    session.diagnostics.warn(make_error(er::kNotSupportedYet, "LOCK TABLES takes no locks here: use a transaction with FOR UPDATE or FOR SHARE"));
+    session.diagnostics.warn(
+        make_error(er::kNotSupportedYet,
+                   "LOCK TABLES takes no locks here: use a transaction with FOR UPDATE or FOR SHARE"));
   }
   co_return co_await implicit_commit(session);
 }
 
-Task<Result<Answer>> explain(StatementContext& context, const ast::ExplainStatement& statement, ResultSink& sink) {
+Task<Result<Answer>> explain(StatementContext& context, const ast::ExplainStatement& statement,
+                             ResultSink& sink) {
   if (statement.statement->kind != StatementKind::Select) {
-    co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'EXPLAIN of anything but SELECT'");
+    co_return make_error(er::kNotSupportedYet,
+                         "This version of MySQL doesn't yet support 'EXPLAIN of anything but SELECT'");
   }
-  co_return co_await rows_answer(explain_select(context, ast::as<ast::SelectStatement>(*statement.statement), sink));
+  co_return co_await rows_answer(
+      explain_select(context, ast::as<ast::SelectStatement>(*statement.statement), sink));
 }
 
 Task<Result<Answer>> dispatch_session(StatementContext& context, const ast::Statement& statement) {
   SessionState& session = context.session;
   switch (statement.kind) {
-    case StatementKind::Begin: return ok_answer(begin_transaction(session, ast::as<ast::BeginStatement>(statement)));
-    case StatementKind::Commit: return ok_answer(commit_transaction(session));
-    case StatementKind::Rollback: rollback_transaction(session); return at_once(Status());
+    case StatementKind::Begin:
+      return ok_answer(begin_transaction(session, ast::as<ast::BeginStatement>(statement)));
+    case StatementKind::Commit:
+      return ok_answer(commit_transaction(session));
+    case StatementKind::Rollback:
+      rollback_transaction(session);
+      return at_once(Status());
     case StatementKind::Savepoint:
     case StatementKind::RollbackToSavepoint:
-    case StatementKind::ReleaseSavepoint: return at_once(savepoint_statement(session, ast::as<ast::NameStatement>(statement)));
-    case StatementKind::Set: return ok_answer(execute_set(context, ast::as<ast::SetStatement>(statement)));
-    case StatementKind::SetTransaction: return at_once(set_transaction(session, ast::as<ast::SetTransactionStatement>(statement)));
-    case StatementKind::Use: return at_once(use_database(session, ast::as<ast::DatabaseStatement>(statement).name));
-    case StatementKind::Do: return ok_answer(execute_do(context, ast::as<ast::DoStatement>(statement)));
+    case StatementKind::ReleaseSavepoint:
+      return at_once(savepoint_statement(session, ast::as<ast::NameStatement>(statement)));
+    case StatementKind::Set:
+      return ok_answer(execute_set(context, ast::as<ast::SetStatement>(statement)));
+    case StatementKind::SetTransaction:
+      return at_once(set_transaction(session, ast::as<ast::SetTransactionStatement>(statement)));
+    case StatementKind::Use:
+      return at_once(use_database(session, ast::as<ast::DatabaseStatement>(statement).name));
+    case StatementKind::Do:
+      return ok_answer(execute_do(context, ast::as<ast::DoStatement>(statement)));
     case StatementKind::LockTables:
-    case StatementKind::UnlockTables: return ok_answer(lock_tables(session, statement.kind == StatementKind::UnlockTables));
+    case StatementKind::UnlockTables:
+      return ok_answer(lock_tables(session, statement.kind == StatementKind::UnlockTables));
     default:
-      return at_once(Status(make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'", statement.text.substr(0, 64))));
+      return at_once(Status(make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'",
+                                       statement.text.substr(0, 64))));
   }
 }
 
 Task<Result<Answer>> dispatch_administration(StatementContext& context, const ast::Statement& statement) {
   SessionState& session = context.session;
   switch (statement.kind) {
-    case StatementKind::Flush: return info_answer(execute_flush(session, ast::as<ast::FlushStatement>(statement)));
-    case StatementKind::PurgeLogs: return info_answer(execute_purge(session, ast::as<ast::PurgeLogsStatement>(statement)));
-    case StatementKind::Kill: return info_answer(execute_kill_statement(context, ast::as<ast::KillStatement>(statement)));
-    case StatementKind::Shutdown: return at_once(execute_shutdown(session));
-    case StatementKind::ControlInstance: return info_answer(execute_control(session, ast::as<ast::ControlInstanceStatement>(statement)));
-    case StatementKind::ChangeSource: return info_answer(execute_change_source(session, ast::as<ast::ChangeSourceStatement>(statement)));
-    case StatementKind::ReplicaThread: return info_answer(execute_replica_thread(session, ast::as<ast::ReplicaThreadStatement>(statement)));
+    case StatementKind::Flush:
+      return info_answer(execute_flush(session, ast::as<ast::FlushStatement>(statement)));
+    case StatementKind::PurgeLogs:
+      return info_answer(execute_purge(session, ast::as<ast::PurgeLogsStatement>(statement)));
+    case StatementKind::Kill:
+      return info_answer(execute_kill_statement(context, ast::as<ast::KillStatement>(statement)));
+    case StatementKind::Shutdown:
+      return at_once(execute_shutdown(session));
+    case StatementKind::ControlInstance:
+      return info_answer(execute_control(session, ast::as<ast::ControlInstanceStatement>(statement)));
+    case StatementKind::ChangeSource:
+      return info_answer(execute_change_source(session, ast::as<ast::ChangeSourceStatement>(statement)));
+    case StatementKind::ReplicaThread:
+      return info_answer(execute_replica_thread(session, ast::as<ast::ReplicaThreadStatement>(statement)));
     case StatementKind::Plugin:
-      session.diagnostics.note(make_error(er::kUnknownError, "Semisynchronous replication is built in: nothing was loaded"));
+      session.diagnostics.note(
+          make_error(er::kUnknownError, "Semisynchronous replication is built in: nothing was loaded"));
       return at_once(Status());
-    default: return dispatch_session(context, statement);
+    default:
+      return dispatch_session(context, statement);
   }
 }
 
 Task<Result<Answer>> dispatch(StatementContext& context, const ast::Statement& statement, ResultSink& sink) {
   switch (statement.kind) {
-    case StatementKind::Select: return rows_answer(run_select(context, ast::as<ast::SelectStatement>(statement), sink));
-    case StatementKind::Insert: return info_answer(execute_insert(context, ast::as<ast::InsertStatement>(statement)));
-    case StatementKind::Update: return info_answer(execute_update(context, ast::as<ast::UpdateStatement>(statement)));
-    case StatementKind::Delete: return info_answer(execute_delete(context, ast::as<ast::DeleteStatement>(statement)));
-    case StatementKind::Show: return rows_answer(execute_show(context, ast::as<ast::ShowStatement>(statement), sink));
-    case StatementKind::Explain: return explain(context, ast::as<ast::ExplainStatement>(statement), sink);
+    case StatementKind::Select:
+      return rows_answer(run_select(context, ast::as<ast::SelectStatement>(statement), sink));
+    case StatementKind::Insert:
+      return info_answer(execute_insert(context, ast::as<ast::InsertStatement>(statement)));
+    case StatementKind::Update:
+      return info_answer(execute_update(context, ast::as<ast::UpdateStatement>(statement)));
+    case StatementKind::Delete:
+      return info_answer(execute_delete(context, ast::as<ast::DeleteStatement>(statement)));
+    case StatementKind::Show:
+      return rows_answer(execute_show(context, ast::as<ast::ShowStatement>(statement), sink));
+    case StatementKind::Explain:
+      return explain(context, ast::as<ast::ExplainStatement>(statement), sink);
     case StatementKind::TableMaintenance:
       return rows_answer(execute_table_maintenance(context, ast::as<ast::TableStatement>(statement), sink));
-    case StatementKind::Empty: return at_once(Status(Error{er::kEmptyQuery, "Query was empty"}));
-    default: break;
+    case StatementKind::Empty:
+      return at_once(Status(Error{er::kEmptyQuery, "Query was empty"}));
+    default:
+      break;
   }
   if (ddl::is_ddl(statement.kind)) return info_answer(execute_ddl(context.session, statement));
-  if (is_account_statement(statement.kind)) return info_answer(execute_account_statement(context.session, statement));
+  if (is_account_statement(statement.kind))
+    return info_answer(execute_account_statement(context.session, statement));
   return dispatch_administration(context, statement);
 }
 
 bool keeps_warnings(const ast::Statement& statement) {
   if (statement.kind != StatementKind::Show) return false;
   const auto what = ast::as<ast::ShowStatement>(statement).what;
-  return what == ast::ShowWhat::Warnings || what == ast::ShowWhat::Errors || what == ast::ShowWhat::CountWarnings;
+  return what == ast::ShowWhat::Warnings || what == ast::ShowWhat::Errors ||
+         what == ast::ShowWhat::CountWarnings;
 }
 
 void start_statement(SessionState& session, const ast::Statement& statement) {
@@ -194,10 +241,12 @@ void start_statement(SessionState& session, const ast::Statement& statement) {
   session.statement_text = statement.text;
   const uint64_t fixed = session.variables.number(kTimestamp);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  session.statement_microseconds =
-      fixed != 0 ? static_cast<int64_t>(fixed) * 1'000'000 : std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  session.statement_microseconds = fixed != 0
+                                       ? static_cast<int64_t>(fixed) * 1'000'000
+                                       : std::chrono::duration_cast<std::chrono::microseconds>(now).count();
   // The data may have come into being since the session started (ALTER INSTANCE INITIALIZE).
-  if (!session.transaction && session.server.transactions != nullptr) session.transaction.emplace(*session.server.transactions, session.lock_owner);
+  if (!session.transaction && session.server.transactions != nullptr)
+    session.transaction.emplace(*session.server.transactions, session.lock_owner);
 }
 
 // A failed statement is undone; after a deadlock its whole transaction is.
@@ -205,7 +254,8 @@ void undo(SessionState& session, const StatementContext& context, const Error& e
   if (!context.entered || !session.transaction->active()) return;
   session.transaction->rollback_statement();
   const bool own_transaction = session.settings.autocommit && !session.in_explicit_transaction;
-  if (own_transaction || error.code == er::kLockDeadlock || error.code == er::kServerShutdown) rollback_transaction(session);
+  if (own_transaction || error.code == er::kLockDeadlock || error.code == er::kServerShutdown)
+    rollback_transaction(session);
 }
 
 Task<Status> complete(SessionState& session, const StatementContext& context) {
@@ -233,19 +283,23 @@ uint16_t server_status(const SessionState& session) {
   return status;
 }
 
-Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared, const ast::Statement& statement,
-                         std::span<const Value> parameters, ResultSink& sink, bool more_results) {
+Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared,
+                         const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,
+                         bool more_results) {
   start_statement(session, statement);
   command_counter(statement).add();
   if (statement.kind == StatementKind::Execute) {
-    co_return co_await prepared.execute_by_name(ast::as<ast::ExecuteStatement>(statement), sink, more_results);
+    co_return co_await prepared.execute_by_name(ast::as<ast::ExecuteStatement>(statement), sink,
+                                                more_results);
   }
   StatementContext context{session, parameters, {}};
   Result<Answer> answer = Answer{};
   if (statement.kind == StatementKind::Prepare) {
-    if (auto status = prepared.prepare_by_name(ast::as<ast::PrepareStatement>(statement)); !status.ok()) answer = std::move(status).error();
+    if (auto status = prepared.prepare_by_name(ast::as<ast::PrepareStatement>(statement)); !status.ok())
+      answer = std::move(status).error();
   } else if (statement.kind == StatementKind::Deallocate) {
-    if (auto status = prepared.deallocate_by_name(ast::as<ast::NameStatement>(statement).name); !status.ok()) answer = std::move(status).error();
+    if (auto status = prepared.deallocate_by_name(ast::as<ast::NameStatement>(statement).name); !status.ok())
+      answer = std::move(status).error();
   } else {
     answer = co_await dispatch(context, statement, sink);
   }
@@ -264,21 +318,27 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
   ok.warnings = keeps_warnings(statement) ? uint16_t{0} : session.diagnostics.count();
   ok.server_status = static_cast<uint16_t>(server_status(session) | (more_results ? kMoreResults : 0));
   session.row_count = answer->rows ? -1 : static_cast<int64_t>(ok.affected_rows);
-  if (answer->rows) sink.end_rows(ok);
-  else sink.ok(ok);
+  if (answer->rows)
+    sink.end_rows(ok);
+  else
+    sink.ok(ok);
   co_return true;
 }
 
-Task<Result<std::vector<ResultColumn>>> describe_statement(SessionState& session, const ast::Statement& statement,
+Task<Result<std::vector<ResultColumn>>> describe_statement(SessionState& session,
+                                                           const ast::Statement& statement,
                                                            std::span<const Value> parameters) {
   RowBuffer buffer;
-  if (statement.kind != StatementKind::Select && statement.kind != StatementKind::Show) co_return std::vector<ResultColumn>();
+  if (statement.kind != StatementKind::Select && statement.kind != StatementKind::Show)
+    co_return std::vector<ResultColumn>();
   start_statement(session, statement);
   StatementContext context{session, parameters, {}};
   context.describe_only = true;
   Status status;
-  if (statement.kind == StatementKind::Select) status = co_await run_select(context, ast::as<ast::SelectStatement>(statement), buffer);
-  else status = co_await execute_show(context, ast::as<ast::ShowStatement>(statement), buffer);
+  if (statement.kind == StatementKind::Select)
+    status = co_await run_select(context, ast::as<ast::SelectStatement>(statement), buffer);
+  else
+    status = co_await execute_show(context, ast::as<ast::ShowStatement>(statement), buffer);
   if (status.ok()) {
     status = co_await complete(session, context);
   } else {

@@ -1,4 +1,5 @@
-// Runs one parsed statement from its beginning to the answer: dispatch, the transaction around it, warnings and counters.
+// Runs one parsed statement from its beginning to the answer: dispatch, the transaction around it, warnings
+// and counters.
 #pragma once
 
 #include <span>
@@ -14,15 +15,18 @@ class PreparedStatementCommands {
   virtual ~PreparedStatementCommands() = default;
   virtual Status prepare_by_name(const ast::PrepareStatement& statement) = 0;
   virtual Status deallocate_by_name(std::string_view name) = 0;
-  virtual Task<bool> execute_by_name(const ast::ExecuteStatement& statement, ResultSink& sink, bool more_results) = 0;
+  virtual Task<bool> execute_by_name(const ast::ExecuteStatement& statement, ResultSink& sink,
+                                     bool more_results) = 0;
 };
 
 // False: it failed (the sink has the error), and the statements behind it are not run.
-Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared, const ast::Statement& statement,
-                         std::span<const Value> parameters, ResultSink& sink, bool more_results);
+Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared,
+                         const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,
+                         bool more_results);
 
 // The columns a statement would answer with (none for those without a result).
-Task<Result<std::vector<ResultColumn>>> describe_statement(SessionState& session, const ast::Statement& statement,
+Task<Result<std::vector<ResultColumn>>> describe_statement(SessionState& session,
+                                                           const ast::Statement& statement,
                                                            std::span<const Value> parameters);
 
 uint16_t server_status(const SessionState& session);

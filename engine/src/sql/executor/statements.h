@@ -1,4 +1,5 @@
-// Statements other than queries and DML: what each does, with the OK it answers. Privileges and the server's role are checked here.
+// Statements other than queries and DML: what each does, with the OK it answers. Privileges and the server's
+// role are checked here.
 #pragma once
 
 #include "base/result.h"
@@ -12,7 +13,8 @@ namespace commitd::sql {
 // --- transactions (transaction_control.cc) ---
 // Starts one unless one is open; statements that read or write call it first.
 void begin_if_needed(SessionState& session);
-Task<Status> begin_transaction(SessionState& session, const ast::BeginStatement& statement);  // commits an open one first
+Task<Status> begin_transaction(SessionState& session,
+                               const ast::BeginStatement& statement);  // commits an open one first
 Task<Status> commit_transaction(SessionState& session);
 void rollback_transaction(SessionState& session);
 // What statements outside transactions (DDL, accounts, LOCK TABLES) do to an open one.
@@ -30,8 +32,10 @@ Task<Result<OkInfo>> execute_account_statement(SessionState& session, const ast:
 
 // --- administration (administration.cc) ---
 Task<Result<OkInfo>> execute_control(SessionState& session, const ast::ControlInstanceStatement& statement);
-Task<Result<OkInfo>> execute_change_source(SessionState& session, const ast::ChangeSourceStatement& statement);
-Task<Result<OkInfo>> execute_replica_thread(SessionState& session, const ast::ReplicaThreadStatement& statement);
+Task<Result<OkInfo>> execute_change_source(SessionState& session,
+                                           const ast::ChangeSourceStatement& statement);
+Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
+                                            const ast::ReplicaThreadStatement& statement);
 Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatement& statement);
 Task<Result<OkInfo>> execute_purge(SessionState& session, const ast::PurgeLogsStatement& statement);
 Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only);

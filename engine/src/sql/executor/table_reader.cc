@@ -12,7 +12,11 @@ constexpr uint32_t kRowsBetweenChecks = 128;
 class JoinReader {
  public:
   JoinReader(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation, RowConsumer& consumer)
-      : context_(context), plan_(plan), evaluation_(evaluation), consumer_(consumer), found_(plan.levels.size()) {
+      : context_(context),
+        plan_(plan),
+        evaluation_(evaluation),
+        consumer_(consumer),
+        found_(plan.levels.size()) {
     evaluation_.rows.assign(plan.levels.size(), nullptr);
   }
 
@@ -27,8 +31,10 @@ class JoinReader {
     } else {
       auto keys = key_ranges(level.path, *level.source->definition, evaluation_);
       if (!keys.ok()) co_return std::move(keys).error();
-      if (keys->point) more = co_await read_point(number, *keys, matched);
-      else more = co_await read_ranges(number, *keys, matched);
+      if (keys->point)
+        more = co_await read_point(number, *keys, matched);
+      else
+        more = co_await read_ranges(number, *keys, matched);
     }
     if (!more.ok() || !*more || !level.outer || matched) co_return more;
     evaluation_.rows[number] = nullptr;
@@ -80,8 +86,8 @@ class JoinReader {
   Task<Result<bool>> read_point(size_t number, KeyRanges& keys, bool& matched) {
     const JoinLevel& level = plan_.levels[number];
     txn::FoundRow& row = found_[number];
-    auto found = co_await context_.transaction().get_by_unique(level.source->definition, *level.path.index, keys.ranges[0].lower->values,
-                                                               plan_.mode, row);
+    auto found = co_await context_.transaction().get_by_unique(level.source->definition, *level.path.index,
+                                                               keys.ranges[0].lower->values, plan_.mode, row);
     if (!found.ok()) co_return std::move(found).error();
     if (!*found) co_return true;
     evaluation_.rows[number] = row.values.data();
@@ -95,16 +101,20 @@ class JoinReader {
   Task<Result<bool>> read_ranges(size_t number, KeyRanges& keys, bool& matched) {
     const JoinLevel& level = plan_.levels[number];
     const bool locking = plan_.mode != txn::ReadMode::Snapshot;
-    const bool unlock_others = locking && context_.session.settings.isolation <= txn::Isolation::ReadCommitted;
+    const bool unlock_others =
+        locking && context_.session.settings.isolation <= txn::Isolation::ReadCommitted;
     const bool last_level = number + 1 == plan_.levels.size();
     txn::FoundRow& row = found_[number];
     for (size_t i = 0; i < keys.ranges.size(); ++i) {
       const txn::IndexRange& range = keys.ranges[level.path.backwards ? keys.ranges.size() - 1 - i : i];
-      auto cursor = context_.transaction().scan(level.source->definition, *level.path.index, range, plan_.mode, level.path.backwards);
+      auto cursor = context_.transaction().scan(level.source->definition, *level.path.index, range,
+                                                plan_.mode, level.path.backwards);
       for (;;) {
         Result<bool> found = false;
-        if (locking) found = co_await cursor->next_locked(row);
-        else found = cursor->next(row);
+        if (locking)
+          found = co_await cursor->next_locked(row);
+        else
+          found = cursor->next(row);
         if (!found.ok()) co_return std::move(found).error();
         if (!*found) break;
         evaluation_.rows[number] = row.values.data();
@@ -145,8 +155,8 @@ size_t level_of(const Expression& condition) {
 
 }  // namespace
 
-JoinPlan plan_join(const Scope& scope, const Expression* where, const std::vector<ExpressionPtr>& on, const std::vector<bool>& outer,
-                   txn::ReadMode mode) {
+JoinPlan plan_join(const Scope& scope, const Expression* where, const std::vector<ExpressionPtr>& on,
+                   const std::vector<bool>& outer, txn::ReadMode mode) {
   JoinPlan plan;
   plan.mode = mode;
   plan.levels.resize(scope.sources.size());
@@ -163,12 +173,14 @@ JoinPlan plan_join(const Scope& scope, const Expression* where, const std::vecto
   }
   for (size_t i = 0; i < plan.levels.size(); ++i) {
     JoinLevel& level = plan.levels[i];
-    if (!level.source->rows) level.path = choose_path(*level.source->definition, i, level.match, (uint64_t{1} << i) - 1);
+    if (!level.source->rows)
+      level.path = choose_path(*level.source->definition, i, level.match, (uint64_t{1} << i) - 1);
   }
   return plan;
 }
 
-Task<Status> read_rows(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation, RowConsumer& consumer) {
+Task<Status> read_rows(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation,
+                       RowConsumer& consumer) {
   JoinReader reader(context, plan, evaluation, consumer);
   auto more = co_await reader.run(0);
   if (!more.ok()) co_return std::move(more).error();

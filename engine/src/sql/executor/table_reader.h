@@ -14,9 +14,9 @@ namespace commitd::sql {
 struct JoinLevel {
   const Source* source = nullptr;
   AccessPath path;
-  bool outer = false;                          // LEFT JOIN
-  std::vector<const Expression*> match;        // ON (and, for inner joins, WHERE): decides whether a row joins
-  std::vector<const Expression*> filter;       // WHERE of an outer join's table: after rows of NULLs are made up
+  bool outer = false;                     // LEFT JOIN
+  std::vector<const Expression*> match;   // ON (and, for inner joins, WHERE): decides whether a row joins
+  std::vector<const Expression*> filter;  // WHERE of an outer join's table: after rows of NULLs are made up
 };
 
 struct JoinPlan {
@@ -25,8 +25,8 @@ struct JoinPlan {
 };
 
 // Distributes conjuncts over the tables and chooses access paths. `on[i]` (may be null) belongs to source i.
-JoinPlan plan_join(const Scope& scope, const Expression* where, const std::vector<ExpressionPtr>& on, const std::vector<bool>& outer,
-                   txn::ReadMode mode);
+JoinPlan plan_join(const Scope& scope, const Expression* where, const std::vector<ExpressionPtr>& on,
+                   const std::vector<bool>& outer, txn::ReadMode mode);
 
 // What happens with each joined row. False: enough, stop.
 class RowConsumer {
@@ -37,6 +37,7 @@ class RowConsumer {
   virtual Task<Status> flush() { co_return Status(); }
 };
 
-Task<Status> read_rows(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation, RowConsumer& consumer);
+Task<Status> read_rows(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation,
+                       RowConsumer& consumer);
 
 }  // namespace commitd::sql

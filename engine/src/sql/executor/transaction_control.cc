@@ -60,18 +60,23 @@ void rollback_transaction(SessionState& session) {
   if (session.transaction && session.transaction->active()) session.transaction->rollback();
 }
 
-Task<Status> implicit_commit(SessionState& session) { co_return co_await commit_transaction(session); }
+Task<Status> implicit_commit(SessionState& session) {
+  co_return co_await commit_transaction(session);
+}
 
 Status savepoint_statement(SessionState& session, const ast::NameStatement& statement) {
   COMMITD_RETURN_IF_ERROR(require_data(session));
   switch (statement.kind) {
     case ast::StatementKind::Savepoint:
-      if (session.settings.autocommit && !session.in_explicit_transaction) return {};  // as in MySQL: nothing to come back to
+      if (session.settings.autocommit && !session.in_explicit_transaction)
+        return {};  // as in MySQL: nothing to come back to
       begin_if_needed(session);
       session.transaction->savepoint(statement.name);
       return {};
-    case ast::StatementKind::RollbackToSavepoint: return session.transaction->rollback_to_savepoint(statement.name);
-    default: return session.transaction->release_savepoint(statement.name);
+    case ast::StatementKind::RollbackToSavepoint:
+      return session.transaction->rollback_to_savepoint(statement.name);
+    default:
+      return session.transaction->release_savepoint(statement.name);
   }
 }
 
@@ -84,14 +89,17 @@ Status set_transaction(SessionState& session, const ast::SetTransactionStatement
   };
   if (statement.scope == Scope::Unspecified) {
     if (session.transaction && session.transaction->active()) {
-      return make_error(1568, "Transaction characteristics can't be changed while a transaction is in progress");
+      return make_error(1568,
+                        "Transaction characteristics can't be changed while a transaction is in progress");
     }
     if (!statement.isolation.empty()) session.next_isolation = isolation_of(statement.isolation);
     if (statement.read_only) session.next_read_only = statement.read_only;
     return {};
   }
-  if (!statement.isolation.empty()) COMMITD_RETURN_IF_ERROR(assign(kTransactionIsolation, Value::string(std::string(statement.isolation))));
-  if (statement.read_only) COMMITD_RETURN_IF_ERROR(assign(kTransactionReadOnly, Value::integer(*statement.read_only)));
+  if (!statement.isolation.empty())
+    COMMITD_RETURN_IF_ERROR(assign(kTransactionIsolation, Value::string(std::string(statement.isolation))));
+  if (statement.read_only)
+    COMMITD_RETURN_IF_ERROR(assign(kTransactionReadOnly, Value::integer(*statement.read_only)));
   session.refresh_settings();
   return {};
 }
@@ -99,7 +107,8 @@ Status set_transaction(SessionState& session, const ast::SetTransactionStatement
 Status require_data(const SessionState& session) {
   if (session.server.transactions && session.transaction) return {};
   return make_error(er::kOptionPreventsStatement,
-                    "The server is uninitialized: it has no data yet and only answers control statements (ALTER INSTANCE INITIALIZE)");
+                    "The server is uninitialized: it has no data yet and only answers control statements "
+                    "(ALTER INSTANCE INITIALIZE)");
 }
 
 Status check_may_write(SessionState& session) {

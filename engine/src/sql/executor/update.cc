@@ -11,7 +11,10 @@ namespace {
 class Updater {
  public:
   Updater(StatementContext& context, const ast::UpdateStatement& statement)
-      : context_(context), session_(context.session), statement_(statement), store_(store_context(session_, statement.ignore)) {}
+      : context_(context),
+        session_(context.session),
+        statement_(statement),
+        store_(store_context(session_, statement.ignore)) {}
 
   Task<Result<OkInfo>> run() {
     COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
@@ -30,7 +33,8 @@ class Updater {
     }
     OkInfo ok;
     ok.affected_rows = session_.found_rows_flag ? rows->size() : changed_;
-    ok.info = fmt::format("Rows matched: {}  Changed: {}  Warnings: {}", rows->size(), changed_, session_.diagnostics.count());
+    ok.info = fmt::format("Rows matched: {}  Changed: {}  Warnings: {}", rows->size(), changed_,
+                          session_.diagnostics.count());
     co_return ok;
   }
 
@@ -93,7 +97,8 @@ class Updater {
     encode_row_image(*table_, row, image);
     if (image == old_row.image) co_return Status();
     for (size_t i = 0; i < row.size(); ++i) {
-      if (table_->columns[i].on_update_current_timestamp && !is_assigned(i)) row[i] = current_timestamp_for(table_->columns[i], session_);
+      if (table_->columns[i].on_update_current_timestamp && !is_assigned(i))
+        row[i] = current_timestamp_for(table_->columns[i], session_);
     }
     auto outcome = co_await context_.transaction().update(table_, old_row, row);
     if (!outcome.ok()) co_return std::move(outcome).error();

@@ -28,7 +28,8 @@ class Filtered : public AggregateState {
     }
     if (call_.distinct) {
       std::string key;
-      for (size_t i = 0; i < values.size(); ++i) append_group_key(key, values[i], call_.arguments[i]->type().collation);
+      for (size_t i = 0; i < values.size(); ++i)
+        append_group_key(key, values[i], call_.arguments[i]->type().collation);
       if (!seen_.insert(std::move(key)).second) return;
     }
     take(values, evaluation);
@@ -65,7 +66,8 @@ class Sum : public Filtered {
   void take(std::vector<Value>& values, Evaluation& evaluation) override {
     evaluation_ = &evaluation;
     const Value& value = values[0];
-    const bool exact = value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt || value.kind() == Value::Kind::Decimal;
+    const bool exact = value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt ||
+                       value.kind() == Value::Kind::Decimal;
     // Sums of integers are decimals: they do not overflow where the numbers themselves would.
     const Value number = exact ? Value::decimal(to_decimal(value)) : Value::real(to_double(value));
     sum_ = count_ == 0 ? number : arithmetic(ast::Op::Add, sum_, number, evaluation, "sum");
@@ -96,15 +98,19 @@ class Extreme : public Filtered {
 
 class Bits : public Filtered {
  public:
-  explicit Bits(const AggregateCall& call) : Filtered(call), bits_(call.what == What::BitAnd ? UINT64_MAX : 0) {}
+  explicit Bits(const AggregateCall& call)
+      : Filtered(call), bits_(call.what == What::BitAnd ? UINT64_MAX : 0) {}
   Value result() override { return Value::unsigned_integer(bits_); }
 
  private:
   void take(std::vector<Value>& values, Evaluation&) override {
     const uint64_t value = to_bits(values[0]);
-    if (call_.what == What::BitAnd) bits_ &= value;
-    else if (call_.what == What::BitOr) bits_ |= value;
-    else bits_ ^= value;
+    if (call_.what == What::BitAnd)
+      bits_ &= value;
+    else if (call_.what == What::BitOr)
+      bits_ |= value;
+    else
+      bits_ ^= value;
   }
   uint64_t bits_;
 };
@@ -148,7 +154,8 @@ class GroupConcat : public Filtered {
       if (i > 0) text += call_.separator;
       text += parts_[i].text;
     }
-    if (text.size() > call_.max_length) text.resize(valid_utf8_prefix(std::string_view(text).substr(0, call_.max_length)));
+    if (text.size() > call_.max_length)
+      text.resize(valid_utf8_prefix(std::string_view(text).substr(0, call_.max_length)));
     return Value::string(std::move(text));
   }
 
@@ -189,25 +196,35 @@ class AnyValue : public AggregateState {
 
 std::unique_ptr<AggregateState> AggregateCall::start() const {
   switch (what) {
-    case What::Count: return std::make_unique<Count>(*this);
-    case What::Sum: return std::make_unique<Sum>(*this, false);
-    case What::Average: return std::make_unique<Sum>(*this, true);
-    case What::Minimum: return std::make_unique<Extreme>(*this, false);
-    case What::Maximum: return std::make_unique<Extreme>(*this, true);
-    case What::GroupConcat: return std::make_unique<GroupConcat>(*this);
+    case What::Count:
+      return std::make_unique<Count>(*this);
+    case What::Sum:
+      return std::make_unique<Sum>(*this, false);
+    case What::Average:
+      return std::make_unique<Sum>(*this, true);
+    case What::Minimum:
+      return std::make_unique<Extreme>(*this, false);
+    case What::Maximum:
+      return std::make_unique<Extreme>(*this, true);
+    case What::GroupConcat:
+      return std::make_unique<GroupConcat>(*this);
     case What::Deviation:
-    case What::Variance: return std::make_unique<Spread>(*this);
-    case What::AnyValue: return std::make_unique<AnyValue>(*this);
-    default: return std::make_unique<Bits>(*this);
+    case What::Variance:
+      return std::make_unique<Spread>(*this);
+    case What::AnyValue:
+      return std::make_unique<AnyValue>(*this);
+    default:
+      return std::make_unique<Bits>(*this);
   }
 }
 
 std::optional<AggregateCall::What> aggregate_named(std::string_view name) {
   static constexpr std::pair<std::string_view, What> kNames[] = {
-      {"COUNT", What::Count},        {"SUM", What::Sum},         {"AVG", What::Average},       {"MIN", What::Minimum},
-      {"MAX", What::Maximum},        {"BIT_AND", What::BitAnd},  {"BIT_OR", What::BitOr},      {"BIT_XOR", What::BitXor},
-      {"ANY_VALUE", What::AnyValue}, {"STD", What::Deviation},   {"STDDEV", What::Deviation},  {"STDDEV_POP", What::Deviation},
-      {"VARIANCE", What::Variance},  {"VAR_POP", What::Variance}, {"GROUP_CONCAT", What::GroupConcat},
+      {"COUNT", What::Count},       {"SUM", What::Sum},          {"AVG", What::Average},
+      {"MIN", What::Minimum},       {"MAX", What::Maximum},      {"BIT_AND", What::BitAnd},
+      {"BIT_OR", What::BitOr},      {"BIT_XOR", What::BitXor},   {"ANY_VALUE", What::AnyValue},
+      {"STD", What::Deviation},     {"STDDEV", What::Deviation}, {"STDDEV_POP", What::Deviation},
+      {"VARIANCE", What::Variance}, {"VAR_POP", What::Variance}, {"GROUP_CONCAT", What::GroupConcat},
   };
   for (const auto& [text, what] : kNames) {
     if (text == name) return what;
@@ -224,18 +241,26 @@ ValueType aggregate_type(What what, const Expressions& arguments) {
       type = ValueType::integer();
       type.nullable = false;
       return type;
-    case What::Sum: return exact ? ValueType::decimal(std::min(argument.length + 22, 65u), argument.decimals) : ValueType::real();
-    case What::Average: return exact ? ValueType::decimal(std::min(argument.length + 4, 65u), static_cast<uint8_t>(argument.decimals + 4)) : ValueType::real();
+    case What::Sum:
+      return exact ? ValueType::decimal(std::min(argument.length + 22, 65u), argument.decimals)
+                   : ValueType::real();
+    case What::Average:
+      return exact ? ValueType::decimal(std::min(argument.length + 4, 65u),
+                                        static_cast<uint8_t>(argument.decimals + 4))
+                   : ValueType::real();
     case What::Minimum:
     case What::Maximum:
     case What::AnyValue:
       type = argument;
       type.nullable = true;
       return type;
-    case What::GroupConcat: return ValueType::text(1024);
+    case What::GroupConcat:
+      return ValueType::text(1024);
     case What::Deviation:
-    case What::Variance: return ValueType::real();
-    default: return ValueType::integer(21, true);
+    case What::Variance:
+      return ValueType::real();
+    default:
+      return ValueType::integer(21, true);
   }
 }
 

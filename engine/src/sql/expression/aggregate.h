@@ -18,7 +18,20 @@ class AggregateState {
 
 // One call in the statement: COUNT(*), SUM(DISTINCT x) …
 struct AggregateCall {
-  enum class What : uint8_t { Count, Sum, Average, Minimum, Maximum, GroupConcat, BitAnd, BitOr, BitXor, AnyValue, Deviation, Variance } what;
+  enum class What : uint8_t {
+    Count,
+    Sum,
+    Average,
+    Minimum,
+    Maximum,
+    GroupConcat,
+    BitAnd,
+    BitOr,
+    BitXor,
+    AnyValue,
+    Deviation,
+    Variance
+  } what;
   bool distinct = false;
   Expressions arguments;  // none: COUNT(*)
   std::string separator = ",";

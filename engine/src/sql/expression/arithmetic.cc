@@ -27,14 +27,21 @@ void inherit(Expression& parent, std::initializer_list<const Expression*> childr
   }
 }
 
-bool is_integer(const Value& v) { return v.kind() == Kind::Int || v.kind() == Kind::UInt; }
-bool is_exact(const Value& v) { return is_integer(v) || v.kind() == Kind::Decimal; }
+bool is_integer(const Value& v) {
+  return v.kind() == Kind::Int || v.kind() == Kind::UInt;
+}
+bool is_exact(const Value& v) {
+  return is_integer(v) || v.kind() == Kind::Decimal;
+}
 
-__int128 wide(const Value& v) { return v.kind() == Kind::UInt ? static_cast<__int128>(v.as_uint()) : v.as_int(); }
+__int128 wide(const Value& v) {
+  return v.kind() == Kind::UInt ? static_cast<__int128>(v.as_uint()) : v.as_int();
+}
 
 // A temporal value in arithmetic is the number 20260102030405.
 Value operand_number(const Value& v) {
-  if (v.kind() == Kind::Temporal) return v.as_temporal().decimals > 0 ? Value::real(temporal_number(v.as_temporal())) : to_integer(v);
+  if (v.kind() == Kind::Temporal)
+    return v.as_temporal().decimals > 0 ? Value::real(temporal_number(v.as_temporal())) : to_integer(v);
   if (v.kind() == Kind::String) return Value::real(leading_double(v.as_string()));
   return v;
 }
@@ -60,18 +67,25 @@ Value integer_result(__int128 result, bool is_unsigned, Evaluation& evaluation, 
   return Value::integer(static_cast<int64_t>(result));
 }
 
-Value integer_arithmetic(Op op, const Value& left, const Value& right, Evaluation& evaluation, std::string_view source) {
+Value integer_arithmetic(Op op, const Value& left, const Value& right, Evaluation& evaluation,
+                         std::string_view source) {
   const bool is_unsigned = left.kind() == Kind::UInt || right.kind() == Kind::UInt;
   const __int128 l = wide(left), r = wide(right);
   switch (op) {
-    case Op::Add: return integer_result(l + r, is_unsigned, evaluation, source);
+    case Op::Add:
+      return integer_result(l + r, is_unsigned, evaluation, source);
     case Op::Subtract: {
-      const bool keep = is_unsigned && !(evaluation.session().settings.sql_mode & sql_mode::kNoUnsignedSubtraction);
+      const bool keep =
+          is_unsigned && !(evaluation.session().settings.sql_mode & sql_mode::kNoUnsignedSubtraction);
       return integer_result(l - r, keep, evaluation, source);
     }
-    case Op::Multiply: return integer_result(l * r, is_unsigned, evaluation, source);
-    case Op::IntDivide: return r == 0 ? division_by_zero(evaluation) : integer_result(l / r, is_unsigned, evaluation, source);
-    default: return r == 0 ? division_by_zero(evaluation) : integer_result(l % r, left.kind() == Kind::UInt, evaluation, source);
+    case Op::Multiply:
+      return integer_result(l * r, is_unsigned, evaluation, source);
+    case Op::IntDivide:
+      return r == 0 ? division_by_zero(evaluation) : integer_result(l / r, is_unsigned, evaluation, source);
+    default:
+      return r == 0 ? division_by_zero(evaluation)
+                    : integer_result(l % r, left.kind() == Kind::UInt, evaluation, source);
   }
 }
 
@@ -87,14 +101,16 @@ Value decimal_division(const Decimal& l, const Decimal& r, Evaluation& evaluatio
   const auto scale = static_cast<uint8_t>(std::min<int>(l.scale + kDivisionScale, kMaxDecimalScale));
   const int shift = scale - l.scale + r.scale;
   __int128 numerator = 0;
-  if (shift > kMaxDecimalPrecision || __builtin_mul_overflow(l.unscaled, power_of_ten(static_cast<uint8_t>(shift)), &numerator)) {
+  if (shift > kMaxDecimalPrecision ||
+      __builtin_mul_overflow(l.unscaled, power_of_ten(static_cast<uint8_t>(shift)), &numerator)) {
     const auto rounded = parse_decimal(Value::real(commitd::to_double(l) / commitd::to_double(r)).to_text());
     return Value::decimal(rescale(rounded.value_or(Decimal{}), scale).value_or(Decimal{}));
   }
   __int128 quotient = numerator / r.unscaled;
   const __int128 remainder = numerator % r.unscaled;
   const __int128 twice = remainder < 0 ? -remainder * 2 : remainder * 2;
-  if (twice >= (r.unscaled < 0 ? -r.unscaled : r.unscaled)) quotient += (numerator < 0) == (r.unscaled < 0) ? 1 : -1;
+  if (twice >= (r.unscaled < 0 ? -r.unscaled : r.unscaled))
+    quotient += (numerator < 0) == (r.unscaled < 0) ? 1 : -1;
   return Value::decimal({quotient, scale});
 }
 
@@ -102,7 +118,8 @@ Value decimal_arithmetic(Op op, Decimal l, Decimal r, Evaluation& evaluation, st
   if (op == Op::Divide) return decimal_division(l, r, evaluation);
   if (op == Op::Multiply) {
     __int128 product = 0;
-    if (__builtin_mul_overflow(l.unscaled, r.unscaled, &product)) return out_of_range(evaluation, "DECIMAL", source);
+    if (__builtin_mul_overflow(l.unscaled, r.unscaled, &product))
+      return out_of_range(evaluation, "DECIMAL", source);
     Decimal result{product, static_cast<uint8_t>(l.scale + r.scale)};
     if (result.scale > kMaxDecimalScale) result = rescale(result, kMaxDecimalScale).value_or(Decimal{});
     return Value::decimal(result);
@@ -112,13 +129,18 @@ Value decimal_arithmetic(Op op, Decimal l, Decimal r, Evaluation& evaluation, st
   if (!left || !right) return out_of_range(evaluation, "DECIMAL", source);
   __int128 result = 0;
   switch (op) {
-    case Op::Add: result = left->unscaled + right->unscaled; break;
-    case Op::Subtract: result = left->unscaled - right->unscaled; break;
+    case Op::Add:
+      result = left->unscaled + right->unscaled;
+      break;
+    case Op::Subtract:
+      result = left->unscaled - right->unscaled;
+      break;
     default:
       if (right->unscaled == 0) return division_by_zero(evaluation);
       result = op == Op::IntDivide ? left->unscaled / right->unscaled : left->unscaled % right->unscaled;
   }
-  if (result > largest_decimal() || result < -largest_decimal()) return out_of_range(evaluation, "DECIMAL", source);
+  if (result > largest_decimal() || result < -largest_decimal())
+    return out_of_range(evaluation, "DECIMAL", source);
   if (op == Op::IntDivide) return integer_result(result, false, evaluation, source);
   return Value::decimal({result, scale});
 }
@@ -126,24 +148,35 @@ Value decimal_arithmetic(Op op, Decimal l, Decimal r, Evaluation& evaluation, st
 Value real_arithmetic(Op op, double l, double r, Evaluation& evaluation, std::string_view source) {
   double result = 0;
   switch (op) {
-    case Op::Add: result = l + r; break;
-    case Op::Subtract: result = l - r; break;
-    case Op::Multiply: result = l * r; break;
+    case Op::Add:
+      result = l + r;
+      break;
+    case Op::Subtract:
+      result = l - r;
+      break;
+    case Op::Multiply:
+      result = l * r;
+      break;
     default:
       if (r == 0) return division_by_zero(evaluation);
       result = op == Op::Modulo ? std::fmod(l, r) : l / r;
-      if (op == Op::IntDivide) return integer_result(static_cast<__int128>(std::trunc(result)), false, evaluation, source);
+      if (op == Op::IntDivide)
+        return integer_result(static_cast<__int128>(std::trunc(result)), false, evaluation, source);
   }
   return std::isfinite(result) ? Value::real(result) : out_of_range(evaluation, "DOUBLE", source);
 }
 
 ValueType arithmetic_type(Op op, const ValueType& l, const ValueType& r) {
   if (op == Op::IntDivide) return ValueType::integer(21, l.is_unsigned || r.is_unsigned);
-  const bool exact = (l.is_integer() || l.type == FieldType::NewDecimal) && (r.is_integer() || r.type == FieldType::NewDecimal);
+  const bool exact = (l.is_integer() || l.type == FieldType::NewDecimal) &&
+                     (r.is_integer() || r.type == FieldType::NewDecimal);
   if (!exact) return ValueType::real();
-  if (op == Op::Divide) return ValueType::decimal(std::min(l.length + kDivisionScale + 1, 65u), static_cast<uint8_t>(l.decimals + kDivisionScale));
+  if (op == Op::Divide)
+    return ValueType::decimal(std::min(l.length + kDivisionScale + 1, 65u),
+                              static_cast<uint8_t>(l.decimals + kDivisionScale));
   if (l.is_integer() && r.is_integer()) return ValueType::integer(21, l.is_unsigned || r.is_unsigned);
-  const uint8_t scale = op == Op::Multiply ? static_cast<uint8_t>(std::min(l.decimals + r.decimals, 30)) : std::max(l.decimals, r.decimals);
+  const uint8_t scale = op == Op::Multiply ? static_cast<uint8_t>(std::min(l.decimals + r.decimals, 30))
+                                           : std::max(l.decimals, r.decimals);
   return ValueType::decimal(std::min(std::max(l.length, r.length) + 2u, 65u), scale);
 }
 
@@ -158,7 +191,8 @@ class Arithmetic : public Expression {
     Value left_scratch, right_scratch;
     const Value& left = left_->evaluate(evaluation, left_scratch);
     const Value& right = right_->evaluate(evaluation, right_scratch);
-    scratch = left.is_null() || right.is_null() ? Value::null() : arithmetic(op_, left, right, evaluation, source_);
+    scratch =
+        left.is_null() || right.is_null() ? Value::null() : arithmetic(op_, left, right, evaluation, source_);
     return scratch;
   }
 
@@ -173,16 +207,23 @@ class Negation : public Expression {
   explicit Negation(ExpressionPtr operand) : operand_(std::move(operand)) {
     inherit(*this, {operand_.get()});
     const ValueType& type = operand_->type();
-    type_ = type.is_integer() ? ValueType::integer(type.length + 1) : type.type == FieldType::NewDecimal ? type : ValueType::real();
+    type_ = type.is_integer()                    ? ValueType::integer(type.length + 1)
+            : type.type == FieldType::NewDecimal ? type
+                                                 : ValueType::real();
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch;
     const Value& operand = operand_->evaluate(evaluation, operand_scratch);
-    if (operand.is_null()) scratch = Value::null();
-    else if (operand.kind() == Kind::UInt && operand.as_uint() == uint64_t{1} << 63) scratch = Value::integer(INT64_MIN);
-    else if (operand.kind() == Kind::UInt && operand.as_uint() <= INT64_MAX) scratch = Value::integer(-static_cast<int64_t>(operand.as_uint()));
-    else if (operand.kind() == Kind::UInt) scratch = Value::decimal({-static_cast<__int128>(operand.as_uint()), 0});
-    else scratch = arithmetic(Op::Subtract, Value::integer(0), operand, evaluation, "-");
+    if (operand.is_null())
+      scratch = Value::null();
+    else if (operand.kind() == Kind::UInt && operand.as_uint() == uint64_t{1} << 63)
+      scratch = Value::integer(INT64_MIN);
+    else if (operand.kind() == Kind::UInt && operand.as_uint() <= INT64_MAX)
+      scratch = Value::integer(-static_cast<int64_t>(operand.as_uint()));
+    else if (operand.kind() == Kind::UInt)
+      scratch = Value::decimal({-static_cast<__int128>(operand.as_uint()), 0});
+    else
+      scratch = arithmetic(Op::Subtract, Value::integer(0), operand, evaluation, "-");
     return scratch;
   }
 
@@ -192,7 +233,8 @@ class Negation : public Expression {
 
 class BitOperation : public Expression {
  public:
-  BitOperation(Op op, ExpressionPtr left, ExpressionPtr right) : op_(op), left_(std::move(left)), right_(std::move(right)) {
+  BitOperation(Op op, ExpressionPtr left, ExpressionPtr right)
+      : op_(op), left_(std::move(left)), right_(std::move(right)) {
     inherit(*this, {left_.get(), right_.get()});
     type_ = ValueType::integer(21, true);
   }
@@ -200,19 +242,27 @@ class BitOperation : public Expression {
     Value left_scratch, right_scratch;
     const Value& left = left_->evaluate(evaluation, left_scratch);
     const Value& right = right_ ? right_->evaluate(evaluation, right_scratch) : left;
-    scratch = left.is_null() || right.is_null() ? Value::null() : Value::unsigned_integer(apply(to_bits(left), to_bits(right)));
+    scratch = left.is_null() || right.is_null()
+                  ? Value::null()
+                  : Value::unsigned_integer(apply(to_bits(left), to_bits(right)));
     return scratch;
   }
 
  private:
   uint64_t apply(uint64_t l, uint64_t r) const {
     switch (op_) {
-      case Op::BitOr: return l | r;
-      case Op::BitAnd: return l & r;
-      case Op::BitXor: return l ^ r;
-      case Op::ShiftLeft: return r > 63 ? 0 : l << r;
-      case Op::ShiftRight: return r > 63 ? 0 : l >> r;
-      default: return ~l;
+      case Op::BitOr:
+        return l | r;
+      case Op::BitAnd:
+        return l & r;
+      case Op::BitXor:
+        return l ^ r;
+      case Op::ShiftLeft:
+        return r > 63 ? 0 : l << r;
+      case Op::ShiftRight:
+        return r > 63 ? 0 : l >> r;
+      default:
+        return ~l;
     }
   }
   Op op_;
@@ -236,9 +286,12 @@ class Case : public Expression {
     const Value* operand = operand_ ? &operand_->evaluate(evaluation, operand_scratch) : nullptr;
     for (size_t i = 0; i + 1 < branches_.size(); i += 2) {
       const Value& when = branches_[i]->evaluate(evaluation, scratch);
-      const bool taken = operand == nullptr ? is_true(when)
-                                            : !operand->is_null() && !when.is_null() &&
-                                                  compare_values(*operand, when, comparison_collation(operand_->type(), branches_[i]->type())) == 0;
+      const bool taken =
+          operand == nullptr
+              ? is_true(when)
+              : !operand->is_null() && !when.is_null() &&
+                    compare_values(*operand, when,
+                                   comparison_collation(operand_->type(), branches_[i]->type())) == 0;
       if (taken) return branches_[i + 1]->evaluate(evaluation, scratch);
     }
     if (has_else_) return branches_.back()->evaluate(evaluation, scratch);
@@ -255,7 +308,10 @@ class Case : public Expression {
 class Cast : public Expression {
  public:
   Cast(ExpressionPtr operand, const ast::Expr& target)
-      : operand_(std::move(operand)), to_(target.cast), length_(target.cast_length), decimals_(target.cast_decimals),
+      : operand_(std::move(operand)),
+        to_(target.cast),
+        length_(target.cast_length),
+        decimals_(target.cast_decimals),
         has_length_(target.cast_has_length) {
     inherit(*this, {operand_.get()});
     type_ = target_type();
@@ -271,32 +327,45 @@ class Cast : public Expression {
   ValueType target_type() const {
     using ast::CastType;
     switch (to_) {
-      case CastType::Signed: return ValueType::integer();
-      case CastType::Unsigned: return ValueType::integer(20, true);
-      case CastType::Binary: return ValueType::text(has_length_ ? length_ : operand_->type().length, kBinaryCollation);
-      case CastType::Decimal: return ValueType::decimal(length_, decimals_);
+      case CastType::Signed:
+        return ValueType::integer();
+      case CastType::Unsigned:
+        return ValueType::integer(20, true);
+      case CastType::Binary:
+        return ValueType::text(has_length_ ? length_ : operand_->type().length, kBinaryCollation);
+      case CastType::Decimal:
+        return ValueType::decimal(length_, decimals_);
       case CastType::Double:
-      case CastType::Float: return ValueType::real();
-      case CastType::Date: return {FieldType::Date, 63, 10, 0, false, true, ValueType::Strength::Weak};
-      case CastType::Time: return {FieldType::Time, 63, 10, decimals_, false, true, ValueType::Strength::Weak};
-      case CastType::DateTime: return ValueType::datetime(decimals_);
-      case CastType::Year: return {FieldType::Year, 63, 4, 0, true, true, ValueType::Strength::Weak};
-      default: return ValueType::text(has_length_ ? length_ : std::max(operand_->type().length, 1u));
+      case CastType::Float:
+        return ValueType::real();
+      case CastType::Date:
+        return {FieldType::Date, 63, 10, 0, false, true, ValueType::Strength::Weak};
+      case CastType::Time:
+        return {FieldType::Time, 63, 10, decimals_, false, true, ValueType::Strength::Weak};
+      case CastType::DateTime:
+        return ValueType::datetime(decimals_);
+      case CastType::Year:
+        return {FieldType::Year, 63, 4, 0, true, true, ValueType::Strength::Weak};
+      default:
+        return ValueType::text(has_length_ ? length_ : std::max(operand_->type().length, 1u));
     }
   }
   Value text(const Value& operand) const {
     const bool binary = to_ == ast::CastType::Binary;
     std::string value = to_text(operand);
     if (has_length_) {
-      if (binary) value.resize(length_, '\0');
-      else value = std::string(character_prefix(value, length_));
+      if (binary)
+        value.resize(length_, '\0');
+      else
+        value = std::string(character_prefix(value, length_));
     }
     return Value::string(std::move(value), binary);
   }
   Value temporal(const Value& operand, Evaluation& evaluation) const {
     std::optional<Temporal> t = to_ == ast::CastType::Time ? to_time(operand) : to_datetime(operand);
     if (!t) {
-      evaluation.session().diagnostics.warn(make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
+      evaluation.session().diagnostics.warn(
+          make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
       return Value::null();
     }
     if (to_ == ast::CastType::Date) {
@@ -313,7 +382,8 @@ class Cast : public Expression {
     const Decimal whole = to_decimal(operand);
     auto scaled = rescale(whole, decimals_);
     if (scaled && fits(*scaled, static_cast<uint8_t>(length_), decimals_)) return Value::decimal(*scaled);
-    Decimal most{power_of_ten(static_cast<uint8_t>(std::min<uint32_t>(length_, kMaxDecimalPrecision))) - 1, decimals_};
+    Decimal most{power_of_ten(static_cast<uint8_t>(std::min<uint32_t>(length_, kMaxDecimalPrecision))) - 1,
+                 decimals_};
     if (whole.unscaled < 0) most.unscaled = -most.unscaled;
     return Value::decimal(most);
   }
@@ -325,22 +395,29 @@ class Cast : public Expression {
         if (operand.kind() == Kind::String) {
           const Value parsed = Value::integer(leading_integer(operand.as_string(), &complete));
           if (!complete) {
-            evaluation.session().diagnostics.warn(
-                make_error(er::kTruncatedWrongValue, "Truncated incorrect INTEGER value: '{}'", operand.as_string()));
+            evaluation.session().diagnostics.warn(make_error(
+                er::kTruncatedWrongValue, "Truncated incorrect INTEGER value: '{}'", operand.as_string()));
           }
           return parsed;
         }
         return Value::integer(static_cast<int64_t>(to_bits(operand)));
       }
-      case CastType::Unsigned: return Value::unsigned_integer(to_bits(operand));
-      case CastType::Decimal: return decimal(operand);
-      case CastType::Double: return Value::real(to_double(operand));
-      case CastType::Float: return Value::real(static_cast<double>(static_cast<float>(to_double(operand))));
-      case CastType::Year: return to_integer(operand);
+      case CastType::Unsigned:
+        return Value::unsigned_integer(to_bits(operand));
+      case CastType::Decimal:
+        return decimal(operand);
+      case CastType::Double:
+        return Value::real(to_double(operand));
+      case CastType::Float:
+        return Value::real(static_cast<double>(static_cast<float>(to_double(operand))));
+      case CastType::Year:
+        return to_integer(operand);
       case CastType::Date:
       case CastType::Time:
-      case CastType::DateTime: return temporal(operand, evaluation);
-      default: return text(operand);
+      case CastType::DateTime:
+        return temporal(operand, evaluation);
+      default:
+        return text(operand);
     }
   }
 
@@ -359,7 +436,9 @@ class Collate : public Expression {
     type_.collation = collation;
     type_.strength = ValueType::Strength::Explicit;
   }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override { return operand_->evaluate(evaluation, scratch); }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    return operand_->evaluate(evaluation, scratch);
+  }
 
  private:
   ExpressionPtr operand_;
@@ -367,24 +446,33 @@ class Collate : public Expression {
 
 }  // namespace
 
-Value arithmetic(Op op, const Value& left_value, const Value& right_value, Evaluation& evaluation, std::string_view source) {
+Value arithmetic(Op op, const Value& left_value, const Value& right_value, Evaluation& evaluation,
+                 std::string_view source) {
   const Value left = operand_number(left_value), right = operand_number(right_value);
-  if (is_integer(left) && is_integer(right) && op != Op::Divide) return integer_arithmetic(op, left, right, evaluation, source);
-  if (is_exact(left) && is_exact(right)) return decimal_arithmetic(op, to_decimal(left), to_decimal(right), evaluation, source);
+  if (is_integer(left) && is_integer(right) && op != Op::Divide)
+    return integer_arithmetic(op, left, right, evaluation, source);
+  if (is_exact(left) && is_exact(right))
+    return decimal_arithmetic(op, to_decimal(left), to_decimal(right), evaluation, source);
   return real_arithmetic(op, to_double(left), to_double(right), evaluation, source);
 }
 
 ExpressionPtr make_arithmetic(Op op, ExpressionPtr left, ExpressionPtr right, std::string source) {
   return std::make_unique<Arithmetic>(op, std::move(left), std::move(right), std::move(source));
 }
-ExpressionPtr make_negation(ExpressionPtr operand) { return std::make_unique<Negation>(std::move(operand)); }
+ExpressionPtr make_negation(ExpressionPtr operand) {
+  return std::make_unique<Negation>(std::move(operand));
+}
 ExpressionPtr make_bit_operation(Op op, ExpressionPtr left, ExpressionPtr right) {
   return std::make_unique<BitOperation>(op, std::move(left), std::move(right));
 }
 ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_else) {
   return std::make_unique<Case>(std::move(operand), std::move(branches), has_else);
 }
-ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) { return std::make_unique<Cast>(std::move(operand), target); }
-ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation) { return std::make_unique<Collate>(std::move(operand), collation); }
+ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
+  return std::make_unique<Cast>(std::move(operand), target);
+}
+ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation) {
+  return std::make_unique<Collate>(std::move(operand), collation);
+}
 
 }  // namespace commitd::sql

@@ -24,7 +24,8 @@ Result<Value> adjusted(StoreContext& context, Error error, Value value) {
 }
 
 Error out_of_range(const ColumnDef& column, const StoreContext& context) {
-  return make_error(er::kDataOutOfRange, "Out of range value for column '{}' at row {}", column.name, context.row);
+  return make_error(er::kDataOutOfRange, "Out of range value for column '{}' at row {}", column.name,
+                    context.row);
 }
 Error too_long(const ColumnDef& column, const StoreContext& context) {
   return make_error(er::kDataTooLong, "Data too long for column '{}' at row {}", column.name, context.row);
@@ -33,12 +34,13 @@ Error truncated(const ColumnDef& column, const StoreContext& context) {
   return make_error(er::kDataTruncated, "Data truncated for column '{}' at row {}", column.name, context.row);
 }
 Error incorrect(const char* what, const ColumnDef& column, const Value& value, const StoreContext& context) {
-  return make_error(er::kTruncatedWrongValueForField, "Incorrect {} value: '{}' for column '{}' at row {}", what, to_text(value),
-                    column.name, context.row);
+  return make_error(er::kTruncatedWrongValueForField, "Incorrect {} value: '{}' for column '{}' at row {}",
+                    what, to_text(value), column.name, context.row);
 }
-Error incorrect_time(const char* what, const ColumnDef& column, const Value& value, const StoreContext& context) {
-  return make_error(er::kTruncatedWrongValue, "Incorrect {} value: '{}' for column '{}' at row {}", what, to_text(value), column.name,
-                    context.row);
+Error incorrect_time(const char* what, const ColumnDef& column, const Value& value,
+                     const StoreContext& context) {
+  return make_error(er::kTruncatedWrongValue, "Incorrect {} value: '{}' for column '{}' at row {}", what,
+                    to_text(value), column.name, context.row);
 }
 
 struct Limits {
@@ -49,11 +51,20 @@ struct Limits {
 Limits limits_of(const ColumnDef& column) {
   int bits = 64;
   switch (column.type) {
-    case FieldType::Tiny: bits = 8; break;
-    case FieldType::Short: bits = 16; break;
-    case FieldType::Int24: bits = 24; break;
-    case FieldType::Long: bits = 32; break;
-    default: break;
+    case FieldType::Tiny:
+      bits = 8;
+      break;
+    case FieldType::Short:
+      bits = 16;
+      break;
+    case FieldType::Int24:
+      bits = 24;
+      break;
+    case FieldType::Long:
+      bits = 32;
+      break;
+    default:
+      break;
   }
   if (column.is_unsigned) return {0, bits == 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1};
   return {bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1)), (uint64_t{1} << (bits - 1)) - 1};
@@ -77,7 +88,8 @@ Result<Value> store_integer(const ColumnDef& column, const Value& value, StoreCo
     }
   } else {
     number = to_integer(value);
-    const bool beyond = (value.kind() == Kind::Double && std::fabs(value.as_double()) >= 18446744073709551616.0);
+    const bool beyond =
+        (value.kind() == Kind::Double && std::fabs(value.as_double()) >= 18446744073709551616.0);
     if (beyond && context.strict) return out_of_range(column, context);
   }
   const Limits limits = limits_of(column);
@@ -85,11 +97,13 @@ Result<Value> store_integer(const ColumnDef& column, const Value& value, StoreCo
   const bool below = negative && number.as_int() < limits.least;
   const bool above = !negative && to_bits(number) > limits.most;
   if (below || above) {
-    const Value nearest = column.is_unsigned ? Value::unsigned_integer(below ? 0 : limits.most)
-                                             : Value::integer(below ? limits.least : static_cast<int64_t>(limits.most));
+    const Value nearest = column.is_unsigned
+                              ? Value::unsigned_integer(below ? 0 : limits.most)
+                              : Value::integer(below ? limits.least : static_cast<int64_t>(limits.most));
     return adjusted(context, out_of_range(column, context), nearest);
   }
-  return column.is_unsigned ? Value::unsigned_integer(to_bits(number)) : Value::integer(static_cast<int64_t>(to_bits(number)));
+  return column.is_unsigned ? Value::unsigned_integer(to_bits(number))
+                            : Value::integer(static_cast<int64_t>(to_bits(number)));
 }
 
 Result<Value> store_real(const ColumnDef& column, const Value& value, StoreContext& context) {
@@ -98,17 +112,21 @@ Result<Value> store_real(const ColumnDef& column, const Value& value, StoreConte
     bool complete = false;
     number = leading_double(value.as_string(), &complete);
     if (!complete) {
-      Error error = number != 0 ? truncated(column, context) : incorrect(column.type == FieldType::Float ? "float" : "double", column, value, context);
+      Error error = number != 0 ? truncated(column, context)
+                                : incorrect(column.type == FieldType::Float ? "float" : "double", column,
+                                            value, context);
       auto kept = adjusted(context, std::move(error), Value::real(number));
       if (!kept.ok()) return kept;
     }
   }
   if (column.type == FieldType::Float) {
     const double most = std::numeric_limits<float>::max();
-    if (std::fabs(number) > most) return adjusted(context, out_of_range(column, context), Value::real(number < 0 ? -most : most));
+    if (std::fabs(number) > most)
+      return adjusted(context, out_of_range(column, context), Value::real(number < 0 ? -most : most));
     number = static_cast<double>(static_cast<float>(number));
   }
-  if (column.is_unsigned && number < 0) return adjusted(context, out_of_range(column, context), Value::real(0));
+  if (column.is_unsigned && number < 0)
+    return adjusted(context, out_of_range(column, context), Value::real(0));
   return Value::real(number);
 }
 
@@ -121,7 +139,8 @@ Result<Value> store_decimal(const ColumnDef& column, const Value& value, StoreCo
     const auto exact = parse_decimal(value.as_string());
     number = exact ? *exact : to_decimal(Value::real(approximate));
     if (!complete) {
-      Error error = approximate != 0 ? truncated(column, context) : incorrect("decimal", column, value, context);
+      Error error =
+          approximate != 0 ? truncated(column, context) : incorrect("decimal", column, value, context);
       auto kept = adjusted(context, std::move(error), Value::null());
       if (!kept.ok()) return kept;
     }
@@ -131,23 +150,29 @@ Result<Value> store_decimal(const ColumnDef& column, const Value& value, StoreCo
   Decimal most{power_of_ten(precision) - 1, column.decimals};
   const bool negative = number.unscaled < 0;
   if (negative) most.unscaled = column.is_unsigned ? 0 : -most.unscaled;
-  if (std::fabs(to_double(value)) > 1e38) return adjusted(context, out_of_range(column, context), Value::decimal(most));
+  if (std::fabs(to_double(value)) > 1e38)
+    return adjusted(context, out_of_range(column, context), Value::decimal(most));
   const auto scaled = rescale(number, column.decimals);
   if (!scaled || !fits(*scaled, precision, column.decimals) || (negative && column.is_unsigned)) {
     return adjusted(context, out_of_range(column, context), Value::decimal(most));
   }
   if (compare(*scaled, number) != 0) {
-    context.diagnostics.note(make_error(er::kDataTruncated, "Data truncated for column '{}' at row {}", column.name, context.row));
+    context.diagnostics.note(
+        make_error(er::kDataTruncated, "Data truncated for column '{}' at row {}", column.name, context.row));
   }
   return Value::decimal(*scaled);
 }
 
 size_t blob_limit(FieldType type) {
   switch (type) {
-    case FieldType::TinyBlob: return 255;
-    case FieldType::Blob: return 65535;
-    case FieldType::MediumBlob: return 16777215;
-    default: return UINT32_MAX;
+    case FieldType::TinyBlob:
+      return 255;
+    case FieldType::Blob:
+      return 65535;
+    case FieldType::MediumBlob:
+      return 16777215;
+    default:
+      return UINT32_MAX;
   }
 }
 
@@ -173,11 +198,16 @@ Result<Value> store_text(const ColumnDef& column, const Value& value, StoreConte
   const size_t valid = valid_utf8_prefix(text, max_bytes);
   if (valid < text.size()) {
     std::string shown;
-    for (const char c : text.substr(valid, 6)) fmt::format_to(std::back_inserter(shown), "\\x{:02X}", static_cast<uint8_t>(c));
-    Error error = make_error(er::kTruncatedWrongValueForField, "Incorrect string value: '{}' for column '{}' at row {}", shown, column.name, context.row);
+    for (const char c : text.substr(valid, 6))
+      fmt::format_to(std::back_inserter(shown), "\\x{:02X}", static_cast<uint8_t>(c));
+    Error error =
+        make_error(er::kTruncatedWrongValueForField, "Incorrect string value: '{}' for column '{}' at row {}",
+                   shown, column.name, context.row);
     return adjusted(context, std::move(error), Value::string(std::string(text.substr(0, valid))));
   }
-  const size_t kept = blob                       ? (text.size() <= blob_limit(column.type) ? text.size() : valid_utf8_prefix(text.substr(0, blob_limit(column.type))))
+  const size_t kept = blob                           ? (text.size() <= blob_limit(column.type)
+                                                            ? text.size()
+                                                            : valid_utf8_prefix(text.substr(0, blob_limit(column.type))))
                       : text.size() <= column.length ? text.size()
                                                      : character_prefix(text, column.length).size();
   Value stored = Value::string(std::string(text.substr(0, kept)));
@@ -196,7 +226,9 @@ Result<Value> store_text(const ColumnDef& column, const Value& value, StoreConte
   return stored;
 }
 
-bool has_zero_part(const Temporal& t) { return t.month == 0 || t.day == 0; }
+bool has_zero_part(const Temporal& t) {
+  return t.month == 0 || t.day == 0;
+}
 
 Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, StoreContext& context) {
   const bool date_only = column.type == FieldType::Date;
@@ -206,8 +238,9 @@ Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, S
   zero.decimals = column.decimals;
   std::optional<Temporal> t = to_datetime(value);
   if (!t) return adjusted(context, incorrect_time(name, column, value, context), Value::temporal(zero));
-  const bool refused = is_zero_date(*t) ? (context.sql_mode & sql_mode::kNoZeroDate) != 0
-                                        : has_zero_part(*t) && (context.sql_mode & sql_mode::kNoZeroInDate) != 0;
+  const bool refused = is_zero_date(*t)
+                           ? (context.sql_mode & sql_mode::kNoZeroDate) != 0
+                           : has_zero_part(*t) && (context.sql_mode & sql_mode::kNoZeroInDate) != 0;
   if (refused) return adjusted(context, incorrect_time(name, column, value, context), Value::temporal(zero));
   if (date_only) {
     Temporal date = zero;
@@ -220,7 +253,8 @@ Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, S
   rounded.kind = Temporal::Kind::DateTime;
   if (column.type != FieldType::Timestamp2 || is_zero_date(rounded)) return Value::temporal(rounded);
   const int64_t utc = to_unix_seconds(rounded) - context.time_zone_offset;
-  if (utc < 1 || utc > INT32_MAX) return adjusted(context, incorrect_time(name, column, value, context), Value::temporal(zero));
+  if (utc < 1 || utc > INT32_MAX)
+    return adjusted(context, incorrect_time(name, column, value, context), Value::temporal(zero));
   return Value::temporal(datetime_from_unix(utc, rounded.microsecond, column.decimals));
 }
 
@@ -236,9 +270,12 @@ Result<Value> store_time(const ColumnDef& column, const Value& value, StoreConte
 
 Result<Value> store_year(const ColumnDef& column, const Value& value, StoreContext& context) {
   int64_t year = to_int64(value.kind() == Kind::Temporal ? Value::integer(value.as_temporal().year) : value);
-  if (year >= 1 && year <= 69) year += 2000;
-  else if (year >= 70 && year <= 99) year += 1900;
-  if (year != 0 && (year < 1901 || year > 2155)) return adjusted(context, out_of_range(column, context), Value::unsigned_integer(0));
+  if (year >= 1 && year <= 69)
+    year += 2000;
+  else if (year >= 70 && year <= 99)
+    year += 1900;
+  if (year != 0 && (year < 1901 || year > 2155))
+    return adjusted(context, out_of_range(column, context), Value::unsigned_integer(0));
   return Value::unsigned_integer(static_cast<uint64_t>(year));
 }
 
@@ -253,7 +290,8 @@ const std::string* find_label(const ColumnDef& column, std::string_view text) {
 Result<Value> store_enum(const ColumnDef& column, const Value& value, StoreContext& context) {
   if (value.kind() != Kind::String) {
     const int64_t number = to_int64(value);
-    if (number >= 1 && number <= static_cast<int64_t>(column.labels.size())) return Value::string(column.labels[static_cast<size_t>(number) - 1]);
+    if (number >= 1 && number <= static_cast<int64_t>(column.labels.size()))
+      return Value::string(column.labels[static_cast<size_t>(number) - 1]);
     return adjusted(context, truncated(column, context), Value::string(""));
   }
   if (const std::string* label = find_label(column, value.as_string())) return Value::string(*label);
@@ -270,8 +308,10 @@ Result<Value> store_set(const ColumnDef& column, const Value& value, StoreContex
     for (std::string_view rest = value.as_string(); !rest.empty();) {
       const size_t comma = std::min(rest.find(','), rest.size());
       const std::string* label = find_label(column, rest.substr(0, comma));
-      if (label == nullptr) unknown = true;
-      else bits |= uint64_t{1} << (label - column.labels.data());
+      if (label == nullptr)
+        unknown = true;
+      else
+        bits |= uint64_t{1} << (label - column.labels.data());
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }
@@ -279,7 +319,8 @@ Result<Value> store_set(const ColumnDef& column, const Value& value, StoreContex
   for (size_t i = 0; i < column.labels.size(); ++i) {
     if (bits >> i & 1) text += (text.empty() ? "" : ",") + column.labels[i];
   }
-  return unknown ? adjusted(context, truncated(column, context), Value::string(text)) : Result<Value>(Value::string(text));
+  return unknown ? adjusted(context, truncated(column, context), Value::string(text))
+                 : Result<Value>(Value::string(text));
 }
 
 Result<Value> store_bits(const ColumnDef& column, const Value& value, StoreContext& context) {
@@ -311,28 +352,41 @@ Result<Value> convert_for_column(const ColumnDef& column, const Value& value, St
     case FieldType::Short:
     case FieldType::Int24:
     case FieldType::Long:
-    case FieldType::LongLong: return store_integer(column, value, context);
+    case FieldType::LongLong:
+      return store_integer(column, value, context);
     case FieldType::Float:
-    case FieldType::Double: return store_real(column, value, context);
-    case FieldType::NewDecimal: return store_decimal(column, value, context);
+    case FieldType::Double:
+      return store_real(column, value, context);
+    case FieldType::NewDecimal:
+      return store_decimal(column, value, context);
     case FieldType::Date:
     case FieldType::DateTime2:
-    case FieldType::Timestamp2: return store_date_and_time(column, value, context);
-    case FieldType::Time2: return store_time(column, value, context);
-    case FieldType::Year: return store_year(column, value, context);
-    case FieldType::Enum: return store_enum(column, value, context);
-    case FieldType::Set: return store_set(column, value, context);
-    case FieldType::Bit: return store_bits(column, value, context);
-    default: return store_text(column, value, context);
+    case FieldType::Timestamp2:
+      return store_date_and_time(column, value, context);
+    case FieldType::Time2:
+      return store_time(column, value, context);
+    case FieldType::Year:
+      return store_year(column, value, context);
+    case FieldType::Enum:
+      return store_enum(column, value, context);
+    case FieldType::Set:
+      return store_set(column, value, context);
+    case FieldType::Bit:
+      return store_bits(column, value, context);
+    default:
+      return store_text(column, value, context);
   }
 }
 
 Value implicit_default(const ColumnDef& column) {
   switch (column.type) {
     case FieldType::Float:
-    case FieldType::Double: return Value::real(0);
-    case FieldType::NewDecimal: return Value::decimal({0, column.decimals});
-    case FieldType::Enum: return Value::string(column.labels.empty() ? "" : column.labels[0]);
+    case FieldType::Double:
+      return Value::real(0);
+    case FieldType::NewDecimal:
+      return Value::decimal({0, column.decimals});
+    case FieldType::Enum:
+      return Value::string(column.labels.empty() ? "" : column.labels[0]);
     case FieldType::Date:
     case FieldType::DateTime2:
     case FieldType::Timestamp2:
@@ -345,15 +399,18 @@ Value implicit_default(const ColumnDef& column) {
       return Value::temporal(zero);
     }
     case FieldType::Year:
-    case FieldType::Bit: return Value::unsigned_integer(0);
+    case FieldType::Bit:
+      return Value::unsigned_integer(0);
     case FieldType::Tiny:
     case FieldType::Short:
     case FieldType::Int24:
     case FieldType::Long:
-    case FieldType::LongLong: return column.is_unsigned ? Value::unsigned_integer(0) : Value::integer(0);
+    case FieldType::LongLong:
+      return column.is_unsigned ? Value::unsigned_integer(0) : Value::integer(0);
     default: {
       std::string text;
-      if (column.collation == kBinaryCollation && column.type == FieldType::String) text.resize(column.length, '\0');
+      if (column.collation == kBinaryCollation && column.type == FieldType::String)
+        text.resize(column.length, '\0');
       return Value::string(std::move(text), column.collation == kBinaryCollation);
     }
   }

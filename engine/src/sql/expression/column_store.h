@@ -1,4 +1,5 @@
-// Turning a value into one that a column can hold, with MySQL's errors (strict mode) or warnings (otherwise, and with IGNORE).
+// Turning a value into one that a column can hold, with MySQL's errors (strict mode) or warnings (otherwise,
+// and with IGNORE).
 #pragma once
 
 #include "base/result.h"
@@ -10,7 +11,7 @@ namespace commitd::sql {
 
 struct StoreContext {
   Diagnostics& diagnostics;
-  bool strict = true;            // errors instead of adjusted values with warnings
+  bool strict = true;  // errors instead of adjusted values with warnings
   uint64_t sql_mode = 0;
   int32_t time_zone_offset = 0;  // TIMESTAMP columns hold UTC
   uint64_t row = 1;              // named in messages

@@ -17,13 +17,18 @@ std::string_view trim_left(std::string_view text) {
   return text.substr(i);
 }
 
-bool only_blanks(std::string_view text) { return trim_left(text).empty(); }
-
-__int128 widen(const Value& value) {
-  return value.kind() == Value::Kind::UInt ? static_cast<__int128>(value.as_uint()) : static_cast<__int128>(value.as_int());
+bool only_blanks(std::string_view text) {
+  return trim_left(text).empty();
 }
 
-bool is_integer_kind(const Value& value) { return value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt; }
+__int128 widen(const Value& value) {
+  return value.kind() == Value::Kind::UInt ? static_cast<__int128>(value.as_uint())
+                                           : static_cast<__int128>(value.as_int());
+}
+
+bool is_integer_kind(const Value& value) {
+  return value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt;
+}
 
 Value integer_from_double(double number) {
   const double rounded = std::rint(number);
@@ -35,19 +40,22 @@ Value integer_from_double(double number) {
 }
 
 Value integer_from_wide(__int128 number) {
-  if (number > INT64_MAX) return Value::unsigned_integer(number > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(number));
+  if (number > INT64_MAX)
+    return Value::unsigned_integer(number > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(number));
   return Value::integer(number < INT64_MIN ? INT64_MIN : static_cast<int64_t>(number));
 }
 
 std::strong_ordering order_doubles(double left, double right) {
-  return left < right ? std::strong_ordering::less : left > right ? std::strong_ordering::greater : std::strong_ordering::equal;
+  return left < right   ? std::strong_ordering::less
+         : left > right ? std::strong_ordering::greater
+                        : std::strong_ordering::equal;
 }
 
 // A time against something else: as times when the other side can be read as one, else as numbers.
 std::strong_ordering compare_temporal(const Temporal& left, const Value& right) {
   if (right.kind() == Value::Kind::Temporal || right.kind() == Value::Kind::String) {
-    const bool time = left.kind == Temporal::Kind::Time &&
-                      (right.kind() == Value::Kind::String || right.as_temporal().kind == Temporal::Kind::Time);
+    const bool time = left.kind == Temporal::Kind::Time && (right.kind() == Value::Kind::String ||
+                                                            right.as_temporal().kind == Temporal::Kind::Time);
     const std::optional<Temporal> other = time ? to_time(right) : to_datetime(right);
     const std::optional<Temporal> self = time ? left : to_datetime(Value::temporal(left));
     if (other && self) return compare(*self, *other);
@@ -62,10 +70,13 @@ double leading_double(std::string_view text, bool* complete) {
   if (!number.empty() && number.front() == '+') number.remove_prefix(1);
   double result = 0;
   const auto parsed = std::from_chars(number.data(), number.data() + number.size(), result);
-  if (parsed.ec == std::errc::result_out_of_range) result = std::numeric_limits<double>::max() * (number.front() == '-' ? -1 : 1);
-  else if (parsed.ec != std::errc() || !std::isfinite(result)) result = 0;
+  if (parsed.ec == std::errc::result_out_of_range)
+    result = std::numeric_limits<double>::max() * (number.front() == '-' ? -1 : 1);
+  else if (parsed.ec != std::errc() || !std::isfinite(result))
+    result = 0;
   if (complete != nullptr) {
-    *complete = parsed.ec == std::errc() && only_blanks({parsed.ptr, static_cast<size_t>(number.data() + number.size() - parsed.ptr)});
+    *complete = parsed.ec == std::errc() &&
+                only_blanks({parsed.ptr, static_cast<size_t>(number.data() + number.size() - parsed.ptr)});
   }
   return result;
 }
@@ -77,7 +88,8 @@ int64_t leading_integer(std::string_view text, bool* complete) {
   const auto parsed = std::from_chars(number.data(), number.data() + number.size(), result);
   if (parsed.ec == std::errc::result_out_of_range) result = number.front() == '-' ? INT64_MIN : INT64_MAX;
   if (complete != nullptr) {
-    *complete = parsed.ec == std::errc() && only_blanks({parsed.ptr, static_cast<size_t>(number.data() + number.size() - parsed.ptr)});
+    *complete = parsed.ec == std::errc() &&
+                only_blanks({parsed.ptr, static_cast<size_t>(number.data() + number.size() - parsed.ptr)});
   }
   return result;
 }
@@ -91,13 +103,20 @@ double temporal_number(const Temporal& t) {
 
 double to_double(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::Null: return 0;
-    case Value::Kind::Int: return static_cast<double>(value.as_int());
-    case Value::Kind::UInt: return static_cast<double>(value.as_uint());
-    case Value::Kind::Double: return value.as_double();
-    case Value::Kind::Decimal: return commitd::to_double(value.as_decimal());
-    case Value::Kind::String: return leading_double(value.as_string());
-    case Value::Kind::Temporal: return temporal_number(value.as_temporal());
+    case Value::Kind::Null:
+      return 0;
+    case Value::Kind::Int:
+      return static_cast<double>(value.as_int());
+    case Value::Kind::UInt:
+      return static_cast<double>(value.as_uint());
+    case Value::Kind::Double:
+      return value.as_double();
+    case Value::Kind::Decimal:
+      return commitd::to_double(value.as_decimal());
+    case Value::Kind::String:
+      return leading_double(value.as_string());
+    case Value::Kind::Temporal:
+      return temporal_number(value.as_temporal());
   }
   return 0;
 }
@@ -105,26 +124,32 @@ double to_double(const Value& value) {
 Value to_integer(const Value& value) {
   switch (value.kind()) {
     case Value::Kind::Int:
-    case Value::Kind::UInt: return value;
-    case Value::Kind::Double: return integer_from_double(value.as_double());
+    case Value::Kind::UInt:
+      return value;
+    case Value::Kind::Double:
+      return integer_from_double(value.as_double());
     case Value::Kind::Decimal: {
       const auto whole = rescale(value.as_decimal(), 0);
-      return whole ? integer_from_wide(whole->unscaled) : integer_from_double(commitd::to_double(value.as_decimal()));
+      return whole ? integer_from_wide(whole->unscaled)
+                   : integer_from_double(commitd::to_double(value.as_decimal()));
     }
     case Value::Kind::String: {
       bool complete = false;
       const int64_t integer = leading_integer(value.as_string(), &complete);
       return complete ? Value::integer(integer) : integer_from_double(leading_double(value.as_string()));
     }
-    case Value::Kind::Temporal: return integer_from_double(temporal_number(value.as_temporal()));
-    case Value::Kind::Null: break;
+    case Value::Kind::Temporal:
+      return integer_from_double(temporal_number(value.as_temporal()));
+    case Value::Kind::Null:
+      break;
   }
   return Value::integer(0);
 }
 
 int64_t to_int64(const Value& value) {
   const Value integer = to_integer(value);
-  if (integer.kind() == Value::Kind::UInt) return integer.as_uint() > INT64_MAX ? INT64_MAX : static_cast<int64_t>(integer.as_uint());
+  if (integer.kind() == Value::Kind::UInt)
+    return integer.as_uint() > INT64_MAX ? INT64_MAX : static_cast<int64_t>(integer.as_uint());
   return integer.as_int();
 }
 
@@ -135,20 +160,25 @@ uint64_t to_bits(const Value& value) {
 
 Decimal to_decimal(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::Decimal: return value.as_decimal();
+    case Value::Kind::Decimal:
+      return value.as_decimal();
     case Value::Kind::Int:
-    case Value::Kind::UInt: return {widen(value), 0};
+    case Value::Kind::UInt:
+      return {widen(value), 0};
     case Value::Kind::String: {
       if (const auto parsed = parse_decimal(value.as_string())) return *parsed;
       break;
     }
-    default: break;
+    default:
+      break;
   }
   const auto parsed = parse_decimal(Value::real(to_double(value)).to_text());
   return parsed.value_or(Decimal{});
 }
 
-std::string to_text(const Value& value) { return value.kind() == Value::Kind::String ? value.as_string() : value.to_text(); }
+std::string to_text(const Value& value) {
+  return value.kind() == Value::Kind::String ? value.as_string() : value.to_text();
+}
 
 std::string_view text_view(const Value& value, std::string& scratch) {
   if (value.kind() == Value::Kind::String) return value.as_string();
@@ -183,11 +213,16 @@ std::optional<Temporal> to_time(const Value& value) {
 
 Truth truth(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::Null: return Truth::Unknown;
-    case Value::Kind::Int: return value.as_int() != 0 ? Truth::True : Truth::False;
-    case Value::Kind::UInt: return value.as_uint() != 0 ? Truth::True : Truth::False;
-    case Value::Kind::Decimal: return value.as_decimal().unscaled != 0 ? Truth::True : Truth::False;
-    default: return to_double(value) != 0 ? Truth::True : Truth::False;
+    case Value::Kind::Null:
+      return Truth::Unknown;
+    case Value::Kind::Int:
+      return value.as_int() != 0 ? Truth::True : Truth::False;
+    case Value::Kind::UInt:
+      return value.as_uint() != 0 ? Truth::True : Truth::False;
+    case Value::Kind::Decimal:
+      return value.as_decimal().unscaled != 0 ? Truth::True : Truth::False;
+    default:
+      return to_double(value) != 0 ? Truth::True : Truth::False;
   }
 }
 
@@ -200,7 +235,8 @@ std::strong_ordering compare_values(const Value& left, const Value& right, uint1
   }
   if (left.kind() == Kind::Temporal) return compare_temporal(left.as_temporal(), right);
   if (right.kind() == Kind::Temporal) return 0 <=> compare_temporal(right.as_temporal(), left);
-  const bool exact = (is_integer_kind(left) || left.kind() == Kind::Decimal) && (is_integer_kind(right) || right.kind() == Kind::Decimal);
+  const bool exact = (is_integer_kind(left) || left.kind() == Kind::Decimal) &&
+                     (is_integer_kind(right) || right.kind() == Kind::Decimal);
   if (exact) return compare(to_decimal(left), to_decimal(right));
   return order_doubles(to_double(left), to_double(right));
 }
@@ -217,7 +253,8 @@ void append_group_key(std::string& key, const Value& value, uint16_t collation) 
   }
   std::string text;
   if (value.kind() == Value::Kind::String) {
-    append_sort_key(collation_or_binary(value.is_binary() ? kBinaryCollation : collation), value.as_string(), text);
+    append_sort_key(collation_or_binary(value.is_binary() ? kBinaryCollation : collation), value.as_string(),
+                    text);
   } else if (value.kind() == Value::Kind::Decimal) {
     text = value.to_text();
     if (value.as_decimal().scale > 0) {  // 1.50 and 1.5 are equal
@@ -236,7 +273,8 @@ void append_group_key(std::string& key, const Value& value, uint16_t collation) 
 uint16_t comparison_collation(const ValueType& left, const ValueType& right) {
   if (left.is_string() && !right.is_string()) return left.collation;
   if (right.is_string() && !left.is_string()) return right.collation;
-  if (left.strength != right.strength) return left.strength > right.strength ? left.collation : right.collation;
+  if (left.strength != right.strength)
+    return left.strength > right.strength ? left.collation : right.collation;
   if (left.collation == kBinaryCollation || right.collation == kBinaryCollation) return kBinaryCollation;
   return left.collation;
 }

@@ -31,9 +31,12 @@ double temporal_number(const Temporal& value);  // 20260102030405.5
 
 enum class Truth : uint8_t { False, True, Unknown };
 Truth truth(const Value& value);
-inline bool is_true(const Value& value) { return truth(value) == Truth::True; }
+inline bool is_true(const Value& value) {
+  return truth(value) == Truth::True;
+}
 
-// MySQL's comparison of two values that are not NULL: as strings, numbers or times by their kinds. Strings by `collation`, unless one is binary.
+// MySQL's comparison of two values that are not NULL: as strings, numbers or times by their kinds. Strings by
+// `collation`, unless one is binary.
 std::strong_ordering compare_values(const Value& left, const Value& right, uint16_t collation);
 // For sorting and grouping: NULL first, equal to itself.
 std::strong_ordering order_values(const Value& left, const Value& right, uint16_t collation);

@@ -24,35 +24,45 @@ struct ValueType {
   uint8_t decimals = 0;
   bool is_unsigned = false;
   bool nullable = true;
-  // Whose collation a comparison takes: that of a COLLATE clause before that of a column before that of anything else.
+  // Whose collation a comparison takes: that of a COLLATE clause before that of a column before that of
+  // anything else.
   enum class Strength : uint8_t { Weak, Column, Explicit } strength = Strength::Weak;
 
   static ValueType integer(uint32_t digits = 21, bool is_unsigned = false) {
     return {FieldType::LongLong, 63, digits, 0, is_unsigned, true, Strength::Weak};
   }
   static ValueType real() { return {FieldType::Double, 63, 23, 31, false, true, Strength::Weak}; }
-  static ValueType decimal(uint32_t precision, uint8_t scale) { return {FieldType::NewDecimal, 63, precision, scale, false, true, Strength::Weak}; }
-  static ValueType text(uint32_t length, uint16_t collation = 45) { return {FieldType::VarString, collation, length, 0, false, true, Strength::Weak}; }
-  static ValueType datetime(uint8_t decimals = 0) { return {FieldType::DateTime, 63, 19, decimals, false, true, Strength::Weak}; }
+  static ValueType decimal(uint32_t precision, uint8_t scale) {
+    return {FieldType::NewDecimal, 63, precision, scale, false, true, Strength::Weak};
+  }
+  static ValueType text(uint32_t length, uint16_t collation = 45) {
+    return {FieldType::VarString, collation, length, 0, false, true, Strength::Weak};
+  }
+  static ValueType datetime(uint8_t decimals = 0) {
+    return {FieldType::DateTime, 63, 19, decimals, false, true, Strength::Weak};
+  }
 
   bool is_string() const {
-    return type == FieldType::VarString || type == FieldType::VarChar || type == FieldType::String || is_blob() ||
-           type == FieldType::Enum || type == FieldType::Set || type == FieldType::Json;
+    return type == FieldType::VarString || type == FieldType::VarChar || type == FieldType::String ||
+           is_blob() || type == FieldType::Enum || type == FieldType::Set || type == FieldType::Json;
   }
   bool is_blob() const { return type >= FieldType::TinyBlob && type <= FieldType::Blob; }
   bool is_integer() const {
-    return type == FieldType::Tiny || type == FieldType::Short || type == FieldType::Int24 || type == FieldType::Long ||
-           type == FieldType::LongLong || type == FieldType::Year || type == FieldType::Bit;
+    return type == FieldType::Tiny || type == FieldType::Short || type == FieldType::Int24 ||
+           type == FieldType::Long || type == FieldType::LongLong || type == FieldType::Year ||
+           type == FieldType::Bit;
   }
   bool is_temporal() const {
-    return type == FieldType::Date || type == FieldType::DateTime || type == FieldType::DateTime2 || type == FieldType::Timestamp ||
-           type == FieldType::Timestamp2 || type == FieldType::Time || type == FieldType::Time2;
+    return type == FieldType::Date || type == FieldType::DateTime || type == FieldType::DateTime2 ||
+           type == FieldType::Timestamp || type == FieldType::Timestamp2 || type == FieldType::Time ||
+           type == FieldType::Time2;
   }
 };
 ValueType type_of_column(const ColumnDef& column);
 ValueType type_of_value(const Value& value);
 
-// Where an expression finds its inputs while it is evaluated. The first error ends the statement; evaluation itself goes on with NULL.
+// Where an expression finds its inputs while it is evaluated. The first error ends the statement; evaluation
+// itself goes on with NULL.
 class Evaluation {
  public:
   explicit Evaluation(SessionState& session) : session_(session) {}

@@ -11,7 +11,8 @@ class Expressions : public testing::SqlTest {
 };
 
 TEST_F(Expressions, LogicHasThreeValues) {
-  EXPECT_EQ(value("NULL AND 0, NULL AND 1, NULL OR 1, NULL OR 0, NOT NULL, NULL XOR 1"), "0|NULL|1|NULL|NULL|NULL");
+  EXPECT_EQ(value("NULL AND 0, NULL AND 1, NULL OR 1, NULL OR 0, NOT NULL, NULL XOR 1"),
+            "0|NULL|1|NULL|NULL|NULL");
   EXPECT_EQ(value("NULL = NULL, NULL <=> NULL, 1 <=> NULL, NULL IS NULL, 0 IS NOT NULL"), "NULL|1|0|1|1");
   EXPECT_EQ(value("1 IN (2, NULL), 1 IN (1, NULL), 1 NOT IN (2, NULL), NULL IN (1)"), "NULL|1|NULL|NULL");
   EXPECT_EQ(value("NULL BETWEEN 1 AND 2, 3 BETWEEN 1 AND NULL, 0 BETWEEN 1 AND NULL"), "NULL|NULL|0");
@@ -22,30 +23,41 @@ TEST_F(Expressions, ArithmeticIsExactWhereMySQLsIs) {
   EXPECT_EQ(value("1/3, 2/4, 10/2, 7 DIV 2, -7 DIV 2, 7 % 3, -7 % 3"), "0.3333|0.5000|5.0000|3|-3|1|-1");
   EXPECT_EQ(value("0.1 + 0.2, 1.10 * 1.10, 5.00 - 1, 1e0 + 1"), "0.3|1.2100|4.00|2");
   EXPECT_EQ(value("'3' + 4, '1.5abc' * 2, 2 + '1e2'"), "7|3|102");
-  EXPECT_EQ(value("9223372036854775807 + 0, 18446744073709551615, -9223372036854775808"), "9223372036854775807|18446744073709551615|-9223372036854775808");
+  EXPECT_EQ(value("9223372036854775807 + 0, 18446744073709551615, -9223372036854775808"),
+            "9223372036854775807|18446744073709551615|-9223372036854775808");
   EXPECT_EQ(value("1 / 0, 1 % 0, 1 DIV 0"), "NULL|NULL|NULL");
   EXPECT_EQ(value("5 & 3, 5 | 3, 5 ^ 3, 1 << 3, 8 >> 1, ~0"), "1|7|6|8|4|18446744073709551615");
 }
 
 TEST_F(Expressions, OverflowIsAnErrorAndNeverAWrongNumber) {
-  EXPECT_EQ(value("9223372036854775807 + 1"), "ERROR 1690: BIGINT value is out of range in '(9223372036854775807 + 1)'");
+  EXPECT_EQ(value("9223372036854775807 + 1"),
+            "ERROR 1690: BIGINT value is out of range in '(9223372036854775807 + 1)'");
   EXPECT_EQ(value("18446744073709551615 + 1").substr(0, 11), "ERROR 1690:");
   EXPECT_EQ(value("CAST(1 AS UNSIGNED) - 2").substr(0, 11), "ERROR 1690:");
 }
 
 TEST_F(Expressions, RoundingGoesAwayFromZero) {
-  EXPECT_EQ(value("ROUND(2.5), ROUND(-2.5), ROUND(1.005, 2), ROUND(1234, -2), ROUND(1250, -2), TRUNCATE(1.999, 1)"), "3|-3|1.01|1200|1300|1.9");
-  EXPECT_EQ(value("FLOOR(-1.5), CEIL(-1.5), FLOOR(1.5), CEIL(1.2), ABS(-3.5), MOD(10, 4)"), "-2|-1|1|2|3.5|2");
+  EXPECT_EQ(
+      value("ROUND(2.5), ROUND(-2.5), ROUND(1.005, 2), ROUND(1234, -2), ROUND(1250, -2), TRUNCATE(1.999, 1)"),
+      "3|-3|1.01|1200|1300|1.9");
+  EXPECT_EQ(value("FLOOR(-1.5), CEIL(-1.5), FLOOR(1.5), CEIL(1.2), ABS(-3.5), MOD(10, 4)"),
+            "-2|-1|1|2|3.5|2");
 }
 
 TEST_F(Expressions, ComparisonsFollowTheKindsOfTheirSides) {
-  EXPECT_EQ(value("'10' = 10, '10' < '9', 10 < 9, 'abc' = 0, 1.0 = 1, 'A' = 'a', BINARY 'A' = 'a', 'a ' = 'a'"), "1|1|0|1|1|1|0|1");
-  EXPECT_EQ(value("DATE'2026-01-02' > '2026-01-01', DATE'2026-01-02' = 20260102, (1, 2) = (1, 2), (1, 2) IN ((1, 3), (1, 2))"), "1|1|1|1");
+  EXPECT_EQ(
+      value("'10' = 10, '10' < '9', 10 < 9, 'abc' = 0, 1.0 = 1, 'A' = 'a', BINARY 'A' = 'a', 'a ' = 'a'"),
+      "1|1|0|1|1|1|0|1");
+  EXPECT_EQ(value("DATE'2026-01-02' > '2026-01-01', DATE'2026-01-02' = 20260102, (1, 2) = (1, 2), (1, 2) IN "
+                  "((1, 3), (1, 2))"),
+            "1|1|1|1");
   EXPECT_EQ(value("-1 < 18446744073709551615"), "1");
 }
 
 TEST_F(Expressions, LikePatterns) {
-  EXPECT_EQ(value("'abc' LIKE 'A%', 'abc' LIKE '_b_', 'abc' LIKE '%d', '50%' LIKE '50\\%', '505' LIKE '50\\%', 'a' LIKE NULL"), "1|1|0|1|0|NULL");
+  EXPECT_EQ(value("'abc' LIKE 'A%', 'abc' LIKE '_b_', 'abc' LIKE '%d', '50%' LIKE '50\\%', '505' LIKE "
+                  "'50\\%', 'a' LIKE NULL"),
+            "1|1|0|1|0|NULL");
   EXPECT_TRUE(like_matches("mississippi", "%iss%ip%", U'\\', 45));
   EXPECT_FALSE(like_matches("mississippi", "%iss%iz%", U'\\', 45));
   EXPECT_TRUE(like_matches("", "%", U'\\', 45));
@@ -54,44 +66,69 @@ TEST_F(Expressions, LikePatterns) {
 }
 
 TEST_F(Expressions, Conditionals) {
-  EXPECT_EQ(value("IF(1 > 2, 'a', 'b'), IFNULL(NULL, 3), COALESCE(NULL, NULL, 'x'), NULLIF(1, 1), NULLIF(1, 2)"), "b|3|x|NULL|1");
-  EXPECT_EQ(value("CASE 2 WHEN 1 THEN 'one' WHEN 2 THEN 'two' END, CASE WHEN NULL THEN 1 ELSE 2 END, CASE 1 WHEN 2 THEN 3 END"), "two|2|NULL");
+  EXPECT_EQ(
+      value("IF(1 > 2, 'a', 'b'), IFNULL(NULL, 3), COALESCE(NULL, NULL, 'x'), NULLIF(1, 1), NULLIF(1, 2)"),
+      "b|3|x|NULL|1");
+  EXPECT_EQ(value("CASE 2 WHEN 1 THEN 'one' WHEN 2 THEN 'two' END, CASE WHEN NULL THEN 1 ELSE 2 END, CASE 1 "
+                  "WHEN 2 THEN 3 END"),
+            "two|2|NULL");
 }
 
 TEST_F(Expressions, StringFunctions) {
-  EXPECT_EQ(value("CONCAT('a', 1, NULL), CONCAT('a', 1), CONCAT_WS('-', 'a', NULL, 'b'), LENGTH('größe'), CHAR_LENGTH('größe')"), "NULL|a1|a-b|7|5");
-  EXPECT_EQ(value("SUBSTRING('hello', 2, 3), SUBSTRING('hello', -3), SUBSTRING('hello' FROM 2), LEFT('hello', 2), RIGHT('hello', 2)"), "ell|llo|ello|he|lo");
-  EXPECT_EQ(value("UPPER('größe'), LOWER('ÄB'), REPLACE('aXbX', 'X', '--'), TRIM('  a '), LPAD('5', 3, '0'), REPEAT('ab', 2)"), "GRÖßE|äb|a--b--|a|005|abab");
-  EXPECT_EQ(value("HEX('az'), HEX(255), UNHEX('617A'), LOCATE('l', 'hello'), INSTR('hello', 'z'), SUBSTRING_INDEX('a.b.c', '.', -2)"), "617A|FF|az|3|0|b.c");
-  EXPECT_EQ(value("MD5('a'), SHA1(''), CRC32('MySQL')"), "0cc175b9c0f1b6a831c399e269772661|da39a3ee5e6b4b0d3255bfef95601890afd80709|3259397556");
+  EXPECT_EQ(value("CONCAT('a', 1, NULL), CONCAT('a', 1), CONCAT_WS('-', 'a', NULL, 'b'), LENGTH('größe'), "
+                  "CHAR_LENGTH('größe')"),
+            "NULL|a1|a-b|7|5");
+  EXPECT_EQ(value("SUBSTRING('hello', 2, 3), SUBSTRING('hello', -3), SUBSTRING('hello' FROM 2), "
+                  "LEFT('hello', 2), RIGHT('hello', 2)"),
+            "ell|llo|ello|he|lo");
+  EXPECT_EQ(value("UPPER('größe'), LOWER('ÄB'), REPLACE('aXbX', 'X', '--'), TRIM('  a '), LPAD('5', 3, '0'), "
+                  "REPEAT('ab', 2)"),
+            "GRÖßE|äb|a--b--|a|005|abab");
+  EXPECT_EQ(value("HEX('az'), HEX(255), UNHEX('617A'), LOCATE('l', 'hello'), INSTR('hello', 'z'), "
+                  "SUBSTRING_INDEX('a.b.c', '.', -2)"),
+            "617A|FF|az|3|0|b.c");
+  EXPECT_EQ(value("MD5('a'), SHA1(''), CRC32('MySQL')"),
+            "0cc175b9c0f1b6a831c399e269772661|da39a3ee5e6b4b0d3255bfef95601890afd80709|3259397556");
   EXPECT_EQ(value("SHA2('abc', 256)"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST_F(Expressions, Times) {
   run("SET timestamp = 1767225600, time_zone = '+00:00'");
-  EXPECT_EQ(value("NOW(), CURRENT_DATE, UNIX_TIMESTAMP(), UNIX_TIMESTAMP('2026-01-01 00:00:10')"), "2026-01-01 00:00:00|2026-01-01|1767225600|1767225610");
-  EXPECT_EQ(value("DATE_ADD('2026-01-31', INTERVAL 1 MONTH), '2026-01-01' - INTERVAL 1 DAY, DATEDIFF('2026-03-01', '2026-02-01')"), "2026-02-28|2025-12-31|28");
-  EXPECT_EQ(value("DATE_FORMAT('2026-01-02 03:04:05', '%Y/%m/%d %H:%i:%s %W'), YEAR('2026-05-06'), DAYOFWEEK('2026-01-04')"), "2026/01/02 03:04:05 Friday|2026|1");
+  EXPECT_EQ(value("NOW(), CURRENT_DATE, UNIX_TIMESTAMP(), UNIX_TIMESTAMP('2026-01-01 00:00:10')"),
+            "2026-01-01 00:00:00|2026-01-01|1767225600|1767225610");
+  EXPECT_EQ(value("DATE_ADD('2026-01-31', INTERVAL 1 MONTH), '2026-01-01' - INTERVAL 1 DAY, "
+                  "DATEDIFF('2026-03-01', '2026-02-01')"),
+            "2026-02-28|2025-12-31|28");
+  EXPECT_EQ(value("DATE_FORMAT('2026-01-02 03:04:05', '%Y/%m/%d %H:%i:%s %W'), YEAR('2026-05-06'), "
+                  "DAYOFWEEK('2026-01-04')"),
+            "2026/01/02 03:04:05 Friday|2026|1");
   run("SET time_zone = '+02:00'");
-  EXPECT_EQ(value("NOW(), UNIX_TIMESTAMP('2026-01-01 02:00:00'), FROM_UNIXTIME(0)"), "2026-01-01 02:00:00|1767225600|1970-01-01 02:00:00");
+  EXPECT_EQ(value("NOW(), UNIX_TIMESTAMP('2026-01-01 02:00:00'), FROM_UNIXTIME(0)"),
+            "2026-01-01 02:00:00|1767225600|1970-01-01 02:00:00");
 }
 
 TEST_F(Expressions, Casts) {
-  EXPECT_EQ(value("CAST('12abc' AS SIGNED), CAST(-1 AS UNSIGNED), CAST(1.5 AS SIGNED), CAST('1.456' AS DECIMAL(5,2)), CAST(12 AS CHAR)"), "12|18446744073709551615|2|1.46|12");
-  EXPECT_EQ(value("CAST('2026-01-02 03:04:05' AS DATE), CAST('abc' AS CHAR(2)), CONVERT('5', UNSIGNED) + 1"), "2026-01-02|ab|6");
+  EXPECT_EQ(value("CAST('12abc' AS SIGNED), CAST(-1 AS UNSIGNED), CAST(1.5 AS SIGNED), CAST('1.456' AS "
+                  "DECIMAL(5,2)), CAST(12 AS CHAR)"),
+            "12|18446744073709551615|2|1.46|12");
+  EXPECT_EQ(value("CAST('2026-01-02 03:04:05' AS DATE), CAST('abc' AS CHAR(2)), CONVERT('5', UNSIGNED) + 1"),
+            "2026-01-02|ab|6");
 }
 
 TEST_F(Expressions, VariablesAndSession) {
   EXPECT_EQ(value("@a, @a := 5, @a + 1"), "NULL|5|6");
   run("SET @b = 'x', @c = 1 + 1");
-  EXPECT_EQ(value("@b, @c, @@autocommit, @@session.sql_mode LIKE '%STRICT%', DATABASE(), USER(), VERSION()"), "x|2|1|1|test|root@localhost|8.4.0-commitd");
+  EXPECT_EQ(value("@b, @c, @@autocommit, @@session.sql_mode LIKE '%STRICT%', DATABASE(), USER(), VERSION()"),
+            "x|2|1|1|test|root@localhost|8.4.0-commitd");
   EXPECT_EQ(value("@@nonsense"), "ERROR 1193: Unknown system variable 'nonsense'");
   EXPECT_EQ(value("nonsense(1)").substr(0, 11), "ERROR 1305:");
 }
 
 TEST_F(Expressions, GtidSets) {
   const std::string uuid = "3e11fa47-71ca-11e1-9e33-c80aa9429562";
-  EXPECT_EQ(value("GTID_SUBSET('" + uuid + ":5', '" + uuid + ":1-10'), GTID_SUBTRACT('" + uuid + ":1-10', '" + uuid + ":3-4')"), "1|" + uuid + ":1-2:5-10");
+  EXPECT_EQ(value("GTID_SUBSET('" + uuid + ":5', '" + uuid + ":1-10'), GTID_SUBTRACT('" + uuid + ":1-10', '" +
+                  uuid + ":3-4')"),
+            "1|" + uuid + ":1-2:5-10");
 }
 
 }  // namespace

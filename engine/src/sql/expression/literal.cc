@@ -11,7 +11,9 @@ namespace {
 Value integer_literal(std::string_view text) {
   uint64_t number = 0;
   auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem == std::errc{}) return number <= INT64_MAX ? Value::integer(static_cast<int64_t>(number)) : Value::unsigned_integer(number);
+  if (problem == std::errc{})
+    return number <= INT64_MAX ? Value::integer(static_cast<int64_t>(number))
+                               : Value::unsigned_integer(number);
   if (auto decimal = parse_decimal(text)) return Value::decimal(*decimal);
   return Value::real(std::strtod(std::string(text).c_str(), nullptr));
 }
@@ -21,7 +23,9 @@ Value decimal_literal(std::string_view text) {
   return Value::real(std::strtod(std::string(text).c_str(), nullptr));
 }
 
-int hex_digit(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
+int hex_digit(char c) {
+  return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
 
 Value hex_literal(std::string_view digits) {
   std::string bytes;
@@ -40,13 +44,17 @@ Value bits_literal(std::string_view digits) {
 
 std::optional<Value> negated(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::Int: return Value::integer(-value.as_int());
+    case Value::Kind::Int:
+      return Value::integer(-value.as_int());
     case Value::Kind::UInt:
       if (value.as_uint() == uint64_t{1} << 63) return Value::integer(INT64_MIN);
       return Value::decimal({-static_cast<__int128>(value.as_uint()), 0});
-    case Value::Kind::Double: return Value::real(-value.as_double());
-    case Value::Kind::Decimal: return Value::decimal({-value.as_decimal().unscaled, value.as_decimal().scale});
-    default: return std::nullopt;
+    case Value::Kind::Double:
+      return Value::real(-value.as_double());
+    case Value::Kind::Decimal:
+      return Value::decimal({-value.as_decimal().unscaled, value.as_decimal().scale});
+    default:
+      return std::nullopt;
   }
 }
 
@@ -55,19 +63,28 @@ std::optional<Value> negated(const Value& value) {
 std::optional<Value> literal_value(const ast::Expr& expression) {
   using ast::ExprKind;
   switch (expression.kind) {
-    case ExprKind::Null: return Value::null();
-    case ExprKind::Boolean: return Value::integer(!expression.negated);  // FALSE is the negated one
-    case ExprKind::Integer: return integer_literal(expression.text);
-    case ExprKind::Decimal: return decimal_literal(expression.text);
-    case ExprKind::Float: return Value::real(std::strtod(std::string(expression.text).c_str(), nullptr));
-    case ExprKind::String: return Value::string(std::string(expression.text));
-    case ExprKind::Hex: return hex_literal(expression.text);
-    case ExprKind::Bits: return bits_literal(expression.text);
+    case ExprKind::Null:
+      return Value::null();
+    case ExprKind::Boolean:
+      return Value::integer(!expression.negated);  // FALSE is the negated one
+    case ExprKind::Integer:
+      return integer_literal(expression.text);
+    case ExprKind::Decimal:
+      return decimal_literal(expression.text);
+    case ExprKind::Float:
+      return Value::real(std::strtod(std::string(expression.text).c_str(), nullptr));
+    case ExprKind::String:
+      return Value::string(std::string(expression.text));
+    case ExprKind::Hex:
+      return hex_literal(expression.text);
+    case ExprKind::Bits:
+      return bits_literal(expression.text);
     case ExprKind::Unary:
       if (expression.op != ast::Op::Negate) return std::nullopt;
       if (auto value = literal_value(*expression.arguments[0])) return negated(*value);
       return std::nullopt;
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -11,7 +11,8 @@ ExpressionPtr make_logic(ast::Op op, ExpressionPtr left, ExpressionPtr right);  
 ExpressionPtr make_not(ExpressionPtr operand);
 ExpressionPtr make_arithmetic(ast::Op op, ExpressionPtr left, ExpressionPtr right, std::string source);
 ExpressionPtr make_negation(ExpressionPtr operand);
-ExpressionPtr make_bit_operation(ast::Op op, ExpressionPtr left, ExpressionPtr right);  // right may be null: ~
+ExpressionPtr make_bit_operation(ast::Op op, ExpressionPtr left,
+                                 ExpressionPtr right);  // right may be null: ~
 ExpressionPtr make_is_null(ExpressionPtr operand, bool negated);
 ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated);
 ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated);
@@ -25,7 +26,8 @@ ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation);
 
 bool like_matches(std::string_view text, std::string_view pattern, char32_t escape, uint16_t collation);
 // One arithmetic operation; NULL for division by zero.
-Value arithmetic(ast::Op op, const Value& left, const Value& right, Evaluation& evaluation, std::string_view source);
+Value arithmetic(ast::Op op, const Value& left, const Value& right, Evaluation& evaluation,
+                 std::string_view source);
 
 // What planning wants to know of a predicate.
 struct ComparisonParts {

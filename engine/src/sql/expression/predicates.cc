@@ -20,8 +20,10 @@ void inherit(Expression& parent, std::initializer_list<const Expression*> childr
 }
 
 void set_truth(Value& result, Truth t, bool negated = false) {
-  if (t == Truth::Unknown) result = Value::null();
-  else result = Value::integer((t == Truth::True) != negated);
+  if (t == Truth::Unknown)
+    result = Value::null();
+  else
+    result = Value::integer((t == Truth::True) != negated);
 }
 
 class Predicate : public Expression {
@@ -32,7 +34,10 @@ class Predicate : public Expression {
 class Comparison : public Predicate {
  public:
   Comparison(Op op, ExpressionPtr left, ExpressionPtr right)
-      : op_(op), left_(std::move(left)), right_(std::move(right)), collation_(comparison_collation(left_->type(), right_->type())) {
+      : op_(op),
+        left_(std::move(left)),
+        right_(std::move(right)),
+        collation_(comparison_collation(left_->type(), right_->type())) {
     inherit(*this, {left_.get(), right_.get()});
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
@@ -52,12 +57,18 @@ class Comparison : public Predicate {
     const auto order = compare_values(left, right, collation_);
     switch (op_) {
       case Op::Equal:
-      case Op::NullSafeEqual: return Value::integer(order == 0);
-      case Op::NotEqual: return Value::integer(order != 0);
-      case Op::Less: return Value::integer(order < 0);
-      case Op::LessEqual: return Value::integer(order <= 0);
-      case Op::Greater: return Value::integer(order > 0);
-      default: return Value::integer(order >= 0);
+      case Op::NullSafeEqual:
+        return Value::integer(order == 0);
+      case Op::NotEqual:
+        return Value::integer(order != 0);
+      case Op::Less:
+        return Value::integer(order < 0);
+      case Op::LessEqual:
+        return Value::integer(order <= 0);
+      case Op::Greater:
+        return Value::integer(order > 0);
+      default:
+        return Value::integer(order >= 0);
     }
   }
   Op op_;
@@ -67,7 +78,8 @@ class Comparison : public Predicate {
 
 class Logic : public Predicate {
  public:
-  Logic(Op op, ExpressionPtr left, ExpressionPtr right) : op_(op), left_(std::move(left)), right_(std::move(right)) {
+  Logic(Op op, ExpressionPtr left, ExpressionPtr right)
+      : op_(op), left_(std::move(left)), right_(std::move(right)) {
     inherit(*this, {left_.get(), right_.get()});
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
@@ -112,7 +124,9 @@ class Not : public Predicate {
 
 class IsNull : public Predicate {
  public:
-  IsNull(ExpressionPtr operand, bool negated) : operand_(std::move(operand)), negated_(negated) { inherit(*this, {operand_.get()}); }
+  IsNull(ExpressionPtr operand, bool negated) : operand_(std::move(operand)), negated_(negated) {
+    inherit(*this, {operand_.get()});
+  }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     const bool null = operand_->evaluate(evaluation, scratch).is_null();
     scratch = Value::integer(null != negated_);
@@ -127,7 +141,8 @@ class IsNull : public Predicate {
 
 class TruthTest : public Predicate {
  public:
-  TruthTest(ExpressionPtr operand, bool expected, bool negated) : operand_(std::move(operand)), expected_(expected), negated_(negated) {
+  TruthTest(ExpressionPtr operand, bool expected, bool negated)
+      : operand_(std::move(operand)), expected_(expected), negated_(negated) {
     inherit(*this, {operand_.get()});
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
@@ -144,7 +159,10 @@ class TruthTest : public Predicate {
 class Between : public Predicate {
  public:
   Between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated)
-      : operand_(std::move(operand)), low_(std::move(low)), high_(std::move(high)), negated_(negated),
+      : operand_(std::move(operand)),
+        low_(std::move(low)),
+        high_(std::move(high)),
+        negated_(negated),
         low_collation_(comparison_collation(operand_->type(), low_->type())),
         high_collation_(comparison_collation(operand_->type(), high_->type())) {
     inherit(*this, {operand_.get(), low_.get(), high_.get()});
@@ -161,7 +179,7 @@ class Between : public Predicate {
     if (!operand.is_null() && !greatest.is_null()) {
       high = compare_values(operand, greatest, high_collation_) <= 0 ? Truth::True : Truth::False;
     }
-    const Truth both = low == Truth::False || high == Truth::False    ? Truth::False
+    const Truth both = low == Truth::False || high == Truth::False ? Truth::False
                        : low == Truth::True && high == Truth::True ? Truth::True
                                                                    : Truth::Unknown;
     set_truth(scratch, both, negated_);
@@ -180,7 +198,8 @@ class Between : public Predicate {
 
 class In : public Predicate {
  public:
-  In(ExpressionPtr operand, Expressions list, bool negated) : operand_(std::move(operand)), list_(std::move(list)), negated_(negated) {
+  In(ExpressionPtr operand, Expressions list, bool negated)
+      : operand_(std::move(operand)), list_(std::move(list)), negated_(negated) {
     inherit(*this, {operand_.get()});
     for (const ExpressionPtr& item : list_) inherit(*this, {item.get()});
   }
@@ -192,7 +211,8 @@ class In : public Predicate {
       const Value& item = list_[i]->evaluate(evaluation, item_scratch);
       if (item.is_null()) {
         found = Truth::Unknown;
-      } else if (compare_values(operand, item, comparison_collation(operand_->type(), list_[i]->type())) == 0) {
+      } else if (compare_values(operand, item, comparison_collation(operand_->type(), list_[i]->type())) ==
+                 0) {
         found = Truth::True;
         break;
       }
@@ -268,7 +288,8 @@ class Regexp : public Predicate {
 
 }  // namespace
 
-bool like_matches(std::string_view text, std::string_view pattern, char32_t escape, uint16_t collation_number) {
+bool like_matches(std::string_view text, std::string_view pattern, char32_t escape,
+                  uint16_t collation_number) {
   const Collation& collation = collation_or_binary(collation_number);
   const bool bytes = collation.order == Order::Bytes;
   auto take = [bytes](std::string_view& from) -> char32_t {
@@ -320,8 +341,12 @@ ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
 ExpressionPtr make_logic(Op op, ExpressionPtr left, ExpressionPtr right) {
   return std::make_unique<Logic>(op, std::move(left), std::move(right));
 }
-ExpressionPtr make_not(ExpressionPtr operand) { return std::make_unique<Not>(std::move(operand)); }
-ExpressionPtr make_is_null(ExpressionPtr operand, bool negated) { return std::make_unique<IsNull>(std::move(operand), negated); }
+ExpressionPtr make_not(ExpressionPtr operand) {
+  return std::make_unique<Not>(std::move(operand));
+}
+ExpressionPtr make_is_null(ExpressionPtr operand, bool negated) {
+  return std::make_unique<IsNull>(std::move(operand), negated);
+}
 ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated) {
   return std::make_unique<TruthTest>(std::move(operand), expected, negated);
 }

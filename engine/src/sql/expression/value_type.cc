@@ -9,37 +9,54 @@ namespace {
 
 uint32_t integer_digits(FieldType type, bool is_unsigned) {
   switch (type) {
-    case FieldType::Tiny: return is_unsigned ? 3 : 4;
-    case FieldType::Short: return is_unsigned ? 5 : 6;
-    case FieldType::Int24: return is_unsigned ? 8 : 9;
-    case FieldType::Long: return is_unsigned ? 10 : 11;
-    case FieldType::Year: return 4;
-    default: return 20;
+    case FieldType::Tiny:
+      return is_unsigned ? 3 : 4;
+    case FieldType::Short:
+      return is_unsigned ? 5 : 6;
+    case FieldType::Int24:
+      return is_unsigned ? 8 : 9;
+    case FieldType::Long:
+      return is_unsigned ? 10 : 11;
+    case FieldType::Year:
+      return 4;
+    default:
+      return 20;
   }
 }
 
 // The types results are announced with: the "2" forms exist only in storage and in the binlog.
 FieldType announced(FieldType type) {
   switch (type) {
-    case FieldType::Timestamp2: return FieldType::Timestamp;
-    case FieldType::DateTime2: return FieldType::DateTime;
-    case FieldType::Time2: return FieldType::Time;
+    case FieldType::Timestamp2:
+      return FieldType::Timestamp;
+    case FieldType::DateTime2:
+      return FieldType::DateTime;
+    case FieldType::Time2:
+      return FieldType::Time;
     case FieldType::TinyBlob:
     case FieldType::MediumBlob:
-    case FieldType::LongBlob: return FieldType::Blob;
-    case FieldType::VarChar: return FieldType::VarString;
+    case FieldType::LongBlob:
+      return FieldType::Blob;
+    case FieldType::VarChar:
+      return FieldType::VarString;
     case FieldType::Enum:
-    case FieldType::Set: return FieldType::String;
-    default: return type;
+    case FieldType::Set:
+      return FieldType::String;
+    default:
+      return type;
   }
 }
 
 uint32_t blob_length(FieldType type) {
   switch (type) {
-    case FieldType::TinyBlob: return 255;
-    case FieldType::Blob: return 65535;
-    case FieldType::MediumBlob: return 16777215;
-    default: return UINT32_MAX / 4;
+    case FieldType::TinyBlob:
+      return 255;
+    case FieldType::Blob:
+      return 65535;
+    case FieldType::MediumBlob:
+      return 16777215;
+    default:
+      return UINT32_MAX / 4;
   }
 }
 
@@ -54,11 +71,13 @@ ValueType type_of_column(const ColumnDef& column) {
   type.nullable = column.nullable;
   type.strength = ValueType::Strength::Column;
   type.length = column.length;
-  if (type.is_integer()) type.length = column.length != 0 ? column.length : integer_digits(column.type, column.is_unsigned);
+  if (type.is_integer())
+    type.length = column.length != 0 ? column.length : integer_digits(column.type, column.is_unsigned);
   if (type.is_blob()) type.length = blob_length(column.type);
   if (column.type == FieldType::Float) type.length = 12;
   if (column.type == FieldType::Double) type.length = 22;
-  if ((column.type == FieldType::Float || column.type == FieldType::Double) && column.decimals == 0) type.decimals = 31;
+  if ((column.type == FieldType::Float || column.type == FieldType::Double) && column.decimals == 0)
+    type.decimals = 31;
   if (column.type == FieldType::Date) type.length = 10;
   if (column.type == FieldType::Time2) type.length = 10;
   if (column.type == FieldType::DateTime2 || column.type == FieldType::Timestamp2) type.length = 19;
@@ -76,10 +95,17 @@ ValueType type_of_column(const ColumnDef& column) {
 
 ValueType type_of_value(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::Null: return {FieldType::Null, 63, 0, 0, false, true, ValueType::Strength::Weak};
+    case Value::Kind::Null:
+      return {FieldType::Null, 63, 0, 0, false, true, ValueType::Strength::Weak};
     case Value::Kind::Int:
     case Value::Kind::UInt:
-      return {FieldType::LongLong, 63, static_cast<uint32_t>(value.to_text().size()), 0, value.kind() == Value::Kind::UInt, false, ValueType::Strength::Weak};
+      return {FieldType::LongLong,
+              63,
+              static_cast<uint32_t>(value.to_text().size()),
+              0,
+              value.kind() == Value::Kind::UInt,
+              false,
+              ValueType::Strength::Weak};
     case Value::Kind::Double: {
       ValueType type = ValueType::real();
       type.nullable = false;
@@ -87,16 +113,25 @@ ValueType type_of_value(const Value& value) {
     }
     case Value::Kind::Decimal: {
       const auto digits = static_cast<uint32_t>(value.to_text().size());
-      return {FieldType::NewDecimal, 63, digits, value.as_decimal().scale, false, false, ValueType::Strength::Weak};
+      return {FieldType::NewDecimal,    63, digits, value.as_decimal().scale, false, false,
+              ValueType::Strength::Weak};
     }
     case Value::Kind::String:
-      return {FieldType::VarString, value.is_binary() ? kBinaryCollation : uint16_t{45},
-              static_cast<uint32_t>(character_count(value.as_string())), 31, false, false, ValueType::Strength::Weak};
-    case Value::Kind::Temporal: break;
+      return {FieldType::VarString,
+              value.is_binary() ? kBinaryCollation : uint16_t{45},
+              static_cast<uint32_t>(character_count(value.as_string())),
+              31,
+              false,
+              false,
+              ValueType::Strength::Weak};
+    case Value::Kind::Temporal:
+      break;
   }
   const Temporal& t = value.as_temporal();
-  if (t.kind == Temporal::Kind::Date) return {FieldType::Date, 63, 10, 0, false, false, ValueType::Strength::Weak};
-  if (t.kind == Temporal::Kind::Time) return {FieldType::Time, 63, 10, t.decimals, false, false, ValueType::Strength::Weak};
+  if (t.kind == Temporal::Kind::Date)
+    return {FieldType::Date, 63, 10, 0, false, false, ValueType::Strength::Weak};
+  if (t.kind == Temporal::Kind::Time)
+    return {FieldType::Time, 63, 10, t.decimals, false, false, ValueType::Strength::Weak};
   return {FieldType::DateTime, 63, 19, t.decimals, false, false, ValueType::Strength::Weak};
 }
 
@@ -118,12 +153,15 @@ ValueType common_type(std::span<const ValueType> types) {
     if (c.is_integer() && type.is_integer()) {
       c.type = FieldType::LongLong;
       c.is_unsigned = c.is_unsigned && type.is_unsigned;
-    } else if ((c.is_integer() || c.type == FieldType::NewDecimal) && (type.is_integer() || type.type == FieldType::NewDecimal)) {
+    } else if ((c.is_integer() || c.type == FieldType::NewDecimal) &&
+               (type.is_integer() || type.type == FieldType::NewDecimal)) {
       c = ValueType::decimal(length, std::max(c.decimals, type.decimals));
     } else if (!c.is_string() && !type.is_string() && !c.is_temporal() && !type.is_temporal()) {
       c = ValueType::real();
     } else if (c.type != type.type) {
-      const uint16_t collation = c.is_string() ? c.collation : type.is_string() ? type.collation : uint16_t{45};
+      const uint16_t collation = c.is_string()      ? c.collation
+                                 : type.is_string() ? type.collation
+                                                    : uint16_t{45};
       c = ValueType::text(length, collation);
     }
     c.length = length;

@@ -8,7 +8,8 @@ namespace {
 
 class FunctionCall : public Expression {
  public:
-  FunctionCall(const FunctionSpec& spec, Expressions arguments) : spec_(spec), arguments_(std::move(arguments)) {
+  FunctionCall(const FunctionSpec& spec, Expressions arguments)
+      : spec_(spec), arguments_(std::move(arguments)) {
     std::vector<ValueType> types;
     for (const ExpressionPtr& argument : arguments_) {
       types.push_back(argument->type());
@@ -38,7 +39,8 @@ class FunctionCall : public Expression {
 
 absl::flat_hash_map<std::string_view, const FunctionSpec*> all_functions() {
   absl::flat_hash_map<std::string_view, const FunctionSpec*> all;
-  for (const auto& group : {string_functions(), number_functions(), time_functions(), hash_functions(), session_functions()}) {
+  for (const auto& group :
+       {string_functions(), number_functions(), time_functions(), hash_functions(), session_functions()}) {
     for (const FunctionSpec& spec : group) all[spec.name] = &spec;
   }
   return all;

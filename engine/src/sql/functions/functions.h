@@ -1,5 +1,5 @@
-// The functions of expressions: a table of name, number of arguments, type and body. Those that decide which arguments to evaluate
-// (IF, COALESCE …) are expressions of their own in conditional.cc.
+// The functions of expressions: a table of name, number of arguments, type and body. Those that decide which
+// arguments to evaluate (IF, COALESCE …) are expressions of their own in conditional.cc.
 #pragma once
 
 #include <span>
@@ -33,11 +33,23 @@ ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments);
 ExpressionPtr make_conditional(std::string_view upper_name, Expressions& arguments);
 
 // Types that many functions have.
-inline ValueType integer_type(std::span<const ValueType>) { return ValueType::integer(); }
-inline ValueType boolean_type(std::span<const ValueType>) { return ValueType::integer(1); }
-inline ValueType real_type(std::span<const ValueType>) { return ValueType::real(); }
-inline ValueType datetime_type(std::span<const ValueType>) { return ValueType::datetime(); }
-inline ValueType date_type(std::span<const ValueType>) { return {FieldType::Date, 63, 10, 0, false, true, ValueType::Strength::Weak}; }
-inline ValueType text_type(std::span<const ValueType>) { return ValueType::text(255); }
+inline ValueType integer_type(std::span<const ValueType>) {
+  return ValueType::integer();
+}
+inline ValueType boolean_type(std::span<const ValueType>) {
+  return ValueType::integer(1);
+}
+inline ValueType real_type(std::span<const ValueType>) {
+  return ValueType::real();
+}
+inline ValueType datetime_type(std::span<const ValueType>) {
+  return ValueType::datetime();
+}
+inline ValueType date_type(std::span<const ValueType>) {
+  return {FieldType::Date, 63, 10, 0, false, true, ValueType::Strength::Weak};
+}
+inline ValueType text_type(std::span<const ValueType>) {
+  return ValueType::text(255);
+}
 
 }  // namespace commitd::sql

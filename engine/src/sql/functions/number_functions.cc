@@ -14,9 +14,13 @@ using Values = std::span<const Value>;
 using Types = std::span<const ValueType>;
 using Kind = Value::Kind;
 
-bool is_integer(const Value& v) { return v.kind() == Kind::Int || v.kind() == Kind::UInt; }
+bool is_integer(const Value& v) {
+  return v.kind() == Kind::Int || v.kind() == Kind::UInt;
+}
 
-Value real_or_null(double value) { return std::isfinite(value) ? Value::real(value) : Value::null(); }
+Value real_or_null(double value) {
+  return std::isfinite(value) ? Value::real(value) : Value::null();
+}
 
 Value absolute(Evaluation& e, Values a) {
   if (a[0].kind() == Kind::UInt) return a[0];
@@ -29,7 +33,9 @@ Value absolute(Evaluation& e, Values a) {
   return a[0].as_int() < 0 ? arithmetic(ast::Op::Subtract, Value::integer(0), a[0], e, "abs") : a[0];
 }
 
-Value modulo(Evaluation& e, Values a) { return arithmetic(ast::Op::Modulo, a[0], a[1], e, "mod"); }
+Value modulo(Evaluation& e, Values a) {
+  return arithmetic(ast::Op::Modulo, a[0], a[1], e, "mod");
+}
 
 Value sign(Evaluation&, Values a) {
   const double v = to_double(a[0]);
@@ -64,8 +70,12 @@ Value rounded(Values a, bool cut) {
   const double whole = cut ? std::trunc(scaled) : std::rint(scaled);
   return Value::real(places >= 0 ? whole / factor : whole * factor);
 }
-Value round_value(Evaluation&, Values a) { return rounded(a, false); }
-Value truncate(Evaluation&, Values a) { return rounded(a, true); }
+Value round_value(Evaluation&, Values a) {
+  return rounded(a, false);
+}
+Value truncate(Evaluation&, Values a) {
+  return rounded(a, true);
+}
 
 Value floor_or_ceiling(const Value& v, bool up) {
   if (is_integer(v)) return v;
@@ -77,22 +87,42 @@ Value floor_or_ceiling(const Value& v, bool up) {
   if (!up && rest < 0) --whole;
   return to_integer(Value::decimal({whole, 0}));
 }
-Value floor_value(Evaluation&, Values a) { return floor_or_ceiling(a[0], false); }
-Value ceiling(Evaluation&, Values a) { return floor_or_ceiling(a[0], true); }
+Value floor_value(Evaluation&, Values a) {
+  return floor_or_ceiling(a[0], false);
+}
+Value ceiling(Evaluation&, Values a) {
+  return floor_or_ceiling(a[0], true);
+}
 
-Value power(Evaluation&, Values a) { return real_or_null(std::pow(to_double(a[0]), to_double(a[1]))); }
-Value square_root(Evaluation&, Values a) { return real_or_null(std::sqrt(to_double(a[0]))); }
-Value exponential(Evaluation&, Values a) { return real_or_null(std::exp(to_double(a[0]))); }
+Value power(Evaluation&, Values a) {
+  return real_or_null(std::pow(to_double(a[0]), to_double(a[1])));
+}
+Value square_root(Evaluation&, Values a) {
+  return real_or_null(std::sqrt(to_double(a[0])));
+}
+Value exponential(Evaluation&, Values a) {
+  return real_or_null(std::exp(to_double(a[0])));
+}
 Value natural_log(Evaluation&, Values a) {
   const double value = to_double(a[a.size() - 1]);
   if (value <= 0) return Value::null();
   return real_or_null(a.size() == 1 ? std::log(value) : std::log(value) / std::log(to_double(a[0])));
 }
-Value log_2(Evaluation&, Values a) { return to_double(a[0]) <= 0 ? Value::null() : Value::real(std::log2(to_double(a[0]))); }
-Value log_10(Evaluation&, Values a) { return to_double(a[0]) <= 0 ? Value::null() : Value::real(std::log10(to_double(a[0]))); }
-Value pi(Evaluation&, Values) { return Value::real(M_PI); }
-Value sine(Evaluation&, Values a) { return Value::real(std::sin(to_double(a[0]))); }
-Value cosine(Evaluation&, Values a) { return Value::real(std::cos(to_double(a[0]))); }
+Value log_2(Evaluation&, Values a) {
+  return to_double(a[0]) <= 0 ? Value::null() : Value::real(std::log2(to_double(a[0])));
+}
+Value log_10(Evaluation&, Values a) {
+  return to_double(a[0]) <= 0 ? Value::null() : Value::real(std::log10(to_double(a[0])));
+}
+Value pi(Evaluation&, Values) {
+  return Value::real(M_PI);
+}
+Value sine(Evaluation&, Values a) {
+  return Value::real(std::sin(to_double(a[0])));
+}
+Value cosine(Evaluation&, Values a) {
+  return Value::real(std::cos(to_double(a[0])));
+}
 
 Value random(Evaluation&, Values a) {
   thread_local std::mt19937_64 generator{std::random_device{}()};
@@ -110,12 +140,22 @@ Value extreme(Values a, bool greatest) {
   }
   return *best;
 }
-Value greatest(Evaluation&, Values a) { return extreme(a, true); }
-Value least(Evaluation&, Values a) { return extreme(a, false); }
+Value greatest(Evaluation&, Values a) {
+  return extreme(a, true);
+}
+Value least(Evaluation&, Values a) {
+  return extreme(a, false);
+}
 
-Value binary_text(Evaluation&, Values a) { return Value::string(fmt::format("{:b}", to_bits(a[0]))); }
-Value octal_text(Evaluation&, Values a) { return Value::string(fmt::format("{:o}", to_bits(a[0]))); }
-Value bit_count(Evaluation&, Values a) { return Value::integer(__builtin_popcountll(to_bits(a[0]))); }
+Value binary_text(Evaluation&, Values a) {
+  return Value::string(fmt::format("{:b}", to_bits(a[0])));
+}
+Value octal_text(Evaluation&, Values a) {
+  return Value::string(fmt::format("{:o}", to_bits(a[0])));
+}
+Value bit_count(Evaluation&, Values a) {
+  return Value::integer(__builtin_popcountll(to_bits(a[0])));
+}
 
 Value format(Evaluation&, Values a) {
   const auto places = static_cast<uint8_t>(std::clamp<int64_t>(to_int64(a[1]), 0, 30));
@@ -143,9 +183,13 @@ ValueType same_number(Types types) {
   const ValueType& type = types[0];
   return type.is_integer() || type.type == FieldType::NewDecimal ? type : ValueType::real();
 }
-ValueType whole_number(Types types) { return types[0].is_integer() || types[0].type == FieldType::NewDecimal ? ValueType::integer() : ValueType::real(); }
+ValueType whole_number(Types types) {
+  return types[0].is_integer() || types[0].type == FieldType::NewDecimal ? ValueType::integer()
+                                                                         : ValueType::real();
+}
 ValueType modulo_type(Types types) {
-  return types[0].is_integer() && types[1].is_integer() ? ValueType::integer(21, types[0].is_unsigned) : common_type(types);
+  return types[0].is_integer() && types[1].is_integer() ? ValueType::integer(21, types[0].is_unsigned)
+                                                        : common_type(types);
 }
 
 constexpr int kAny = FunctionSpec::kAnyNumber;
@@ -181,6 +225,8 @@ constexpr FunctionSpec kFunctions[] = {
 
 }  // namespace
 
-std::span<const FunctionSpec> number_functions() { return kFunctions; }
+std::span<const FunctionSpec> number_functions() {
+  return kFunctions;
+}
 
 }  // namespace commitd::sql

@@ -11,17 +11,31 @@ namespace {
 
 using Values = std::span<const Value>;
 
-Value version(Evaluation& e, Values) { return Value::string(e.session().server.version); }
+Value version(Evaluation& e, Values) {
+  return Value::string(e.session().server.version);
+}
 Value database(Evaluation& e, Values) {
   const std::string& name = e.session().database;
   return name.empty() ? Value::null() : Value::string(name);
 }
-Value user(Evaluation& e, Values) { return Value::string(e.session().account.user + "@" + e.session().client_host); }
-Value current_user(Evaluation& e, Values) { return Value::string(e.session().account.user + "@" + e.session().account.host); }
-Value connection_id(Evaluation& e, Values) { return Value::unsigned_integer(e.session().connection_id); }
-Value row_count(Evaluation& e, Values) { return Value::integer(e.session().row_count); }
-Value found_rows(Evaluation& e, Values) { return Value::integer(static_cast<int64_t>(e.session().found_rows)); }
-Value uuid(Evaluation&, Values) { return Value::string(Uuid::random().to_string()); }
+Value user(Evaluation& e, Values) {
+  return Value::string(e.session().account.user + "@" + e.session().client_host);
+}
+Value current_user(Evaluation& e, Values) {
+  return Value::string(e.session().account.user + "@" + e.session().account.host);
+}
+Value connection_id(Evaluation& e, Values) {
+  return Value::unsigned_integer(e.session().connection_id);
+}
+Value row_count(Evaluation& e, Values) {
+  return Value::integer(e.session().row_count);
+}
+Value found_rows(Evaluation& e, Values) {
+  return Value::integer(static_cast<int64_t>(e.session().found_rows));
+}
+Value uuid(Evaluation&, Values) {
+  return Value::string(Uuid::random().to_string());
+}
 
 Value last_insert_id(Evaluation& e, Values a) {
   if (!a.empty()) {
@@ -51,14 +65,20 @@ Value gtid_subtract(Evaluation& e, Values a) {
   return Value::string(whole->to_string());
 }
 
-Value charset(Evaluation&, Values a) { return Value::string(a[0].is_binary() || a[0].kind() != Value::Kind::String ? "binary" : "utf8mb4"); }
+Value charset(Evaluation&, Values a) {
+  return Value::string(a[0].is_binary() || a[0].kind() != Value::Kind::String ? "binary" : "utf8mb4");
+}
 Value collation(Evaluation& e, Values a) {
   if (a[0].is_binary() || a[0].kind() != Value::Kind::String) return Value::string("binary");
   return Value::string(std::string(collation_or_binary(e.session().settings.connection_collation).name));
 }
 
-ValueType unsigned_type(std::span<const ValueType>) { return ValueType::integer(21, true); }
-ValueType gtid_type(std::span<const ValueType> types) { return ValueType::text(types[0].length); }
+ValueType unsigned_type(std::span<const ValueType>) {
+  return ValueType::integer(21, true);
+}
+ValueType gtid_type(std::span<const ValueType> types) {
+  return ValueType::text(types[0].length);
+}
 
 constexpr FunctionSpec kFunctions[] = {
     {"VERSION", 0, 0, true, version, text_type},
@@ -81,6 +101,8 @@ constexpr FunctionSpec kFunctions[] = {
 
 }  // namespace
 
-std::span<const FunctionSpec> session_functions() { return kFunctions; }
+std::span<const FunctionSpec> session_functions() {
+  return kFunctions;
+}
 
 }  // namespace commitd::sql

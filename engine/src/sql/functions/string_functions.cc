@@ -13,7 +13,9 @@ using Types = std::span<const ValueType>;
 
 constexpr int64_t kLongestResult = 64 << 20;  // max_allowed_packet
 
-Value text(std::string value, const Value& like) { return Value::string(std::move(value), like.is_binary()); }
+Value text(std::string value, const Value& like) {
+  return Value::string(std::move(value), like.is_binary());
+}
 
 // Byte offset of the character with this number.
 size_t character_offset(std::string_view value, int64_t characters, bool binary) {
@@ -48,9 +50,15 @@ Value concat_ws(Evaluation&, Values a) {
   return Value::string(std::move(result));
 }
 
-Value byte_length(Evaluation&, Values a) { return Value::integer(static_cast<int64_t>(to_text(a[0]).size())); }
-Value bit_length(Evaluation&, Values a) { return Value::integer(static_cast<int64_t>(to_text(a[0]).size() * 8)); }
-Value char_length(Evaluation&, Values a) { return Value::integer(length_of(to_text(a[0]), a[0].is_binary())); }
+Value byte_length(Evaluation&, Values a) {
+  return Value::integer(static_cast<int64_t>(to_text(a[0]).size()));
+}
+Value bit_length(Evaluation&, Values a) {
+  return Value::integer(static_cast<int64_t>(to_text(a[0]).size() * 8));
+}
+Value char_length(Evaluation&, Values a) {
+  return Value::integer(length_of(to_text(a[0]), a[0].is_binary()));
+}
 
 Value substring(Evaluation&, Values a) {
   const std::string value = to_text(a[0]);
@@ -82,7 +90,8 @@ Value right(Evaluation&, Values a) {
 char32_t change_case(char32_t c, bool up) {
   auto in = [c](char32_t low, char32_t high) { return c >= low && c <= high; };
   if (up) {
-    if (in('a', 'z') || (in(0xE0, 0xFE) && c != 0xF7) || in(0x3B1, 0x3C9) || in(0x430, 0x44F)) return c == 0x3C2 ? 0x3A3 : c - 32;
+    if (in('a', 'z') || (in(0xE0, 0xFE) && c != 0xF7) || in(0x3B1, 0x3C9) || in(0x430, 0x44F))
+      return c == 0x3C2 ? 0x3A3 : c - 32;
     if (in(0x450, 0x45F)) return c - 80;
     if (in(0x100, 0x137) || in(0x14A, 0x177)) return c & ~char32_t{1};
   } else {
@@ -102,13 +111,19 @@ Value mapped_case(const Value& v, bool up) {
     const std::string_view before = rest;
     const char32_t c = take_character(rest);
     const char32_t changed = change_case(c, up);
-    if (changed == c) result.append(before.substr(0, before.size() - rest.size()));
-    else append_character(result, changed);
+    if (changed == c)
+      result.append(before.substr(0, before.size() - rest.size()));
+    else
+      append_character(result, changed);
   }
   return Value::string(std::move(result));
 }
-Value upper(Evaluation&, Values a) { return mapped_case(a[0], true); }
-Value lower(Evaluation&, Values a) { return mapped_case(a[0], false); }
+Value upper(Evaluation&, Values a) {
+  return mapped_case(a[0], true);
+}
+Value lower(Evaluation&, Values a) {
+  return mapped_case(a[0], false);
+}
 
 Value replace(Evaluation&, Values a) {
   const std::string value = to_text(a[0]), from = to_text(a[1]), to = to_text(a[2]);
@@ -127,12 +142,19 @@ Value trimmed(Values a, bool front, bool back) {
   if (what.empty()) return text(value, a[0]);
   std::string_view rest = value;
   while (front && rest.substr(0, what.size()) == what) rest.remove_prefix(what.size());
-  while (back && rest.size() >= what.size() && rest.substr(rest.size() - what.size()) == what) rest.remove_suffix(what.size());
+  while (back && rest.size() >= what.size() && rest.substr(rest.size() - what.size()) == what)
+    rest.remove_suffix(what.size());
   return text(std::string(rest), a[0]);
 }
-Value trim(Evaluation&, Values a) { return trimmed(a, true, true); }
-Value trim_left(Evaluation&, Values a) { return trimmed(a, true, false); }
-Value trim_right(Evaluation&, Values a) { return trimmed(a, false, true); }
+Value trim(Evaluation&, Values a) {
+  return trimmed(a, true, true);
+}
+Value trim_left(Evaluation&, Values a) {
+  return trimmed(a, true, false);
+}
+Value trim_right(Evaluation&, Values a) {
+  return trimmed(a, false, true);
+}
 
 Value repeat(Evaluation&, Values a) {
   const std::string value = to_text(a[0]);
@@ -159,8 +181,12 @@ Value padded(Values a, bool at_left) {
   filling.resize(character_offset(filling, missing, binary));
   return text(at_left ? filling + value : value + filling, a[0]);
 }
-Value lpad(Evaluation&, Values a) { return padded(a, true); }
-Value rpad(Evaluation&, Values a) { return padded(a, false); }
+Value lpad(Evaluation&, Values a) {
+  return padded(a, true);
+}
+Value rpad(Evaluation&, Values a) {
+  return padded(a, false);
+}
 
 Value reverse(Evaluation&, Values a) {
   const std::string value = to_text(a[0]);
@@ -182,7 +208,8 @@ Value locate_in(const Value& needle_value, const Value& text_value, int64_t from
   int64_t position = from;
   for (size_t at = character_offset(value, from - 1, binary); at <= value.size(); ++position) {
     const std::string_view rest = std::string_view(value).substr(at);
-    const std::string_view part = rest.substr(0, character_offset(rest, static_cast<int64_t>(length), binary));
+    const std::string_view part =
+        rest.substr(0, character_offset(rest, static_cast<int64_t>(length), binary));
     if (length_of(part, binary) < static_cast<int64_t>(length)) break;
     if (compare(collation, part, needle) == 0) return Value::integer(position);
     if (rest.empty()) break;
@@ -190,8 +217,12 @@ Value locate_in(const Value& needle_value, const Value& text_value, int64_t from
   }
   return Value::integer(0);
 }
-Value locate(Evaluation&, Values a) { return locate_in(a[0], a[1], a.size() > 2 ? to_int64(a[2]) : 1); }
-Value instr(Evaluation&, Values a) { return locate_in(a[1], a[0], 1); }
+Value locate(Evaluation&, Values a) {
+  return locate_in(a[0], a[1], a.size() > 2 ? to_int64(a[2]) : 1);
+}
+Value instr(Evaluation&, Values a) {
+  return locate_in(a[1], a[0], 1);
+}
 
 Value substring_index(Evaluation&, Values a) {
   const std::string value = to_text(a[0]), separator = to_text(a[1]);
@@ -199,7 +230,8 @@ Value substring_index(Evaluation&, Values a) {
   if (separator.empty() || count == 0) return text("", a[0]);
   if (count > 0) {
     size_t at = 0;
-    for (size_t found; (found = value.find(separator, at)) != std::string::npos; at = found + separator.size()) {
+    for (size_t found; (found = value.find(separator, at)) != std::string::npos;
+         at = found + separator.size()) {
       if (--count == 0) return text(value.substr(0, found), a[0]);
     }
     return a[0];
@@ -214,7 +246,8 @@ Value substring_index(Evaluation&, Values a) {
 
 Value hex(Evaluation&, Values a) {
   static constexpr char kDigits[] = "0123456789ABCDEF";
-  if (a[0].kind() != Value::Kind::String && a[0].kind() != Value::Kind::Temporal) return Value::string(fmt::format("{:X}", to_bits(a[0])));
+  if (a[0].kind() != Value::Kind::String && a[0].kind() != Value::Kind::Temporal)
+    return Value::string(fmt::format("{:X}", to_bits(a[0])));
   std::string result;
   for (const char c : to_text(a[0])) {
     result.push_back(kDigits[static_cast<uint8_t>(c) >> 4]);
@@ -272,7 +305,8 @@ Value strcmp_values(Evaluation&, Values a) {
 Value field(Evaluation&, Values a) {
   if (a[0].is_null()) return Value::integer(0);
   for (size_t i = 1; i < a.size(); ++i) {
-    if (!a[i].is_null() && compare_values(a[0], a[i], 45) == 0) return Value::integer(static_cast<int64_t>(i));
+    if (!a[i].is_null() && compare_values(a[0], a[i], 45) == 0)
+      return Value::integer(static_cast<int64_t>(i));
   }
   return Value::integer(0);
 }
@@ -300,9 +334,12 @@ Value quote(Evaluation&, Values a) {
   std::string result = "'";
   for (const char c : to_text(a[0])) {
     if (c == '\'' || c == '\\') result.push_back('\\');
-    if (c == '\0') result += "\\0";
-    else if (c == '\x1a') result += "\\Z";
-    else result.push_back(c);
+    if (c == '\0')
+      result += "\\0";
+    else if (c == '\x1a')
+      result += "\\Z";
+    else
+      result.push_back(c);
   }
   return Value::string(result + "'");
 }
@@ -323,8 +360,12 @@ ValueType long_text(Types types) {
   type.length = 16383;
   return type;
 }
-ValueType hex_type(Types types) { return ValueType::text(std::max(types[0].length, 8u) * 8); }
-ValueType binary_type(Types types) { return ValueType::text(std::max(types[0].length, 1u) * 4, kBinaryCollation); }
+ValueType hex_type(Types types) {
+  return ValueType::text(std::max(types[0].length, 8u) * 8);
+}
+ValueType binary_type(Types types) {
+  return ValueType::text(std::max(types[0].length, 1u) * 4, kBinaryCollation);
+}
 
 constexpr int kAny = FunctionSpec::kAnyNumber;
 constexpr FunctionSpec kFunctions[] = {
@@ -370,6 +411,8 @@ constexpr FunctionSpec kFunctions[] = {
 
 }  // namespace
 
-std::span<const FunctionSpec> string_functions() { return kFunctions; }
+std::span<const FunctionSpec> string_functions() {
+  return kFunctions;
+}
 
 }  // namespace commitd::sql

@@ -19,7 +19,8 @@ constexpr int64_t kDay = 86400;
 // The time the statement started, as the session's time zone shows it.
 Temporal local_now(Evaluation& e, uint8_t decimals) {
   const int64_t now = e.session().statement_microseconds;
-  const Temporal t = datetime_from_unix(now / kSecond + e.session().settings.time_zone_offset, static_cast<uint32_t>(now % kSecond), 6);
+  const Temporal t = datetime_from_unix(now / kSecond + e.session().settings.time_zone_offset,
+                                        static_cast<uint32_t>(now % kSecond), 6);
   Temporal cut = t;
   uint32_t unit = 1;
   for (uint8_t i = decimals; i < 6; ++i) unit *= 10;
@@ -37,10 +38,16 @@ Temporal date_part(Temporal t) {
   return t;
 }
 
-uint8_t precision(Values a) { return a.empty() ? 0 : static_cast<uint8_t>(std::clamp<int64_t>(to_int64(a[0]), 0, 6)); }
+uint8_t precision(Values a) {
+  return a.empty() ? 0 : static_cast<uint8_t>(std::clamp<int64_t>(to_int64(a[0]), 0, 6));
+}
 
-Value now(Evaluation& e, Values a) { return Value::temporal(local_now(e, precision(a))); }
-Value current_date(Evaluation& e, Values) { return Value::temporal(date_part(local_now(e, 0))); }
+Value now(Evaluation& e, Values a) {
+  return Value::temporal(local_now(e, precision(a)));
+}
+Value current_date(Evaluation& e, Values) {
+  return Value::temporal(date_part(local_now(e, 0)));
+}
 Value current_time(Evaluation& e, Values a) {
   Temporal t = local_now(e, precision(a));
   t.kind = Temporal::Kind::Time;
@@ -51,7 +58,8 @@ Value current_time(Evaluation& e, Values a) {
 Value utc_timestamp(Evaluation& e, Values a) {
   const int64_t microseconds = e.session().statement_microseconds;
   const uint8_t decimals = precision(a);
-  return Value::temporal(datetime_from_unix(microseconds / kSecond, decimals ? static_cast<uint32_t>(microseconds % kSecond) : 0, decimals));
+  return Value::temporal(datetime_from_unix(
+      microseconds / kSecond, decimals ? static_cast<uint32_t>(microseconds % kSecond) : 0, decimals));
 }
 
 Value unix_timestamp(Evaluation& e, Values a) {
@@ -70,8 +78,10 @@ Value from_unixtime(Evaluation& e, Values a) {
   if (seconds < 0 || seconds > 253402300799.0) return Value::null();
   const auto whole = static_cast<int64_t>(seconds);
   const bool fraction = a[0].kind() == Value::Kind::Decimal && a[0].as_decimal().scale > 0;
-  const auto micro = fraction ? static_cast<uint32_t>(std::llround((seconds - static_cast<double>(whole)) * 1e6)) : 0;
-  const Temporal t = datetime_from_unix(whole + e.session().settings.time_zone_offset, micro, fraction ? 6 : 0);
+  const auto micro =
+      fraction ? static_cast<uint32_t>(std::llround((seconds - static_cast<double>(whole)) * 1e6)) : 0;
+  const Temporal t =
+      datetime_from_unix(whole + e.session().settings.time_zone_offset, micro, fraction ? 6 : 0);
   return a.size() > 1 ? Value::string(format_time(t, to_text(a[1]))) : Value::temporal(t);
 }
 
@@ -87,27 +97,58 @@ Value clock_part(const Value& v, Read read) {
   return t ? Value::integer(read(*t)) : Value::null();
 }
 
-Value year(Evaluation&, Values a) { return part(a[0], [](const Temporal& t) { return t.year; }); }
-Value month(Evaluation&, Values a) { return part(a[0], [](const Temporal& t) { return t.month; }); }
-Value day(Evaluation&, Values a) { return part(a[0], [](const Temporal& t) { return t.day; }); }
-Value quarter(Evaluation&, Values a) { return part(a[0], [](const Temporal& t) { return (t.month + 2) / 3; }); }
-Value hour(Evaluation&, Values a) { return clock_part(a[0], [](const Temporal& t) { return t.hour; }); }
-Value minute(Evaluation&, Values a) { return clock_part(a[0], [](const Temporal& t) { return t.minute; }); }
-Value second(Evaluation&, Values a) { return clock_part(a[0], [](const Temporal& t) { return t.second; }); }
-Value microsecond(Evaluation&, Values a) { return clock_part(a[0], [](const Temporal& t) { return t.microsecond; }); }
+Value year(Evaluation&, Values a) {
+  return part(a[0], [](const Temporal& t) { return t.year; });
+}
+Value month(Evaluation&, Values a) {
+  return part(a[0], [](const Temporal& t) { return t.month; });
+}
+Value day(Evaluation&, Values a) {
+  return part(a[0], [](const Temporal& t) { return t.day; });
+}
+Value quarter(Evaluation&, Values a) {
+  return part(a[0], [](const Temporal& t) { return (t.month + 2) / 3; });
+}
+Value hour(Evaluation&, Values a) {
+  return clock_part(a[0], [](const Temporal& t) { return t.hour; });
+}
+Value minute(Evaluation&, Values a) {
+  return clock_part(a[0], [](const Temporal& t) { return t.minute; });
+}
+Value second(Evaluation&, Values a) {
+  return clock_part(a[0], [](const Temporal& t) { return t.second; });
+}
+Value microsecond(Evaluation&, Values a) {
+  return clock_part(a[0], [](const Temporal& t) { return t.microsecond; });
+}
 
-int64_t days(const Temporal& t) { return day_number(t.year, t.month, t.day); }
-int64_t monday_based(const Temporal& t) { return ((days(t) + 3) % 7 + 7) % 7; }  // 1970-01-01 was a Thursday
-int64_t day_in_year(const Temporal& t) { return days(t) - day_number(t.year, 1, 1) + 1; }
+int64_t days(const Temporal& t) {
+  return day_number(t.year, t.month, t.day);
+}
+int64_t monday_based(const Temporal& t) {
+  return ((days(t) + 3) % 7 + 7) % 7;
+}  // 1970-01-01 was a Thursday
+int64_t day_in_year(const Temporal& t) {
+  return days(t) - day_number(t.year, 1, 1) + 1;
+}
 
-Value weekday(Evaluation&, Values a) { return part(a[0], monday_based); }
-Value day_of_week(Evaluation&, Values a) { return part(a[0], [](const Temporal& t) { return (monday_based(t) + 1) % 7 + 1; }); }
-Value day_of_year(Evaluation&, Values a) { return part(a[0], day_in_year); }
-Value to_days(Evaluation&, Values a) { return part(a[0], [](const Temporal& t) { return days(t) + 719528; }); }
+Value weekday(Evaluation&, Values a) {
+  return part(a[0], monday_based);
+}
+Value day_of_week(Evaluation&, Values a) {
+  return part(a[0], [](const Temporal& t) { return (monday_based(t) + 1) % 7 + 1; });
+}
+Value day_of_year(Evaluation&, Values a) {
+  return part(a[0], day_in_year);
+}
+Value to_days(Evaluation&, Values a) {
+  return part(a[0], [](const Temporal& t) { return days(t) + 719528; });
+}
 Value last_day(Evaluation&, Values a) {
   auto t = to_datetime(a[0]);
   if (!t) return Value::null();
-  const int64_t next_month = t->month == 12 ? day_number(t->year + 1u, 1, 1) : day_number(t->year, t->month + 1u, 1);
+  const int64_t next_month =
+      t->month == 12 ? day_number(t->year + 1u, 1, 1) : day_number(t->year, t->month + 1u, 1);
   return Value::temporal(date_from_day_number(next_month - 1));
 }
 Value date(Evaluation&, Values a) {
@@ -123,9 +164,10 @@ Value date_diff(Evaluation&, Values a) {
   return l && r ? Value::integer(days(*l) - days(*r)) : Value::null();
 }
 
-constexpr const char* kMonths[] = {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-                                   "November", "December"};
-constexpr const char* kDays[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+constexpr const char* kMonths[] = {"January", "February", "March",     "April",   "May",      "June",
+                                   "July",    "August",   "September", "October", "November", "December"};
+constexpr const char* kDays[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                 "Friday", "Saturday", "Sunday"};
 
 Value day_name(Evaluation&, Values a) {
   const auto t = to_datetime(a[0]);
@@ -137,7 +179,11 @@ Value month_name(Evaluation&, Values a) {
 }
 
 std::string ordinal(unsigned n) {
-  const char* suffix = n / 10 == 1 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+  const char* suffix = n / 10 == 1   ? "th"
+                       : n % 10 == 1 ? "st"
+                       : n % 10 == 2 ? "nd"
+                       : n % 10 == 3 ? "rd"
+                                     : "th";
   return fmt::format("{}{}", n, suffix);
 }
 
@@ -145,40 +191,66 @@ std::string format_specifier(const Temporal& t, char c) {
   const unsigned hour12 = t.hour % 12 == 0 ? 12 : t.hour % 12;
   const char* half = t.hour % 24 < 12 ? "AM" : "PM";
   switch (c) {
-    case 'Y': return fmt::format("{:04}", t.year);
-    case 'y': return fmt::format("{:02}", t.year % 100);
-    case 'm': return fmt::format("{:02}", t.month);
-    case 'c': return fmt::format("{}", t.month);
-    case 'd': return fmt::format("{:02}", t.day);
-    case 'e': return fmt::format("{}", t.day);
-    case 'D': return ordinal(t.day);
-    case 'H': return fmt::format("{:02}", t.hour);
-    case 'k': return fmt::format("{}", t.hour);
+    case 'Y':
+      return fmt::format("{:04}", t.year);
+    case 'y':
+      return fmt::format("{:02}", t.year % 100);
+    case 'm':
+      return fmt::format("{:02}", t.month);
+    case 'c':
+      return fmt::format("{}", t.month);
+    case 'd':
+      return fmt::format("{:02}", t.day);
+    case 'e':
+      return fmt::format("{}", t.day);
+    case 'D':
+      return ordinal(t.day);
+    case 'H':
+      return fmt::format("{:02}", t.hour);
+    case 'k':
+      return fmt::format("{}", t.hour);
     case 'h':
-    case 'I': return fmt::format("{:02}", hour12);
-    case 'l': return fmt::format("{}", hour12);
-    case 'i': return fmt::format("{:02}", t.minute);
+    case 'I':
+      return fmt::format("{:02}", hour12);
+    case 'l':
+      return fmt::format("{}", hour12);
+    case 'i':
+      return fmt::format("{:02}", t.minute);
     case 's':
-    case 'S': return fmt::format("{:02}", t.second);
-    case 'f': return fmt::format("{:06}", t.microsecond);
-    case 'p': return half;
-    case 'T': return fmt::format("{:02}:{:02}:{:02}", t.hour, t.minute, t.second);
-    case 'r': return fmt::format("{:02}:{:02}:{:02} {}", hour12, t.minute, t.second, half);
-    case 'M': return t.month > 0 ? kMonths[t.month - 1] : "";
-    case 'b': return t.month > 0 ? std::string(kMonths[t.month - 1]).substr(0, 3) : "";
-    case 'W': return kDays[monday_based(t)];
-    case 'a': return std::string(kDays[monday_based(t)]).substr(0, 3);
-    case 'w': return fmt::format("{}", (monday_based(t) + 1) % 7);
-    case 'j': return fmt::format("{:03}", day_in_year(t));
-    default: return std::string(1, c);
+    case 'S':
+      return fmt::format("{:02}", t.second);
+    case 'f':
+      return fmt::format("{:06}", t.microsecond);
+    case 'p':
+      return half;
+    case 'T':
+      return fmt::format("{:02}:{:02}:{:02}", t.hour, t.minute, t.second);
+    case 'r':
+      return fmt::format("{:02}:{:02}:{:02} {}", hour12, t.minute, t.second, half);
+    case 'M':
+      return t.month > 0 ? kMonths[t.month - 1] : "";
+    case 'b':
+      return t.month > 0 ? std::string(kMonths[t.month - 1]).substr(0, 3) : "";
+    case 'W':
+      return kDays[monday_based(t)];
+    case 'a':
+      return std::string(kDays[monday_based(t)]).substr(0, 3);
+    case 'w':
+      return fmt::format("{}", (monday_based(t) + 1) % 7);
+    case 'j':
+      return fmt::format("{:03}", day_in_year(t));
+    default:
+      return std::string(1, c);
   }
 }
 
 std::string format_time(const Temporal& t, std::string_view format) {
   std::string result;
   for (size_t i = 0; i < format.size(); ++i) {
-    if (format[i] == '%' && i + 1 < format.size()) result += format_specifier(t, format[++i]);
-    else result.push_back(format[i]);
+    if (format[i] == '%' && i + 1 < format.size())
+      result += format_specifier(t, format[++i]);
+    else
+      result.push_back(format[i]);
   }
   return result;
 }
@@ -207,8 +279,10 @@ Value add_microseconds(const Temporal& t, int64_t amount, bool clock) {
 }
 
 // "1:30" HOUR_MINUTE and so on are not taken apart: single units only.
-Value add_interval(Evaluation& e, const Value& start, const Value& amount, const std::string& unit, int sign) {
-  std::optional<Temporal> t = start.kind() == Value::Kind::Temporal ? std::optional(start.as_temporal()) : to_datetime(start);
+Value add_interval(Evaluation& e, const Value& start, const Value& amount, const std::string& unit,
+                   int sign) {
+  std::optional<Temporal> t =
+      start.kind() == Value::Kind::Temporal ? std::optional(start.as_temporal()) : to_datetime(start);
   if (!t) return Value::null();
   if (start.kind() == Value::Kind::String && to_text(start).size() <= 10) *t = date_part(*t);
   const int64_t n = sign * to_int64(amount);
@@ -225,18 +299,27 @@ Value add_interval(Evaluation& e, const Value& start, const Value& amount, const
   return Value::null();
 }
 
-Value date_add(Evaluation& e, Values a) { return add_interval(e, a[0], a[1], a[2].as_string(), 1); }
-Value date_sub(Evaluation& e, Values a) { return add_interval(e, a[0], a[1], a[2].as_string(), -1); }
-Value timestamp_add(Evaluation& e, Values a) { return add_interval(e, a[2], a[1], a[0].as_string(), 1); }
+Value date_add(Evaluation& e, Values a) {
+  return add_interval(e, a[0], a[1], a[2].as_string(), 1);
+}
+Value date_sub(Evaluation& e, Values a) {
+  return add_interval(e, a[0], a[1], a[2].as_string(), -1);
+}
+Value timestamp_add(Evaluation& e, Values a) {
+  return add_interval(e, a[2], a[1], a[0].as_string(), 1);
+}
 
 Value timestamp_diff(Evaluation&, Values a) {
   const auto from = to_datetime(a[1]), to = to_datetime(a[2]);
   if (!from || !to) return Value::null();
   const std::string& unit = a[0].as_string();
-  const int64_t microseconds = (to_unix_seconds(*to) - to_unix_seconds(*from)) * kSecond + to->microsecond - from->microsecond;
+  const int64_t microseconds =
+      (to_unix_seconds(*to) - to_unix_seconds(*from)) * kSecond + to->microsecond - from->microsecond;
   if (unit == "YEAR" || unit == "QUARTER" || unit == "MONTH") {
     int64_t months = (to->year - from->year) * 12 + to->month - from->month;
-    auto rest = [](const Temporal& t) { return ((t.day * 24ll + t.hour) * 3600 + t.minute * 60 + t.second) * kSecond + t.microsecond; };
+    auto rest = [](const Temporal& t) {
+      return ((t.day * 24ll + t.hour) * 3600 + t.minute * 60 + t.second) * kSecond + t.microsecond;
+    };
     if (months > 0 && rest(*to) < rest(*from)) --months;
     if (months < 0 && rest(*to) > rest(*from)) ++months;
     return Value::integer(unit == "YEAR" ? months / 12 : unit == "QUARTER" ? months / 3 : months);
@@ -266,9 +349,15 @@ Value time_to_seconds(Evaluation&, Values a) {
   return Value::integer(t->negative ? -seconds : seconds);
 }
 
-ValueType fractional_now(Types types) { return ValueType::datetime(types.empty() ? 0 : 6); }
-ValueType time_type(Types) { return {FieldType::Time, 63, 10, 0, false, true, ValueType::Strength::Weak}; }
-ValueType shifted_type(Types types) { return types[0].type == FieldType::Date ? types[0] : ValueType::datetime(types[0].decimals); }
+ValueType fractional_now(Types types) {
+  return ValueType::datetime(types.empty() ? 0 : 6);
+}
+ValueType time_type(Types) {
+  return {FieldType::Time, 63, 10, 0, false, true, ValueType::Strength::Weak};
+}
+ValueType shifted_type(Types types) {
+  return types[0].type == FieldType::Date ? types[0] : ValueType::datetime(types[0].decimals);
+}
 
 constexpr FunctionSpec kFunctions[] = {
     {"NOW", 0, 1, true, now, fractional_now},
@@ -315,6 +404,8 @@ constexpr FunctionSpec kFunctions[] = {
 
 }  // namespace
 
-std::span<const FunctionSpec> time_functions() { return kFunctions; }
+std::span<const FunctionSpec> time_functions() {
+  return kFunctions;
+}
 
 }  // namespace commitd::sql

@@ -10,8 +10,9 @@ using namespace virtual_column;
 constexpr const char* kSchema = "information_schema";
 
 bool has_text(const ColumnDef& column) {
-  bool text_type = column.type == FieldType::VarChar || column.type == FieldType::String || column.type == FieldType::Enum ||
-                   column.type == FieldType::Set || (column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob);
+  bool text_type = column.type == FieldType::VarChar || column.type == FieldType::String ||
+                   column.type == FieldType::Enum || column.type == FieldType::Set ||
+                   (column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob);
   return text_type && column.collation != kBinaryCollation;
 }
 
@@ -19,7 +20,8 @@ std::vector<std::string> visible_databases(SessionState& session) {
   std::vector<std::string> names = {"information_schema"};
   if (session.server.catalog) {
     for (auto& name : session.server.catalog->databases()) {
-      if (session.account.is_operator || (session.record && session.record->sees_database(name))) names.push_back(std::move(name));
+      if (session.account.is_operator || (session.record && session.record->sees_database(name)))
+        names.push_back(std::move(name));
     }
   }
   names.emplace_back("performance_schema");
@@ -41,8 +43,12 @@ void for_each_table(SessionState& session, Each each) {
   }
 }
 
-std::string charset_name(uint16_t collation) { return std::string(charset_info(collation_or_binary(collation).charset).name); }
-std::string collation_name(uint16_t collation) { return std::string(collation_or_binary(collation).name); }
+std::string charset_name(uint16_t collation) {
+  return std::string(charset_info(collation_or_binary(collation).charset).name);
+}
+std::string collation_name(uint16_t collation) {
+  return std::string(collation_or_binary(collation).name);
+}
 
 std::vector<Row> schemata_rows(SessionState& session) {
   std::vector<Row> rows;
@@ -51,8 +57,8 @@ std::vector<Row> schemata_rows(SessionState& session) {
     if (session.server.catalog) {
       if (auto database = session.server.catalog->find_database(name)) collation = database->collation;
     }
-    rows.push_back({text_value("def"), text_value(name), text_value(charset_name(collation)), text_value(collation_name(collation)), Value::null(),
-                    text_value("NO")});
+    rows.push_back({text_value("def"), text_value(name), text_value(charset_name(collation)),
+                    text_value(collation_name(collation)), Value::null(), text_value("NO")});
   }
   return rows;
 }
@@ -63,17 +69,37 @@ std::vector<Row> tables_rows(SessionState& session) {
     bool is_virtual = is_virtual_database(table.db);
     Value next = Value::null();
     for (const auto& column : table.columns) {
-      if (column.auto_increment && session.server.engine) next = number_value(session.server.engine->peek_auto_increment(table.id));
+      if (column.auto_increment && session.server.engine)
+        next = number_value(session.server.engine->peek_auto_increment(table.id));
     }
-    rows.push_back({text_value("def"), text_value(table.db), text_value(table.name), text_value(is_virtual ? "SYSTEM VIEW" : "BASE TABLE"),
-                    text_value(table.engine), number_value(10), text_value("Dynamic"), Value::null(), number_value(0), number_value(0),
-                    number_value(0), number_value(0), number_value(0), std::move(next), Value::null(), Value::null(), Value::null(),
-                    text_value(collation_name(table.default_collation)), Value::null(), text_value(""), text_value(table.comment)});
+    rows.push_back({text_value("def"),
+                    text_value(table.db),
+                    text_value(table.name),
+                    text_value(is_virtual ? "SYSTEM VIEW" : "BASE TABLE"),
+                    text_value(table.engine),
+                    number_value(10),
+                    text_value("Dynamic"),
+                    Value::null(),
+                    number_value(0),
+                    number_value(0),
+                    number_value(0),
+                    number_value(0),
+                    number_value(0),
+                    std::move(next),
+                    Value::null(),
+                    Value::null(),
+                    Value::null(),
+                    text_value(collation_name(table.default_collation)),
+                    Value::null(),
+                    text_value(""),
+                    text_value(table.comment)});
   });
   return rows;
 }
 
-std::string_view data_type(std::string_view column_type) { return column_type.substr(0, column_type.find_first_of("( ")); }
+std::string_view data_type(std::string_view column_type) {
+  return column_type.substr(0, column_type.find_first_of("( "));
+}
 
 std::string key_of_column(const TableDef& table, size_t ordinal) {
   std::string key;
@@ -87,8 +113,10 @@ std::string key_of_column(const TableDef& table, size_t ordinal) {
       continue;
     }
     if (index.primary) return "PRI";
-    if (index.unique && index.columns.size() == 1) key = "UNI";
-    else if (key.empty()) key = "MUL";
+    if (index.unique && index.columns.size() == 1)
+      key = "UNI";
+    else if (key.empty())
+      key = "MUL";
   }
   return key;
 }
@@ -97,7 +125,8 @@ std::string extra_of_column(const ColumnDef& column) {
   if (column.auto_increment) return "auto_increment";
   std::string extra;
   if (column.default_current_timestamp) extra = "DEFAULT_GENERATED";
-  if (column.on_update_current_timestamp) extra += std::string(extra.empty() ? "" : " ") + "on update CURRENT_TIMESTAMP";
+  if (column.on_update_current_timestamp)
+    extra += std::string(extra.empty() ? "" : " ") + "on update CURRENT_TIMESTAMP";
   return extra;
 }
 
@@ -107,23 +136,41 @@ Row column_row(const TableDef& table, size_t ordinal) {
   bool has_characters = column.type == FieldType::VarChar || column.type == FieldType::String ||
                         (column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob);
   bool decimal = column.type == FieldType::NewDecimal;
-  bool temporal = column.type == FieldType::DateTime2 || column.type == FieldType::Timestamp2 || column.type == FieldType::Time2;
-  bool integer = column.type == FieldType::Tiny || column.type == FieldType::Short || column.type == FieldType::Int24 ||
-                 column.type == FieldType::Long || column.type == FieldType::LongLong;
+  bool temporal = column.type == FieldType::DateTime2 || column.type == FieldType::Timestamp2 ||
+                  column.type == FieldType::Time2;
+  bool integer = column.type == FieldType::Tiny || column.type == FieldType::Short ||
+                 column.type == FieldType::Int24 || column.type == FieldType::Long ||
+                 column.type == FieldType::LongLong;
   auto default_text = ddl::column_default_text(column);
-  uint32_t per_character = has_text(column) ? charset_info(collation_or_binary(column.collation).charset).max_bytes : 1;
+  uint32_t per_character =
+      has_text(column) ? charset_info(collation_or_binary(column.collation).charset).max_bytes : 1;
   bool blob = column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob;
-  return {text_value("def"), text_value(table.db), text_value(table.name), text_value(column.name), number_value(ordinal + 1),
-          default_text ? text_value(*default_text) : Value::null(), text_value(column.nullable ? "YES" : "NO"), text_value(data_type(type)),
+  return {text_value("def"),
+          text_value(table.db),
+          text_value(table.name),
+          text_value(column.name),
+          number_value(ordinal + 1),
+          default_text ? text_value(*default_text) : Value::null(),
+          text_value(column.nullable ? "YES" : "NO"),
+          text_value(data_type(type)),
           has_characters ? number_value(column.length) : Value::null(),
           has_characters ? number_value(uint64_t{column.length} * (blob ? 1 : per_character)) : Value::null(),
-          decimal ? number_value(column.length) : integer ? number_value(column.type == FieldType::LongLong ? 19 : 10) : Value::null(),
-          decimal ? number_value(column.decimals) : integer ? number_value(0) : Value::null(),
+          decimal   ? number_value(column.length)
+          : integer ? number_value(column.type == FieldType::LongLong ? 19 : 10)
+                    : Value::null(),
+          decimal   ? number_value(column.decimals)
+          : integer ? number_value(0)
+                    : Value::null(),
           temporal ? number_value(column.decimals) : Value::null(),
           has_text(column) ? text_value(charset_name(column.collation)) : Value::null(),
-          has_text(column) ? text_value(collation_name(column.collation)) : Value::null(), text_value(type),
-          text_value(key_of_column(table, ordinal)), text_value(extra_of_column(column)), text_value("select,insert,update,references"),
-          text_value(column.comment), text_value(""), Value::null()};
+          has_text(column) ? text_value(collation_name(column.collation)) : Value::null(),
+          text_value(type),
+          text_value(key_of_column(table, ordinal)),
+          text_value(extra_of_column(column)),
+          text_value("select,insert,update,references"),
+          text_value(column.comment),
+          text_value(""),
+          Value::null()};
 }
 
 std::vector<Row> columns_rows(SessionState& session) {
@@ -141,10 +188,12 @@ std::vector<Row> statistics_rows(SessionState& session) {
       for (size_t i = 0; i < index.columns.size(); ++i) {
         const auto& column = table.columns[index.columns[i].column];
         uint32_t prefix = index.columns[i].prefix_length;
-        rows.push_back({text_value("def"), text_value(table.db), text_value(table.name), number_value(index.unique ? 0 : 1), text_value(table.db),
-                        text_value(index.name), number_value(i + 1), text_value(column.name), text_value("A"), Value::null(),
-                        prefix ? number_value(prefix) : Value::null(), Value::null(), text_value(column.nullable ? "YES" : ""),
-                        text_value("BTREE"), text_value(""), text_value(""), text_value("YES"), Value::null()});
+        rows.push_back({text_value("def"), text_value(table.db), text_value(table.name),
+                        number_value(index.unique ? 0 : 1), text_value(table.db), text_value(index.name),
+                        number_value(i + 1), text_value(column.name), text_value("A"), Value::null(),
+                        prefix ? number_value(prefix) : Value::null(), Value::null(),
+                        text_value(column.nullable ? "YES" : ""), text_value("BTREE"), text_value(""),
+                        text_value(""), text_value("YES"), Value::null()});
       }
     }
   });
@@ -157,9 +206,10 @@ std::vector<Row> key_column_usage_rows(SessionState& session) {
     for (const auto& index : table.indexes) {
       if (!index.unique) continue;
       for (size_t i = 0; i < index.columns.size(); ++i) {
-        rows.push_back({text_value("def"), text_value(table.db), text_value(index.name), text_value("def"), text_value(table.db),
-                        text_value(table.name), text_value(table.columns[index.columns[i].column].name), number_value(i + 1), Value::null(),
-                        Value::null(), Value::null(), Value::null()});
+        rows.push_back({text_value("def"), text_value(table.db), text_value(index.name), text_value("def"),
+                        text_value(table.db), text_value(table.name),
+                        text_value(table.columns[index.columns[i].column].name), number_value(i + 1),
+                        Value::null(), Value::null(), Value::null(), Value::null()});
       }
     }
   });
@@ -171,14 +221,17 @@ std::vector<Row> table_constraints_rows(SessionState& session) {
   for_each_table(session, [&](const TableDef& table) {
     for (const auto& index : table.indexes) {
       if (!index.unique || index.columns.empty()) continue;
-      rows.push_back({text_value("def"), text_value(table.db), text_value(index.name), text_value(table.db), text_value(table.name),
-                      text_value(index.primary ? "PRIMARY KEY" : "UNIQUE"), text_value("YES")});
+      rows.push_back({text_value("def"), text_value(table.db), text_value(index.name), text_value(table.db),
+                      text_value(table.name), text_value(index.primary ? "PRIMARY KEY" : "UNIQUE"),
+                      text_value("YES")});
     }
   });
   return rows;
 }
 
-std::vector<Row> no_rows(SessionState&) { return {}; }
+std::vector<Row> no_rows(SessionState&) {
+  return {};
+}
 
 // What commitd does not have is there and empty, because dump tools ask.
 VirtualTable empty_table(std::string name, std::vector<std::string> columns) {
@@ -191,46 +244,90 @@ VirtualTable empty_table(std::string name, std::vector<std::string> columns) {
 
 std::vector<VirtualTable> schema_tables() {
   return {
-      {virtual_definition(kSchema, "SCHEMATA", {text("CATALOG_NAME"), text("SCHEMA_NAME"), text("DEFAULT_CHARACTER_SET_NAME"),
-                                                text("DEFAULT_COLLATION_NAME"), text("SQL_PATH"), text("DEFAULT_ENCRYPTION", 3)}),
+      {virtual_definition(kSchema, "SCHEMATA",
+                          {text("CATALOG_NAME"), text("SCHEMA_NAME"), text("DEFAULT_CHARACTER_SET_NAME"),
+                           text("DEFAULT_COLLATION_NAME"), text("SQL_PATH"), text("DEFAULT_ENCRYPTION", 3)}),
        schemata_rows},
       {virtual_definition(kSchema, "TABLES",
-                          {text("TABLE_CATALOG"), text("TABLE_SCHEMA"), text("TABLE_NAME"), text("TABLE_TYPE"), text("ENGINE"), number("VERSION"),
-                           text("ROW_FORMAT"), number("TABLE_ROWS"), number("AVG_ROW_LENGTH"), number("DATA_LENGTH"), number("MAX_DATA_LENGTH"),
-                           number("INDEX_LENGTH"), number("DATA_FREE"), number("AUTO_INCREMENT"), datetime("CREATE_TIME"), datetime("UPDATE_TIME"),
-                           datetime("CHECK_TIME"), text("TABLE_COLLATION"), number("CHECKSUM"), text("CREATE_OPTIONS", 256), text("TABLE_COMMENT", 2048)}),
+                          {text("TABLE_CATALOG"),
+                           text("TABLE_SCHEMA"),
+                           text("TABLE_NAME"),
+                           text("TABLE_TYPE"),
+                           text("ENGINE"),
+                           number("VERSION"),
+                           text("ROW_FORMAT"),
+                           number("TABLE_ROWS"),
+                           number("AVG_ROW_LENGTH"),
+                           number("DATA_LENGTH"),
+                           number("MAX_DATA_LENGTH"),
+                           number("INDEX_LENGTH"),
+                           number("DATA_FREE"),
+                           number("AUTO_INCREMENT"),
+                           datetime("CREATE_TIME"),
+                           datetime("UPDATE_TIME"),
+                           datetime("CHECK_TIME"),
+                           text("TABLE_COLLATION"),
+                           number("CHECKSUM"),
+                           text("CREATE_OPTIONS", 256),
+                           text("TABLE_COMMENT", 2048)}),
        tables_rows},
       {virtual_definition(kSchema, "COLUMNS",
-                          {text("TABLE_CATALOG"), text("TABLE_SCHEMA"), text("TABLE_NAME"), text("COLUMN_NAME"), number("ORDINAL_POSITION"),
-                           long_text("COLUMN_DEFAULT"), text("IS_NULLABLE", 3), text("DATA_TYPE"), signed_number("CHARACTER_MAXIMUM_LENGTH"),
-                           signed_number("CHARACTER_OCTET_LENGTH"), number("NUMERIC_PRECISION"), number("NUMERIC_SCALE"), number("DATETIME_PRECISION"),
-                           text("CHARACTER_SET_NAME"), text("COLLATION_NAME"), long_text("COLUMN_TYPE"), text("COLUMN_KEY", 3), text("EXTRA", 256),
-                           text("PRIVILEGES", 154), text("COLUMN_COMMENT", 1024), long_text("GENERATION_EXPRESSION"), number("SRS_ID")}),
+                          {text("TABLE_CATALOG"),
+                           text("TABLE_SCHEMA"),
+                           text("TABLE_NAME"),
+                           text("COLUMN_NAME"),
+                           number("ORDINAL_POSITION"),
+                           long_text("COLUMN_DEFAULT"),
+                           text("IS_NULLABLE", 3),
+                           text("DATA_TYPE"),
+                           signed_number("CHARACTER_MAXIMUM_LENGTH"),
+                           signed_number("CHARACTER_OCTET_LENGTH"),
+                           number("NUMERIC_PRECISION"),
+                           number("NUMERIC_SCALE"),
+                           number("DATETIME_PRECISION"),
+                           text("CHARACTER_SET_NAME"),
+                           text("COLLATION_NAME"),
+                           long_text("COLUMN_TYPE"),
+                           text("COLUMN_KEY", 3),
+                           text("EXTRA", 256),
+                           text("PRIVILEGES", 154),
+                           text("COLUMN_COMMENT", 1024),
+                           long_text("GENERATION_EXPRESSION"),
+                           number("SRS_ID")}),
        columns_rows},
-      {virtual_definition(kSchema, "STATISTICS",
-                          {text("TABLE_CATALOG"), text("TABLE_SCHEMA"), text("TABLE_NAME"), signed_number("NON_UNIQUE"), text("INDEX_SCHEMA"),
-                           text("INDEX_NAME"), number("SEQ_IN_INDEX"), text("COLUMN_NAME"), text("COLLATION", 1), signed_number("CARDINALITY"),
-                           signed_number("SUB_PART"), text("PACKED"), text("NULLABLE", 3), text("INDEX_TYPE", 11), text("COMMENT", 8),
-                           text("INDEX_COMMENT", 2048), text("IS_VISIBLE", 3), long_text("EXPRESSION")}),
+      {virtual_definition(
+           kSchema, "STATISTICS",
+           {text("TABLE_CATALOG"), text("TABLE_SCHEMA"), text("TABLE_NAME"), signed_number("NON_UNIQUE"),
+            text("INDEX_SCHEMA"), text("INDEX_NAME"), number("SEQ_IN_INDEX"), text("COLUMN_NAME"),
+            text("COLLATION", 1), signed_number("CARDINALITY"), signed_number("SUB_PART"), text("PACKED"),
+            text("NULLABLE", 3), text("INDEX_TYPE", 11), text("COMMENT", 8), text("INDEX_COMMENT", 2048),
+            text("IS_VISIBLE", 3), long_text("EXPRESSION")}),
        statistics_rows},
-      {virtual_definition(kSchema, "KEY_COLUMN_USAGE",
-                          {text("CONSTRAINT_CATALOG"), text("CONSTRAINT_SCHEMA"), text("CONSTRAINT_NAME"), text("TABLE_CATALOG"), text("TABLE_SCHEMA"),
-                           text("TABLE_NAME"), text("COLUMN_NAME"), number("ORDINAL_POSITION"), number("POSITION_IN_UNIQUE_CONSTRAINT"),
-                           text("REFERENCED_TABLE_SCHEMA"), text("REFERENCED_TABLE_NAME"), text("REFERENCED_COLUMN_NAME")}),
+      {virtual_definition(
+           kSchema, "KEY_COLUMN_USAGE",
+           {text("CONSTRAINT_CATALOG"), text("CONSTRAINT_SCHEMA"), text("CONSTRAINT_NAME"),
+            text("TABLE_CATALOG"), text("TABLE_SCHEMA"), text("TABLE_NAME"), text("COLUMN_NAME"),
+            number("ORDINAL_POSITION"), number("POSITION_IN_UNIQUE_CONSTRAINT"),
+            text("REFERENCED_TABLE_SCHEMA"), text("REFERENCED_TABLE_NAME"), text("REFERENCED_COLUMN_NAME")}),
        key_column_usage_rows},
-      {virtual_definition(kSchema, "TABLE_CONSTRAINTS",
-                          {text("CONSTRAINT_CATALOG"), text("CONSTRAINT_SCHEMA"), text("CONSTRAINT_NAME"), text("TABLE_SCHEMA"), text("TABLE_NAME"),
-                           text("CONSTRAINT_TYPE", 11), text("ENFORCED", 3)}),
+      {virtual_definition(
+           kSchema, "TABLE_CONSTRAINTS",
+           {text("CONSTRAINT_CATALOG"), text("CONSTRAINT_SCHEMA"), text("CONSTRAINT_NAME"),
+            text("TABLE_SCHEMA"), text("TABLE_NAME"), text("CONSTRAINT_TYPE", 11), text("ENFORCED", 3)}),
        table_constraints_rows},
-      empty_table("REFERENTIAL_CONSTRAINTS", {"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "UNIQUE_CONSTRAINT_NAME", "MATCH_OPTION",
-                                              "UPDATE_RULE", "DELETE_RULE", "TABLE_NAME", "REFERENCED_TABLE_NAME"}),
+      empty_table("REFERENTIAL_CONSTRAINTS",
+                  {"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "UNIQUE_CONSTRAINT_NAME",
+                   "MATCH_OPTION", "UPDATE_RULE", "DELETE_RULE", "TABLE_NAME", "REFERENCED_TABLE_NAME"}),
       empty_table("VIEWS", {"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "VIEW_DEFINITION"}),
-      empty_table("ROUTINES", {"SPECIFIC_NAME", "ROUTINE_CATALOG", "ROUTINE_SCHEMA", "ROUTINE_NAME", "ROUTINE_TYPE"}),
-      empty_table("TRIGGERS", {"TRIGGER_CATALOG", "TRIGGER_SCHEMA", "TRIGGER_NAME", "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"}),
+      empty_table("ROUTINES",
+                  {"SPECIFIC_NAME", "ROUTINE_CATALOG", "ROUTINE_SCHEMA", "ROUTINE_NAME", "ROUTINE_TYPE"}),
+      empty_table("TRIGGERS", {"TRIGGER_CATALOG", "TRIGGER_SCHEMA", "TRIGGER_NAME", "EVENT_OBJECT_SCHEMA",
+                               "EVENT_OBJECT_TABLE"}),
       empty_table("EVENTS", {"EVENT_CATALOG", "EVENT_SCHEMA", "EVENT_NAME"}),
-      empty_table("PARTITIONS", {"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "PARTITION_NAME", "SUBPARTITION_NAME", "PARTITION_METHOD", "TABLE_ROWS", "TABLESPACE_NAME"}),
-      empty_table("FILES", {"FILE_ID", "FILE_NAME", "FILE_TYPE", "TABLESPACE_NAME", "LOGFILE_GROUP_NAME", "TOTAL_EXTENTS", "INITIAL_SIZE", "ENGINE",
-                            "EXTRA"}),
+      empty_table("PARTITIONS", {"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "PARTITION_NAME",
+                                 "SUBPARTITION_NAME", "PARTITION_METHOD", "TABLE_ROWS", "TABLESPACE_NAME"}),
+      empty_table("FILES", {"FILE_ID", "FILE_NAME", "FILE_TYPE", "TABLESPACE_NAME", "LOGFILE_GROUP_NAME",
+                            "TOTAL_EXTENTS", "INITIAL_SIZE", "ENGINE", "EXTRA"}),
       empty_table("COLUMN_STATISTICS", {"SCHEMA_NAME", "TABLE_NAME", "COLUMN_NAME", "HISTOGRAM"}),
   };
 }

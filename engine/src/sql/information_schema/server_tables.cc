@@ -10,7 +10,8 @@ using namespace virtual_column;
 constexpr const char* kSchema = "information_schema";
 
 std::vector<Row> engines_rows(SessionState&) {
-  return {{text_value("ROCKS"), text_value("DEFAULT"), text_value("RocksDB tables whose only log is the binlog; ENGINE=InnoDB means this one"),
+  return {{text_value("ROCKS"), text_value("DEFAULT"),
+           text_value("RocksDB tables whose only log is the binlog; ENGINE=InnoDB means this one"),
            text_value("YES"), text_value("NO"), text_value("YES")}};
 }
 
@@ -20,8 +21,9 @@ std::vector<Row> processlist_rows(SessionState& session) {
   for (const auto& process : session.server.processes->list()) {
     if (!all && process.user != session.account.user) continue;
     auto optional = [](const std::string& text) { return text.empty() ? Value::null() : text_value(text); };
-    rows.push_back({number_value(process.id), text_value(process.user), text_value(process.host), optional(process.db), text_value(process.command),
-                    number_value(process.seconds), text_value(process.state), optional(process.info)});
+    rows.push_back({number_value(process.id), text_value(process.user), text_value(process.host),
+                    optional(process.db), text_value(process.command), number_value(process.seconds),
+                    text_value(process.state), optional(process.info)});
   }
   return rows;
 }
@@ -29,7 +31,8 @@ std::vector<Row> processlist_rows(SessionState& session) {
 std::vector<Row> character_sets_rows(SessionState&) {
   std::vector<Row> rows;
   for (const auto& charset : all_charsets()) {
-    rows.push_back({text_value(charset.name), text_value(charset.default_collation), text_value(charset.description), number_value(charset.max_bytes)});
+    rows.push_back({text_value(charset.name), text_value(charset.default_collation),
+                    text_value(charset.description), number_value(charset.max_bytes)});
   }
   return rows;
 }
@@ -39,18 +42,22 @@ std::vector<Row> collations_rows(SessionState&) {
   for (const auto& collation : all_collations()) {
     const auto& charset = charset_info(collation.charset);
     rows.push_back({text_value(collation.name), text_value(charset.name), number_value(collation.id),
-                    text_value(charset.default_collation == collation.name ? "Yes" : ""), text_value("Yes"), number_value(1),
-                    text_value(collation.pad_space ? "PAD SPACE" : "NO PAD")});
+                    text_value(charset.default_collation == collation.name ? "Yes" : ""), text_value("Yes"),
+                    number_value(1), text_value(collation.pad_space ? "PAD SPACE" : "NO PAD")});
   }
   return rows;
 }
 
 std::vector<Row> plugins_rows(SessionState&) {
   auto builtin = [](std::string_view name, std::string_view type) {
-    return Row{text_value(name), text_value("1.0"), text_value("ACTIVE"), text_value(type), Value::null(), text_value("Apache-2.0")};
+    return Row{text_value(name), text_value("1.0"), text_value("ACTIVE"),
+               text_value(type), Value::null(),     text_value("Apache-2.0")};
   };
-  return {builtin("binlog", "STORAGE ENGINE"), builtin("ROCKS", "STORAGE ENGINE"), builtin("caching_sha2_password", "AUTHENTICATION"),
-          builtin("mysql_native_password", "AUTHENTICATION"), builtin("rpl_semi_sync_source", "REPLICATION"),
+  return {builtin("binlog", "STORAGE ENGINE"),
+          builtin("ROCKS", "STORAGE ENGINE"),
+          builtin("caching_sha2_password", "AUTHENTICATION"),
+          builtin("mysql_native_password", "AUTHENTICATION"),
+          builtin("rpl_semi_sync_source", "REPLICATION"),
           builtin("rpl_semi_sync_replica", "REPLICATION")};
 }
 
@@ -69,20 +76,30 @@ std::vector<Row> user_privileges_rows(SessionState& session) {
 
 std::vector<VirtualTable> server_tables() {
   return {
-      {virtual_definition(kSchema, "ENGINES", {text("ENGINE"), text("SUPPORT", 8), text("COMMENT", 80), text("TRANSACTIONS", 3), text("XA", 3), text("SAVEPOINTS", 3)}),
+      {virtual_definition(kSchema, "ENGINES",
+                          {text("ENGINE"), text("SUPPORT", 8), text("COMMENT", 80), text("TRANSACTIONS", 3),
+                           text("XA", 3), text("SAVEPOINTS", 3)}),
        engines_rows},
-      {virtual_definition(kSchema, "PROCESSLIST", {number("ID"), text("USER", 32), text("HOST", 261), text("DB"), text("COMMAND", 16), signed_number("TIME"),
-                                                   text("STATE"), long_text("INFO")}),
+      {virtual_definition(kSchema, "PROCESSLIST",
+                          {number("ID"), text("USER", 32), text("HOST", 261), text("DB"), text("COMMAND", 16),
+                           signed_number("TIME"), text("STATE"), long_text("INFO")}),
        processlist_rows},
-      {virtual_definition(kSchema, "CHARACTER_SETS", {text("CHARACTER_SET_NAME"), text("DEFAULT_COLLATE_NAME"), text("DESCRIPTION", 2048), number("MAXLEN")}),
+      {virtual_definition(kSchema, "CHARACTER_SETS",
+                          {text("CHARACTER_SET_NAME"), text("DEFAULT_COLLATE_NAME"),
+                           text("DESCRIPTION", 2048), number("MAXLEN")}),
        character_sets_rows},
-      {virtual_definition(kSchema, "COLLATIONS", {text("COLLATION_NAME"), text("CHARACTER_SET_NAME"), number("ID"), text("IS_DEFAULT", 3),
-                                                  text("IS_COMPILED", 3), number("SORTLEN"), text("PAD_ATTRIBUTE", 9)}),
+      {virtual_definition(
+           kSchema, "COLLATIONS",
+           {text("COLLATION_NAME"), text("CHARACTER_SET_NAME"), number("ID"), text("IS_DEFAULT", 3),
+            text("IS_COMPILED", 3), number("SORTLEN"), text("PAD_ATTRIBUTE", 9)}),
        collations_rows},
-      {virtual_definition(kSchema, "PLUGINS", {text("PLUGIN_NAME"), text("PLUGIN_VERSION", 20), text("PLUGIN_STATUS", 10), text("PLUGIN_TYPE", 80),
-                                               text("PLUGIN_LIBRARY"), text("PLUGIN_LICENSE", 80)}),
+      {virtual_definition(kSchema, "PLUGINS",
+                          {text("PLUGIN_NAME"), text("PLUGIN_VERSION", 20), text("PLUGIN_STATUS", 10),
+                           text("PLUGIN_TYPE", 80), text("PLUGIN_LIBRARY"), text("PLUGIN_LICENSE", 80)}),
        plugins_rows},
-      {virtual_definition(kSchema, "USER_PRIVILEGES", {text("GRANTEE", 292), text("TABLE_CATALOG"), long_text("PRIVILEGE_TYPE"), text("IS_GRANTABLE", 3)}),
+      {virtual_definition(kSchema, "USER_PRIVILEGES",
+                          {text("GRANTEE", 292), text("TABLE_CATALOG"), long_text("PRIVILEGE_TYPE"),
+                           text("IS_GRANTABLE", 3)}),
        user_privileges_rows},
   };
 }

@@ -10,7 +10,8 @@
 namespace commitd::sql {
 namespace {
 
-// MySQL's name for a figure that /metrics has under ours; every other metric appears under its own name, capitalised.
+// MySQL's name for a figure that /metrics has under ours; every other metric appears under its own name,
+// capitalised.
 const std::map<std::string, std::string>& mysql_names() {
   static const std::map<std::string, std::string> names = {
       {"commitd_connections_total", "Connections"},
@@ -30,13 +31,15 @@ const std::map<std::string, std::string>& mysql_names() {
 }
 
 std::string number_text(double value) {
-  return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{}", static_cast<int64_t>(value)) : fmt::format("{:.6f}", value);
+  return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{}", static_cast<int64_t>(value))
+                                                              : fmt::format("{:.6f}", value);
 }
 
 // commitd_commands_total{command="select"} → Com_select; other labels are appended.
 std::string status_name(const std::string& metric) {
   constexpr std::string_view kCommand = "commitd_commands_total{command=\"";
-  if (metric.starts_with(kCommand)) return "Com_" + metric.substr(kCommand.size(), metric.size() - kCommand.size() - 2);
+  if (metric.starts_with(kCommand))
+    return "Com_" + metric.substr(kCommand.size(), metric.size() - kCommand.size() - 2);
   std::string name;
   for (char c : metric) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   while (!name.empty() && name.back() == '_') name.pop_back();
@@ -56,7 +59,8 @@ std::vector<std::pair<std::string, std::string>> status_values(SessionState& ses
     if (name.starts_with("Com_")) queries += value;
     values[name] = number_text(value);
     if (metric == "process_start_time_seconds") {
-      values["Uptime"] = number_text(std::max(0.0, std::floor(static_cast<double>(session.statement_microseconds) / 1e6 - value)));
+      values["Uptime"] = number_text(
+          std::max(0.0, std::floor(static_cast<double>(session.statement_microseconds) / 1e6 - value)));
     }
   }
   values["Queries"] = values["Questions"] = number_text(queries);

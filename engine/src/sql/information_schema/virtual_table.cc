@@ -18,7 +18,8 @@ const Registry& registry() {
   static const Registry tables = [] {
     Registry all;
     for (auto* group : {&schema_tables, &server_tables, &performance_tables}) {
-      for (auto& table : (*group)()) all[{lower(table.definition->db), lower(table.definition->name)}] = std::move(table);
+      for (auto& table : (*group)())
+        all[{lower(table.definition->db), lower(table.definition->name)}] = std::move(table);
     }
     return all;
   }();
@@ -58,15 +59,23 @@ bool is_virtual_database(std::string_view db) {
 
 namespace virtual_column {
 
-ColumnDef text(std::string name, uint32_t length) { return column(std::move(name), FieldType::VarChar, length, kUtf8mb3GeneralCi); }
-ColumnDef long_text(std::string name) { return column(std::move(name), FieldType::LongBlob, UINT32_MAX, kUtf8mb3GeneralCi); }
+ColumnDef text(std::string name, uint32_t length) {
+  return column(std::move(name), FieldType::VarChar, length, kUtf8mb3GeneralCi);
+}
+ColumnDef long_text(std::string name) {
+  return column(std::move(name), FieldType::LongBlob, UINT32_MAX, kUtf8mb3GeneralCi);
+}
 ColumnDef number(std::string name) {
   auto definition = column(std::move(name), FieldType::LongLong, 21, 63);
   definition.is_unsigned = true;
   return definition;
 }
-ColumnDef signed_number(std::string name) { return column(std::move(name), FieldType::LongLong, 21, 63); }
-ColumnDef datetime(std::string name) { return column(std::move(name), FieldType::DateTime2, 19, 63); }
+ColumnDef signed_number(std::string name) {
+  return column(std::move(name), FieldType::LongLong, 21, 63);
+}
+ColumnDef datetime(std::string name) {
+  return column(std::move(name), FieldType::DateTime2, 19, 63);
+}
 
 }  // namespace virtual_column
 

@@ -1,5 +1,5 @@
-// Tables that are computed when they are read: information_schema, performance_schema, and what SHOW lists. A definition and a function
-// that makes the rows; everything else about them is an ordinary SELECT.
+// Tables that are computed when they are read: information_schema, performance_schema, and what SHOW lists. A
+// definition and a function that makes the rows; everything else about them is an ordinary SELECT.
 #pragma once
 
 #include <functional>
@@ -34,12 +34,17 @@ ColumnDef datetime(std::string name);
 }  // namespace virtual_column
 TablePtr virtual_definition(std::string db, std::string name, std::vector<ColumnDef> columns);
 
-inline Value text_value(std::string_view text) { return Value::string(std::string(text)); }
-inline Value number_value(uint64_t number) { return Value::unsigned_integer(number); }
+inline Value text_value(std::string_view text) {
+  return Value::string(std::string(text));
+}
+inline Value number_value(uint64_t number) {
+  return Value::unsigned_integer(number);
+}
 
 // The tables of each file.
-std::vector<VirtualTable> schema_tables();       // schemata, tables, columns, statistics, key_column_usage …
-std::vector<VirtualTable> server_tables();       // engines, processlist, character_sets, collations, plugins, user_privileges
+std::vector<VirtualTable> schema_tables();  // schemata, tables, columns, statistics, key_column_usage …
+std::vector<VirtualTable>
+server_tables();  // engines, processlist, character_sets, collations, plugins, user_privileges
 std::vector<VirtualTable> performance_tables();  // performance_schema
 
 }  // namespace commitd::sql

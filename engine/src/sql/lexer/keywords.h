@@ -1,4 +1,5 @@
-// Words with a meaning in the grammar. Reserved ones cannot be identifiers without quotes (MySQL's list, as far as it is used here).
+// Words with a meaning in the grammar. Reserved ones cannot be identifiers without quotes (MySQL's list, as
+// far as it is used here).
 #pragma once
 
 #include <cstdint>
@@ -85,6 +86,8 @@ enum class Word : uint16_t {
 };
 
 Word find_word(std::string_view identifier);  // any case
-inline bool is_reserved(Word word) { return word != Word::NotAWord && word < Word::FirstFree_; }
+inline bool is_reserved(Word word) {
+  return word != Word::NotAWord && word < Word::FirstFree_;
+}
 
 }  // namespace commitd::sql

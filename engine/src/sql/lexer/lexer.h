@@ -1,5 +1,5 @@
-// Splits a statement's text into tokens. Comments disappear, but for /*! … */, whose content counts (as in MySQL, also with a version
-// number that is not greater than ours).
+// Splits a statement's text into tokens. Comments disappear, but for /*! … */, whose content counts (as in
+// MySQL, also with a version number that is not greater than ours).
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,47 @@
 namespace commitd::sql {
 
 enum class TokenKind : uint8_t {
-  End, Identifier, QuotedIdentifier, String, Integer, Decimal, Float, Hex, Bits, Parameter, UserVariable, SystemVariable, Symbol, Invalid,
+  End,
+  Identifier,
+  QuotedIdentifier,
+  String,
+  Integer,
+  Decimal,
+  Float,
+  Hex,
+  Bits,
+  Parameter,
+  UserVariable,
+  SystemVariable,
+  Symbol,
+  Invalid,
 };
 
 // Symbols of more than one character; the others are their character.
 enum class Symbol : uint16_t {
-  None = 0, LessEqual = 256, GreaterEqual, NotEqual, NullSafeEqual, ShiftLeft, ShiftRight, AndAnd, OrOr, Assign, JsonExtract, JsonUnquote,
+  None = 0,
+  LessEqual = 256,
+  GreaterEqual,
+  NotEqual,
+  NullSafeEqual,
+  ShiftLeft,
+  ShiftRight,
+  AndAnd,
+  OrOr,
+  Assign,
+  JsonExtract,
+  JsonUnquote,
 };
-constexpr Symbol symbol(char c) { return static_cast<Symbol>(static_cast<unsigned char>(c)); }
+constexpr Symbol symbol(char c) {
+  return static_cast<Symbol>(static_cast<unsigned char>(c));
+}
 
 struct Token {
   TokenKind kind = TokenKind::End;
-  Word word = Word::NotAWord;      // Identifier
+  Word word = Word::NotAWord;  // Identifier
   Symbol symbol = Symbol::None;
-  std::string_view text;           // meaning: unquoted, unescaped; digits of Hex and Bits
-  const char* begin = nullptr;     // in the statement's text
+  std::string_view text;        // meaning: unquoted, unescaped; digits of Hex and Bits
+  const char* begin = nullptr;  // in the statement's text
   const char* end = nullptr;
 };
 

@@ -95,7 +95,8 @@ void Grammar::privileges(ast::GrantStatement& grant) {
   }
   do {
     const char* begin = peek().begin;
-    while (!failed() && !is(',') && !is(Word::On) && !is(Word::To) && peek().kind == TokenKind::Identifier) advance();
+    while (!failed() && !is(',') && !is(Word::On) && !is(Word::To) && peek().kind == TokenKind::Identifier)
+      advance();
     if (is('(')) unsupported("column privileges");
     if (previous_end_to(begin).empty()) fail();
     grant.privileges.push_back(upper(previous_end_to(begin)));
@@ -123,8 +124,10 @@ ast::Statement* Grammar::grant(bool revoke) {
     }
   }
   if (!grant->table.empty()) unsupported("table privileges: grant them on the database");
-  if (revoke) expect(Word::From);
-  else expect(Word::To);
+  if (revoke)
+    expect(Word::From);
+  else
+    expect(Word::To);
   do {
     grant->accounts.push_back(account_name());
     if (is(Word::Identified)) unsupported("GRANT … IDENTIFIED: create the account first");

@@ -54,7 +54,8 @@ ast::Statement* Grammar::set_transaction(VariableScope scope) {
   do {
     if (accept(Word::Isolation)) {
       expect(Word::Level);
-      if (accept(Word::Serializable)) set->isolation = "SERIALIZABLE";
+      if (accept(Word::Serializable))
+        set->isolation = "SERIALIZABLE";
       else if (accept(Word::Repeatable)) {
         expect(Word::Read);
         set->isolation = "REPEATABLE-READ";
@@ -92,7 +93,8 @@ void Grammar::set_item(ast::SetStatement& statement) {
   using What = ast::SetItem::What;
   ast::SetItem item;
   const bool names = is(Word::Names);
-  if (accept(Word::Names) || accept(Word::Charset) || accept(Word::Character, Word::Set) || accept(Word::Char, Word::Set)) {
+  if (accept(Word::Names) || accept(Word::Charset) || accept(Word::Character, Word::Set) ||
+      accept(Word::Char, Word::Set)) {
     item.what = names ? What::Names : What::CharacterSet;
     item.name = accept(Word::Default) ? std::string_view("utf8mb4") : string_or_identifier();
     if (accept(Word::Collate)) item.collation = string_or_identifier();
@@ -109,10 +111,14 @@ void Grammar::set_item(ast::SetStatement& statement) {
     const Word word = peek().word;
     const bool dotted = peek_next().kind == TokenKind::Symbol && peek_next().symbol == symbol('.');
     if (prefixed ? dotted : !(peek_next().kind == TokenKind::Symbol)) {
-      if (word == Word::Global) item.scope = VariableScope::Global;
-      else if (word == Word::Session || word == Word::Local) item.scope = VariableScope::Session;
-      else if (word == Word::Persist) item.scope = VariableScope::Persist;
-      else if (word == Word::PersistOnly) item.scope = VariableScope::PersistOnly;
+      if (word == Word::Global)
+        item.scope = VariableScope::Global;
+      else if (word == Word::Session || word == Word::Local)
+        item.scope = VariableScope::Session;
+      else if (word == Word::Persist)
+        item.scope = VariableScope::Persist;
+      else if (word == Word::PersistOnly)
+        item.scope = VariableScope::PersistOnly;
       if (item.scope != VariableScope::Unspecified) {
         advance();
         if (prefixed) expect('.');
@@ -123,7 +129,8 @@ void Grammar::set_item(ast::SetStatement& statement) {
     advance();
   }
   if (!accept('=') && !accept(Symbol::Assign)) fail();
-  if (item.what == What::SystemVariable && (is(Word::Default) || is(Word::On) || is(Word::All) || is(Word::Binary))) {
+  if (item.what == What::SystemVariable &&
+      (is(Word::Default) || is(Word::On) || is(Word::All) || is(Word::Binary))) {
     // Words that are values here although they are reserved.
     if (!is(Word::Default)) {
       item.value = make(ast::ExprKind::String);
@@ -133,7 +140,8 @@ void Grammar::set_item(ast::SetStatement& statement) {
   } else {
     item.value = expression();
     // SET sql_mode = ANSI: a bare word is a string.
-    if (item.what == What::SystemVariable && item.value->kind == ast::ExprKind::Column && item.value->table.empty()) {
+    if (item.what == What::SystemVariable && item.value->kind == ast::ExprKind::Column &&
+        item.value->table.empty()) {
       item.value->kind = ast::ExprKind::String;
     }
   }
@@ -192,26 +200,48 @@ ast::Statement* Grammar::alter_instance() {
   using What = ast::ControlInstanceStatement::What;
   auto* control = arena_.make<ast::ControlInstanceStatement>();
   if (accept(Word::Initialize)) return control;
-  if (accept(Word::Fence)) control->what = What::Fence;
-  else if (accept(Word::Promote)) control->what = What::Promote;
-  else if (accept(Word::Follow)) control->what = What::Follow;
-  else if (accept(Word::Quorum)) control->what = What::Quorum;
-  else fail();
+  if (accept(Word::Fence))
+    control->what = What::Fence;
+  else if (accept(Word::Promote))
+    control->what = What::Promote;
+  else if (accept(Word::Follow))
+    control->what = What::Follow;
+  else if (accept(Word::Quorum))
+    control->what = What::Quorum;
+  else
+    fail();
   expect(Word::Epoch);
   control->epoch = unsigned_number();
   while (!failed() && peek().kind == TokenKind::Identifier) {
     const Word word = peek().word;
     advance();
     switch (word) {
-      case Word::Version: control->version = unsigned_number(); break;
-      case Word::WaitCount: control->wait_count = unsigned_number(); break;
-      case Word::Members: control->members = string_literal(); break;
-      case Word::SourceHost: control->host = string_literal(); break;
-      case Word::SourcePort: control->port = unsigned_number(); break;
-      case Word::SourceUuid: control->uuid = string_literal(); break;
-      case Word::SourceUser: control->user = string_literal(); break;
-      case Word::SourcePassword: control->password = string_literal(); break;
-      default: fail();
+      case Word::Version:
+        control->version = unsigned_number();
+        break;
+      case Word::WaitCount:
+        control->wait_count = unsigned_number();
+        break;
+      case Word::Members:
+        control->members = string_literal();
+        break;
+      case Word::SourceHost:
+        control->host = string_literal();
+        break;
+      case Word::SourcePort:
+        control->port = unsigned_number();
+        break;
+      case Word::SourceUuid:
+        control->uuid = string_literal();
+        break;
+      case Word::SourceUser:
+        control->user = string_literal();
+        break;
+      case Word::SourcePassword:
+        control->password = string_literal();
+        break;
+      default:
+        fail();
     }
   }
   return control;
@@ -235,13 +265,20 @@ ast::Statement* Grammar::change_source() {
     for (std::string_view prefix : {"SOURCE_", "MASTER_"}) {
       if (option.substr(0, prefix.size()) == prefix) option.remove_prefix(prefix.size());
     }
-    if (option == "HOST") change->host = string_literal();
-    else if (option == "USER") change->user = string_literal();
-    else if (option == "PASSWORD") change->password = string_literal();
-    else if (option == "PORT") change->port = unsigned_number();
-    else if (option == "AUTO_POSITION") change->auto_position = unsigned_number() != 0;
-    else if (option == "LOG_FILE" || option == "LOG_POS") unsupported("positions in CHANGE REPLICATION SOURCE: use SOURCE_AUTO_POSITION = 1");
-    else advance();  // SOURCE_CONNECT_RETRY, GET_SOURCE_PUBLIC_KEY …: fixed here
+    if (option == "HOST")
+      change->host = string_literal();
+    else if (option == "USER")
+      change->user = string_literal();
+    else if (option == "PASSWORD")
+      change->password = string_literal();
+    else if (option == "PORT")
+      change->port = unsigned_number();
+    else if (option == "AUTO_POSITION")
+      change->auto_position = unsigned_number() != 0;
+    else if (option == "LOG_FILE" || option == "LOG_POS")
+      unsupported("positions in CHANGE REPLICATION SOURCE: use SOURCE_AUTO_POSITION = 1");
+    else
+      advance();  // SOURCE_CONNECT_RETRY, GET_SOURCE_PUBLIC_KEY …: fixed here
   } while (accept(','));
   return change;
 }
@@ -302,7 +339,8 @@ ast::Statement* Grammar::lock_tables() {
     do {
       table_name();
       optional_alias(false);
-      if (accept(Word::Read)) accept(Word::Local);
+      if (accept(Word::Read))
+        accept(Word::Local);
       else {
         accept(Word::LowPriority);
         expect(Word::Write);

@@ -27,11 +27,16 @@ bool Grammar::charset_option(std::string_view& charset, std::string_view& collat
 
 void Grammar::type_attributes(ast::ColumnType& type) {
   for (;;) {
-    if (accept(Word::Unsigned)) type.is_unsigned = true;
-    else if (accept(Word::Signed)) type.is_unsigned = false;
-    else if (accept(Word::ZeroFill)) type.is_unsigned = true;
-    else if (accept(Word::Binary)) type.binary_attribute = true;
-    else if (!charset_option(type.charset, type.collation)) return;
+    if (accept(Word::Unsigned))
+      type.is_unsigned = true;
+    else if (accept(Word::Signed))
+      type.is_unsigned = false;
+    else if (accept(Word::ZeroFill))
+      type.is_unsigned = true;
+    else if (accept(Word::Binary))
+      type.binary_attribute = true;
+    else if (!charset_option(type.charset, type.collation))
+      return;
   }
 }
 
@@ -43,33 +48,53 @@ ast::ColumnType Grammar::column_type() {
   advance();
   bool binary = false;
   switch (word) {
-    case Word::TinyInt: type.type = FieldType::Tiny; break;
-    case Word::SmallInt: type.type = FieldType::Short; break;
-    case Word::MediumInt: type.type = FieldType::Int24; break;
+    case Word::TinyInt:
+      type.type = FieldType::Tiny;
+      break;
+    case Word::SmallInt:
+      type.type = FieldType::Short;
+      break;
+    case Word::MediumInt:
+      type.type = FieldType::Int24;
+      break;
     case Word::Int:
-    case Word::Integer: type.type = FieldType::Long; break;
-    case Word::BigInt: type.type = FieldType::LongLong; break;
+    case Word::Integer:
+      type.type = FieldType::Long;
+      break;
+    case Word::BigInt:
+      type.type = FieldType::LongLong;
+      break;
     case Word::Bool:
     case Word::Boolean:
       type.type = FieldType::Tiny;
       type.length = 1;
       break;
-    case Word::Bit: type.type = FieldType::Bit; break;
+    case Word::Bit:
+      type.type = FieldType::Bit;
+      break;
     case Word::Decimal:
     case Word::Numeric:
-    case Word::Fixed: type.type = FieldType::NewDecimal; break;
-    case Word::Float: type.type = FieldType::Float; break;
+    case Word::Fixed:
+      type.type = FieldType::NewDecimal;
+      break;
+    case Word::Float:
+      type.type = FieldType::Float;
+      break;
     case Word::Double:
       accept(Word::Precision);
       type.type = FieldType::Double;
       break;
-    case Word::Real: type.type = FieldType::Double; break;
+    case Word::Real:
+      type.type = FieldType::Double;
+      break;
     case Word::Char:
     case Word::Character:
     case Word::NChar:
       type.type = accept_plain("varying") ? FieldType::VarChar : FieldType::String;
       break;
-    case Word::VarChar: type.type = FieldType::VarChar; break;
+    case Word::VarChar:
+      type.type = FieldType::VarChar;
+      break;
     case Word::Binary:
       type.type = FieldType::String;
       binary = true;
@@ -78,20 +103,52 @@ ast::ColumnType Grammar::column_type() {
       type.type = FieldType::VarChar;
       binary = true;
       break;
-    case Word::TinyText: type.type = FieldType::TinyBlob; break;
-    case Word::Text: type.type = FieldType::Blob; break;
-    case Word::MediumText: type.type = FieldType::MediumBlob; break;
-    case Word::LongText: type.type = FieldType::LongBlob; break;
-    case Word::TinyBlob: type.type = FieldType::TinyBlob; binary = true; break;
-    case Word::Blob: type.type = FieldType::Blob; binary = true; break;
-    case Word::MediumBlob: type.type = FieldType::MediumBlob; binary = true; break;
-    case Word::LongBlob: type.type = FieldType::LongBlob; binary = true; break;
-    case Word::Date: type.type = FieldType::Date; break;
-    case Word::Time: type.type = FieldType::Time2; break;
-    case Word::DateTime: type.type = FieldType::DateTime2; break;
-    case Word::Timestamp: type.type = FieldType::Timestamp2; break;
-    case Word::Year: type.type = FieldType::Year; break;
-    case Word::Json: type.type = FieldType::Json; break;
+    case Word::TinyText:
+      type.type = FieldType::TinyBlob;
+      break;
+    case Word::Text:
+      type.type = FieldType::Blob;
+      break;
+    case Word::MediumText:
+      type.type = FieldType::MediumBlob;
+      break;
+    case Word::LongText:
+      type.type = FieldType::LongBlob;
+      break;
+    case Word::TinyBlob:
+      type.type = FieldType::TinyBlob;
+      binary = true;
+      break;
+    case Word::Blob:
+      type.type = FieldType::Blob;
+      binary = true;
+      break;
+    case Word::MediumBlob:
+      type.type = FieldType::MediumBlob;
+      binary = true;
+      break;
+    case Word::LongBlob:
+      type.type = FieldType::LongBlob;
+      binary = true;
+      break;
+    case Word::Date:
+      type.type = FieldType::Date;
+      break;
+    case Word::Time:
+      type.type = FieldType::Time2;
+      break;
+    case Word::DateTime:
+      type.type = FieldType::DateTime2;
+      break;
+    case Word::Timestamp:
+      type.type = FieldType::Timestamp2;
+      break;
+    case Word::Year:
+      type.type = FieldType::Year;
+      break;
+    case Word::Json:
+      type.type = FieldType::Json;
+      break;
     case Word::Enum:
     case Word::Set: {
       type.type = word == Word::Enum ? FieldType::Enum : FieldType::Set;
@@ -103,7 +160,8 @@ ast::ColumnType Grammar::column_type() {
       expect(')');
       break;
     }
-    default: unsupported(written.empty() ? std::string_view("this column type") : written);
+    default:
+      unsupported(written.empty() ? std::string_view("this column type") : written);
   }
   type_length(type);
   if (binary) type.charset = "binary";
@@ -126,7 +184,8 @@ bool Grammar::column_attribute(ast::ColumnSpec& column) {
     column.nullable = true;
   } else if (accept(Word::Default)) {
     if (is('(')) unsupported("expressions as column defaults");
-    if (accept(Word::CurrentTimestamp) || accept(Word::LocalTimestamp) || accept(Word::LocalTime) || accept_plain("now")) {
+    if (accept(Word::CurrentTimestamp) || accept(Word::LocalTimestamp) || accept(Word::LocalTime) ||
+        accept_plain("now")) {
       current_timestamp_precision();
       column.default_current_timestamp = true;
     } else {
@@ -134,7 +193,8 @@ bool Grammar::column_attribute(ast::ColumnSpec& column) {
     }
   } else if (accept(Word::On)) {
     expect(Word::Update);
-    if (!accept(Word::CurrentTimestamp) && !accept(Word::LocalTimestamp) && !accept(Word::LocalTime)) expect_plain("now");
+    if (!accept(Word::CurrentTimestamp) && !accept(Word::LocalTimestamp) && !accept(Word::LocalTime))
+      expect_plain("now");
     current_timestamp_precision();
     column.on_update_current_timestamp = true;
   } else if (accept(Word::AutoIncrement)) {

@@ -63,7 +63,8 @@ void Grammar::index_options() {
   }
 }
 
-// [CONSTRAINT name] PRIMARY KEY | UNIQUE [KEY] | KEY | INDEX …; false when something else (a column) stands here.
+// [CONSTRAINT name] PRIMARY KEY | UNIQUE [KEY] | KEY | INDEX …; false when something else (a column) stands
+// here.
 bool Grammar::index_definition(ast::IndexSpec& index) {
   const bool constraint = accept(Word::Constraint);
   if (constraint && at_identifier()) index.name = identifier();
@@ -118,9 +119,9 @@ bool Grammar::table_option(ast::TableOptions& options) {
   } else if (accept(Word::AutoIncrement)) {
     accept('=');
     options.auto_increment = unsigned_number();
-  } else if (accept(Word::RowFormat) || accept(Word::StatsPersistent) || accept(Word::KeyBlockSize) || accept(Word::MaxRows) ||
-             accept(Word::MinRows) || accept(Word::AvgRowLength) || accept(Word::PackKeys) || accept(Word::Checksum) ||
-             accept(Word::DelayKeyWrite)) {
+  } else if (accept(Word::RowFormat) || accept(Word::StatsPersistent) || accept(Word::KeyBlockSize) ||
+             accept(Word::MaxRows) || accept(Word::MinRows) || accept(Word::AvgRowLength) ||
+             accept(Word::PackKeys) || accept(Word::Checksum) || accept(Word::DelayKeyWrite)) {
     accept('=');
     advance();
   } else {
@@ -238,8 +239,10 @@ void Grammar::add_action(ast::AlterTableStatement& alter, ast::AlterAction& acti
     return;
   }
   column_definition(action.column);
-  if (accept(Word::First)) action.first = true;
-  else if (accept(Word::After)) action.after = identifier();
+  if (accept(Word::First))
+    action.first = true;
+  else if (accept(Word::After))
+    action.after = identifier();
 }
 
 void Grammar::drop_action(ast::AlterTableStatement&, ast::AlterAction& action) {
@@ -274,8 +277,10 @@ void Grammar::alter_action(ast::AlterTableStatement& alter) {
     if (change) action.name = identifier();
     column_definition(action.column);
     if (!change) action.name = action.column.name;
-    if (accept(Word::First)) action.first = true;
-    else if (accept(Word::After)) action.after = identifier();
+    if (accept(Word::First))
+      action.first = true;
+    else if (accept(Word::After))
+      action.after = identifier();
   } else if (accept(Word::Rename)) {
     if (accept(Word::Column) || is(Word::Index) || is(Word::Key)) {
       action.what = accept(Word::Index) || accept(Word::Key) ? What::RenameIndex : What::RenameColumn;

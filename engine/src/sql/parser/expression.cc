@@ -16,39 +16,67 @@ constexpr int kNot = 3;
 constexpr int kDeepest = 400;
 
 // A switch over one-character symbols needs their number: they are not enumerators.
-constexpr uint16_t number(Symbol s) { return static_cast<uint16_t>(s); }
+constexpr uint16_t number(Symbol s) {
+  return static_cast<uint16_t>(s);
+}
 
 BinaryOperator binary_operator(const Token& token) {
   switch (token.word) {
-    case Word::Or: return {Op::Or, 0};
-    case Word::Xor: return {Op::Xor, 1};
-    case Word::And: return {Op::And, 2};
-    case Word::Div: return {Op::IntDivide, 10};
-    case Word::Mod: return {Op::Modulo, 10};
-    default: break;
+    case Word::Or:
+      return {Op::Or, 0};
+    case Word::Xor:
+      return {Op::Xor, 1};
+    case Word::And:
+      return {Op::And, 2};
+    case Word::Div:
+      return {Op::IntDivide, 10};
+    case Word::Mod:
+      return {Op::Modulo, 10};
+    default:
+      break;
   }
   if (token.kind != TokenKind::Symbol) return {};
   switch (number(token.symbol)) {
-    case number(Symbol::OrOr): return {Op::Or, 0};
-    case number(Symbol::AndAnd): return {Op::And, 2};
-    case number(symbol('=')): return {Op::Equal, kComparison};
-    case number(Symbol::NullSafeEqual): return {Op::NullSafeEqual, kComparison};
-    case number(Symbol::NotEqual): return {Op::NotEqual, kComparison};
-    case number(symbol('<')): return {Op::Less, kComparison};
-    case number(Symbol::LessEqual): return {Op::LessEqual, kComparison};
-    case number(symbol('>')): return {Op::Greater, kComparison};
-    case number(Symbol::GreaterEqual): return {Op::GreaterEqual, kComparison};
-    case number(symbol('|')): return {Op::BitOr, 6};
-    case number(symbol('&')): return {Op::BitAnd, 7};
-    case number(Symbol::ShiftLeft): return {Op::ShiftLeft, 8};
-    case number(Symbol::ShiftRight): return {Op::ShiftRight, 8};
-    case number(symbol('+')): return {Op::Add, 9};
-    case number(symbol('-')): return {Op::Subtract, 9};
-    case number(symbol('*')): return {Op::Multiply, 10};
-    case number(symbol('/')): return {Op::Divide, 10};
-    case number(symbol('%')): return {Op::Modulo, 10};
-    case number(symbol('^')): return {Op::BitXor, 11};
-    default: return {};
+    case number(Symbol::OrOr):
+      return {Op::Or, 0};
+    case number(Symbol::AndAnd):
+      return {Op::And, 2};
+    case number(symbol('=')):
+      return {Op::Equal, kComparison};
+    case number(Symbol::NullSafeEqual):
+      return {Op::NullSafeEqual, kComparison};
+    case number(Symbol::NotEqual):
+      return {Op::NotEqual, kComparison};
+    case number(symbol('<')):
+      return {Op::Less, kComparison};
+    case number(Symbol::LessEqual):
+      return {Op::LessEqual, kComparison};
+    case number(symbol('>')):
+      return {Op::Greater, kComparison};
+    case number(Symbol::GreaterEqual):
+      return {Op::GreaterEqual, kComparison};
+    case number(symbol('|')):
+      return {Op::BitOr, 6};
+    case number(symbol('&')):
+      return {Op::BitAnd, 7};
+    case number(Symbol::ShiftLeft):
+      return {Op::ShiftLeft, 8};
+    case number(Symbol::ShiftRight):
+      return {Op::ShiftRight, 8};
+    case number(symbol('+')):
+      return {Op::Add, 9};
+    case number(symbol('-')):
+      return {Op::Subtract, 9};
+    case number(symbol('*')):
+      return {Op::Multiply, 10};
+    case number(symbol('/')):
+      return {Op::Divide, 10};
+    case number(symbol('%')):
+      return {Op::Modulo, 10};
+    case number(symbol('^')):
+      return {Op::BitXor, 11};
+    default:
+      return {};
   }
 }
 
@@ -60,14 +88,18 @@ bool starts_predicate_tail(const Token& token) {
     case Word::In:
     case Word::Regexp:
     case Word::Rlike:
-    case Word::Not: return true;
-    default: return false;
+    case Word::Not:
+      return true;
+    default:
+      return false;
   }
 }
 
 }  // namespace
 
-void Grammar::set_source(ast::Expr& e, const char* begin) { e.source = previous_end_to(begin); }
+void Grammar::set_source(ast::Expr& e, const char* begin) {
+  e.source = previous_end_to(begin);
+}
 
 ast::Expr* Grammar::binary(int least_precedence) {
   if (++depth_ > kDeepest) fail(Error{1436, "Expression is nested too deeply"});
@@ -125,8 +157,10 @@ ast::Expr* Grammar::predicate_tail(ast::Expr* left) {
   test->arguments.push_back(left);
   if (accept(Word::Like)) {
     test->arguments.push_back(binary(kComparison + 1));
-    if (accept(Word::Escape)) test->separator = string_literal();
-    else test->separator = "\\";
+    if (accept(Word::Escape))
+      test->separator = string_literal();
+    else
+      test->separator = "\\";
   } else if (accept(Word::Regexp) || accept(Word::Rlike)) {
     test->kind = ast::ExprKind::Regexp;
     test->arguments.push_back(binary(kComparison + 1));
@@ -156,9 +190,12 @@ ast::Expr* Grammar::unary() {
   const char* begin = peek().begin;
   if (accept('+')) return unary();
   Op op = Op::None;
-  if (accept('-')) op = Op::Negate;
-  else if (accept('~')) op = Op::BitInvert;
-  else if (accept('!')) op = Op::Not;
+  if (accept('-'))
+    op = Op::Negate;
+  else if (accept('~'))
+    op = Op::BitInvert;
+  else if (accept('!'))
+    op = Op::Not;
   ast::Expr* result;
   if (op != Op::None) {
     if (++depth_ > kDeepest) fail(Error{1436, "Expression is nested too deeply"});

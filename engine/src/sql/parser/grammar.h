@@ -1,5 +1,6 @@
-// The recursive-descent parser. A method per production; productions of one kind share a .cc file. After the first error the parser sees
-// only the end of the text, so productions need not check: they return some node, and parse() returns the error.
+// The recursive-descent parser. A method per production; productions of one kind share a .cc file. After the
+// first error the parser sees only the end of the text, so productions need not check: they return some node,
+// and parse() returns the error.
 #pragma once
 
 #include <optional>
@@ -44,7 +45,9 @@ class Grammar {
   bool at_identifier() const;
   ast::TableName table_name();
   template <class T>
-  T* node() { return arena_.make<T>(arena_.resource()); }
+  T* node() {
+    return arena_.make<T>(arena_.resource());
+  }
 
   // --- statements (parser.cc) ---
   ast::Statement* statement();

@@ -21,7 +21,8 @@ Result<ParsedStatement> Grammar::parse() {
   while (accept(';')) {
   }
   const char* begin = token_.begin;
-  ast::Statement* parsed = peek().kind == TokenKind::End ? arena_.make<ast::Statement>(ast::StatementKind::Empty) : statement();
+  ast::Statement* parsed =
+      peek().kind == TokenKind::End ? arena_.make<ast::Statement>(ast::StatementKind::Empty) : statement();
   if (!failed() && peek().kind != TokenKind::End && !is(';')) fail();
   if (failed()) return *std::move(error_);
   parsed->text = {begin, static_cast<size_t>(previous_end_ - begin)};
@@ -32,7 +33,8 @@ Result<ParsedStatement> Grammar::parse() {
     const char* rest = token_.end;
     while (accept(';')) {
     }
-    if (peek().kind != TokenKind::End) result.rest = {rest, static_cast<size_t>(text_.data() + text_.size() - rest)};
+    if (peek().kind != TokenKind::End)
+      result.rest = {rest, static_cast<size_t>(text_.data() + text_.size() - rest)};
   }
   return result;
 }
@@ -72,7 +74,9 @@ bool Grammar::accept(Symbol s) {
   return true;
 }
 
-bool Grammar::accept(char c) { return accept(symbol(c)); }
+bool Grammar::accept(char c) {
+  return accept(symbol(c));
+}
 
 void Grammar::expect(Word word) {
   if (!accept(word)) fail();
@@ -85,10 +89,13 @@ void Grammar::expect(char c) {
 void Grammar::fail() {
   constexpr size_t kShown = 80;
   const size_t at = static_cast<size_t>(token_.begin - text_.data());
-  const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at, text_.size())), '\n');
+  const auto line =
+      1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at, text_.size())),
+                     '\n');
   const std::string_view rest = at < text_.size() ? text_.substr(at, kShown) : std::string_view();
   fail(make_error(er::kParse,
-                  "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the "
+                  "You have an error in your SQL syntax; check the manual that corresponds to your MySQL "
+                  "server version for the "
                   "right syntax to use near '{}' at line {}",
                   rest, line));
 }
@@ -123,7 +130,8 @@ std::string_view Grammar::previous_end_to(const char* begin) const {
 }
 
 bool Grammar::at_identifier() const {
-  return token_.kind == TokenKind::QuotedIdentifier || (token_.kind == TokenKind::Identifier && !is_reserved(token_.word));
+  return token_.kind == TokenKind::QuotedIdentifier ||
+         (token_.kind == TokenKind::Identifier && !is_reserved(token_.word));
 }
 
 std::string_view Grammar::identifier() {
@@ -133,7 +141,8 @@ std::string_view Grammar::identifier() {
   }
   constexpr size_t kLongestIdentifier = 64 * 4;
   const std::string_view name = token_.text;
-  if (name.size() > kLongestIdentifier) fail(make_error(er::kTooLongIdent, "Identifier name '{}' is too long", name));
+  if (name.size() > kLongestIdentifier)
+    fail(make_error(er::kTooLongIdent, "Identifier name '{}' is too long", name));
   advance();
   return name;
 }
@@ -184,62 +193,91 @@ ast::TableName Grammar::table_name() {
 ast::Statement* Grammar::statement() {
   switch (peek().word) {
     case Word::Select:
-    case Word::With: return select();
+    case Word::With:
+      return select();
     case Word::Insert:
-    case Word::Replace: return insert();
-    case Word::Update: return update();
-    case Word::Delete: return remove();
+    case Word::Replace:
+      return insert();
+    case Word::Update:
+      return update();
+    case Word::Delete:
+      return remove();
     case Word::Begin:
-    case Word::Start: return start();
+    case Word::Start:
+      return start();
     case Word::Commit: {
       advance();
       accept(Word::Work);
       return arena_.make<ast::Statement>(ast::StatementKind::Commit);
     }
-    case Word::Rollback: return rollback();
+    case Word::Rollback:
+      return rollback();
     case Word::Savepoint:
     case Word::Release: {
       const bool release = accept(Word::Release);
       expect(Word::Savepoint);
-      auto* named = arena_.make<ast::NameStatement>(release ? ast::StatementKind::ReleaseSavepoint : ast::StatementKind::Savepoint);
+      auto* named = arena_.make<ast::NameStatement>(release ? ast::StatementKind::ReleaseSavepoint
+                                                            : ast::StatementKind::Savepoint);
       named->name = identifier();
       return named;
     }
-    case Word::Set: return set();
+    case Word::Set:
+      return set();
     case Word::Use: {
       advance();
       auto* use = arena_.make<ast::DatabaseStatement>(ast::StatementKind::Use);
       use->name = identifier();
       return use;
     }
-    case Word::Create: return create();
-    case Word::Drop: return drop();
-    case Word::Alter: return alter();
-    case Word::Rename: return rename_table();
-    case Word::Truncate: return truncate();
-    case Word::Show: return show();
+    case Word::Create:
+      return create();
+    case Word::Drop:
+      return drop();
+    case Word::Alter:
+      return alter();
+    case Word::Rename:
+      return rename_table();
+    case Word::Truncate:
+      return truncate();
+    case Word::Show:
+      return show();
     case Word::Explain:
     case Word::Describe:
-    case Word::Desc: return explain();
-    case Word::Flush: return flush();
-    case Word::Purge: return purge();
-    case Word::Kill: return kill();
-    case Word::Change: return change_source();
-    case Word::Stop: return start();
+    case Word::Desc:
+      return explain();
+    case Word::Flush:
+      return flush();
+    case Word::Purge:
+      return purge();
+    case Word::Kill:
+      return kill();
+    case Word::Change:
+      return change_source();
+    case Word::Stop:
+      return start();
     case Word::Prepare:
-    case Word::Deallocate: return prepare();
-    case Word::Execute: return execute();
-    case Word::Grant: return grant(false);
-    case Word::Revoke: return grant(true);
+    case Word::Deallocate:
+      return prepare();
+    case Word::Execute:
+      return execute();
+    case Word::Grant:
+      return grant(false);
+    case Word::Revoke:
+      return grant(true);
     case Word::Lock:
-    case Word::Unlock: return lock_tables();
+    case Word::Unlock:
+      return lock_tables();
     case Word::Install:
-    case Word::Uninstall: return plugin();
+    case Word::Uninstall:
+      return plugin();
     case Word::Analyze:
     case Word::Check:
     case Word::Optimize:
-    case Word::Repair: return table_maintenance();
-    case Word::Shutdown: advance(); return arena_.make<ast::Statement>(ast::StatementKind::Shutdown);
+    case Word::Repair:
+      return table_maintenance();
+    case Word::Shutdown:
+      advance();
+      return arena_.make<ast::Statement>(ast::StatementKind::Shutdown);
     case Word::Do: {
       advance();
       auto* list = node<ast::DoStatement>();
@@ -248,7 +286,8 @@ ast::Statement* Grammar::statement() {
       } while (accept(','));
       return list;
     }
-    default: break;
+    default:
+      break;
   }
   if (is('(')) return select();
   fail();

@@ -37,19 +37,24 @@ std::string shape(const ast::Expr& e) {
   using ast::ExprKind;
   using ast::Op;
   if (e.kind == ExprKind::Binary) {
-    static const std::map<Op, const char*> kSigns = {{Op::Or, "or"},       {Op::And, "and"},      {Op::Xor, "xor"},  {Op::Equal, "="},
-                                                     {Op::Less, "<"},      {Op::Add, "+"},        {Op::Multiply, "*"}, {Op::Subtract, "-"},
-                                                     {Op::BitOr, "|"},     {Op::BitXor, "^"},     {Op::Divide, "/"}};
+    static const std::map<Op, const char*> kSigns = {
+        {Op::Or, "or"},   {Op::And, "and"},  {Op::Xor, "xor"},    {Op::Equal, "="},
+        {Op::Less, "<"},  {Op::Add, "+"},    {Op::Multiply, "*"}, {Op::Subtract, "-"},
+        {Op::BitOr, "|"}, {Op::BitXor, "^"}, {Op::Divide, "/"}};
     return "(" + shape(*e.arguments[0]) + kSigns.at(e.op) + shape(*e.arguments[1]) + ")";
   }
-  if (e.kind == ExprKind::Unary) return (e.op == Op::Not ? "not" : "-") + ("(" + shape(*e.arguments[0]) + ")");
-  if (e.kind == ExprKind::Between) return "between(" + shape(*e.arguments[0]) + "," + shape(*e.arguments[1]) + "," + shape(*e.arguments[2]) + ")";
+  if (e.kind == ExprKind::Unary)
+    return (e.op == Op::Not ? "not" : "-") + ("(" + shape(*e.arguments[0]) + ")");
+  if (e.kind == ExprKind::Between)
+    return "between(" + shape(*e.arguments[0]) + "," + shape(*e.arguments[1]) + "," + shape(*e.arguments[2]) +
+           ")";
   return std::string(e.text);
 }
 
 std::string shape_of(const std::string& expression) {
   const Parsed parsed = parse("SELECT " + expression);
-  return parsed.statement == nullptr ? parsed.error : shape(*as<ast::SelectStatement>(parsed).items[0].expression);
+  return parsed.statement == nullptr ? parsed.error
+                                     : shape(*as<ast::SelectStatement>(parsed).items[0].expression);
 }
 
 TEST(Parser, OperatorsBindAsInMySQL) {
@@ -102,14 +107,16 @@ TEST(Parser, VersionCommentsCountUpToOurVersion) {
 
 TEST(Parser, ErrorsNameTheirPlace) {
   EXPECT_EQ(parse("SELECT 1\nFROM t WHERE WHERE").error,
-            "1064: You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right "
+            "1064: You have an error in your SQL syntax; check the manual that corresponds to your MySQL "
+            "server version for the right "
             "syntax to use near 'WHERE' at line 2");
   EXPECT_EQ(parse("SELECT 'open").error.substr(0, 5), "1064:");
   EXPECT_EQ(parse("SELECT a FROM t RIGHT JOIN u ON a = b").error.substr(0, 5), "1235:");
 }
 
 TEST(Parser, DeepNestingIsAnErrorAndNotACrash) {
-  EXPECT_EQ(parse("SELECT " + std::string(100000, '(') + "1" + std::string(100000, ')')).error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse("SELECT " + std::string(100000, '(') + "1" + std::string(100000, ')')).error.substr(0, 5),
+            "1436:");
   EXPECT_EQ(parse("SELECT " + std::string(100000, '-') + "1").error.substr(0, 5), "1436:");
   EXPECT_EQ(parse("SELECT " + std::string(100000, '~') + "1").error.substr(0, 5), "1436:");
 }
@@ -136,7 +143,8 @@ TEST(Parser, ControlStatements) {
   EXPECT_EQ(control.wait_count, 1u);
   EXPECT_EQ(control.members, "a,b");
   const Parsed follow = parse(
-      "ALTER INSTANCE FOLLOW EPOCH 8 SOURCE_HOST 'h' SOURCE_PORT 3307 SOURCE_UUID 'u' SOURCE_USER 'r' SOURCE_PASSWORD 's'");
+      "ALTER INSTANCE FOLLOW EPOCH 8 SOURCE_HOST 'h' SOURCE_PORT 3307 SOURCE_UUID 'u' SOURCE_USER 'r' "
+      "SOURCE_PASSWORD 's'");
   EXPECT_EQ(as<ast::ControlInstanceStatement>(follow).port, 3307u);
   EXPECT_EQ(parse("ALTER INSTANCE PROMOTE WAIT_COUNT 1").error.substr(0, 5), "1064:");
 }

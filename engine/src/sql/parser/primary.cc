@@ -11,7 +11,8 @@ using ast::ExprKind;
 
 std::string_view Grammar::upper(std::string_view text) {
   char* copy = arena_.bytes(text.size());
-  std::transform(text.begin(), text.end(), copy, [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c; });
+  std::transform(text.begin(), text.end(), copy,
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c; });
   return {copy, text.size()};
 }
 
@@ -25,7 +26,9 @@ ast::Expr* Grammar::primary() {
     case TokenKind::Float:
     case TokenKind::Hex:
     case TokenKind::Bits:
-    case TokenKind::Parameter: result = literal(); break;
+    case TokenKind::Parameter:
+      result = literal();
+      break;
     case TokenKind::UserVariable: {
       result = make(ExprKind::UserVariable);
       result->text = peek().text;
@@ -36,9 +39,15 @@ ast::Expr* Grammar::primary() {
       }
       break;
     }
-    case TokenKind::SystemVariable: result = system_variable(); break;
-    case TokenKind::QuotedIdentifier: result = column_reference(); break;
-    case TokenKind::Identifier: result = word_expression(); break;
+    case TokenKind::SystemVariable:
+      result = system_variable();
+      break;
+    case TokenKind::QuotedIdentifier:
+      result = column_reference();
+      break;
+    case TokenKind::Identifier:
+      result = word_expression();
+      break;
     default:
       if (is('(')) {
         result = parenthesized();
@@ -54,13 +63,26 @@ ast::Expr* Grammar::primary() {
 ast::Expr* Grammar::literal() {
   ExprKind kind = ExprKind::String;
   switch (peek().kind) {
-    case TokenKind::Integer: kind = ExprKind::Integer; break;
-    case TokenKind::Decimal: kind = ExprKind::Decimal; break;
-    case TokenKind::Float: kind = ExprKind::Float; break;
-    case TokenKind::Hex: kind = ExprKind::Hex; break;
-    case TokenKind::Bits: kind = ExprKind::Bits; break;
-    case TokenKind::Parameter: kind = ExprKind::Parameter; break;
-    default: break;
+    case TokenKind::Integer:
+      kind = ExprKind::Integer;
+      break;
+    case TokenKind::Decimal:
+      kind = ExprKind::Decimal;
+      break;
+    case TokenKind::Float:
+      kind = ExprKind::Float;
+      break;
+    case TokenKind::Hex:
+      kind = ExprKind::Hex;
+      break;
+    case TokenKind::Bits:
+      kind = ExprKind::Bits;
+      break;
+    case TokenKind::Parameter:
+      kind = ExprKind::Parameter;
+      break;
+    default:
+      break;
   }
   ast::Expr* result = make(kind);
   result->text = peek().text;
@@ -173,7 +195,8 @@ ast::Expr* Grammar::function_call(std::string_view name, const char* begin) {
   return call;
 }
 
-// Calls whose arguments are not a plain list; the opening parenthesis is behind us. nullptr when it is an ordinary one.
+// Calls whose arguments are not a plain list; the opening parenthesis is behind us. nullptr when it is an
+// ordinary one.
 ast::Expr* Grammar::special_function(std::string_view function, const char*) {
   if (function == "SUBSTRING" || function == "SUBSTR" || function == "MID") {
     ast::Expr* call = make_call("SUBSTRING", {expression()});
@@ -190,9 +213,12 @@ ast::Expr* Grammar::special_function(std::string_view function, const char*) {
   }
   if (function == "TRIM") {
     std::string_view name = "TRIM";
-    if (accept(Word::Leading)) name = "TRIM_LEADING";
-    else if (accept(Word::Trailing)) name = "TRIM_TRAILING";
-    else accept(Word::Both);
+    if (accept(Word::Leading))
+      name = "TRIM_LEADING";
+    else if (accept(Word::Trailing))
+      name = "TRIM_TRAILING";
+    else
+      accept(Word::Both);
     ast::Expr* what = is(Word::From) ? nullptr : expression();
     ast::Expr* call = nullptr;
     if (accept(Word::From)) {
@@ -267,21 +293,42 @@ void Grammar::cast_target(ast::Expr& cast) {
       break;
     case Word::Char:
     case Word::Character:
-    case Word::NChar: cast.cast = CastType::Char; break;
-    case Word::Binary: cast.cast = CastType::Binary; break;
+    case Word::NChar:
+      cast.cast = CastType::Char;
+      break;
+    case Word::Binary:
+      cast.cast = CastType::Binary;
+      break;
     case Word::Decimal:
       cast.cast = CastType::Decimal;
       cast.cast_length = 10;
       break;
-    case Word::Double: cast.cast = CastType::Double; break;
-    case Word::Real: cast.cast = CastType::Double; break;
-    case Word::Float: cast.cast = CastType::Float; break;
-    case Word::Date: cast.cast = CastType::Date; break;
-    case Word::Time: cast.cast = CastType::Time; break;
-    case Word::DateTime: cast.cast = CastType::DateTime; break;
-    case Word::Year: cast.cast = CastType::Year; break;
-    case Word::Json: cast.cast = CastType::Json; break;
-    default: fail();
+    case Word::Double:
+      cast.cast = CastType::Double;
+      break;
+    case Word::Real:
+      cast.cast = CastType::Double;
+      break;
+    case Word::Float:
+      cast.cast = CastType::Float;
+      break;
+    case Word::Date:
+      cast.cast = CastType::Date;
+      break;
+    case Word::Time:
+      cast.cast = CastType::Time;
+      break;
+    case Word::DateTime:
+      cast.cast = CastType::DateTime;
+      break;
+    case Word::Year:
+      cast.cast = CastType::Year;
+      break;
+    case Word::Json:
+      cast.cast = CastType::Json;
+      break;
+    default:
+      fail();
   }
   if (accept('(')) {
     cast.cast_has_length = true;
@@ -303,8 +350,10 @@ ast::Expr* Grammar::cast_expression(bool convert) {
     const std::string_view charset = string_or_identifier();
     cast->cast = charset == "binary" ? ast::CastType::Binary : ast::CastType::Char;
   } else {
-    if (convert) expect(',');
-    else expect(Word::As);
+    if (convert)
+      expect(',');
+    else
+      expect(Word::As);
     cast_target(*cast);
   }
   expect(')');
@@ -316,7 +365,9 @@ ast::Expr* Grammar::word_expression() {
   const Word word = peek().word;
   const bool call = peek_next().kind == TokenKind::Symbol && peek_next().symbol == symbol('(');
   switch (word) {
-    case Word::Null: advance(); return make(ExprKind::Null);
+    case Word::Null:
+      advance();
+      return make(ExprKind::Null);
     case Word::True:
     case Word::False: {
       ast::Expr* boolean = make(ExprKind::Boolean);
@@ -324,11 +375,13 @@ ast::Expr* Grammar::word_expression() {
       advance();
       return boolean;
     }
-    case Word::Case: return case_expression();
+    case Word::Case:
+      return case_expression();
     case Word::Cast:
       if (call) return cast_expression(false);
       break;
-    case Word::Convert: return cast_expression(true);
+    case Word::Convert:
+      return cast_expression(true);
     case Word::Interval:
       return interval();
     case Word::Exists: {
@@ -388,15 +441,20 @@ ast::Expr* Grammar::word_expression() {
     case Word::Timestamp:
       if (peek_next().kind == TokenKind::String) {
         ast::Expr* cast = make(ExprKind::Cast);
-        cast->cast = word == Word::Date ? ast::CastType::Date : word == Word::Time ? ast::CastType::Time : ast::CastType::DateTime;
+        cast->cast = word == Word::Date   ? ast::CastType::Date
+                     : word == Word::Time ? ast::CastType::Time
+                                          : ast::CastType::DateTime;
         cast->cast_decimals = 6;
         advance();
         cast->arguments.push_back(literal());
         return cast;
       }
       break;
-    case Word::Match: unsupported("full-text search"); break;
-    default: break;
+    case Word::Match:
+      unsupported("full-text search");
+      break;
+    default:
+      break;
   }
   // Character set introducers: _utf8mb4'text', _binary'text'.
   if (peek().text.size() > 1 && peek().text[0] == '_' &&

@@ -37,8 +37,9 @@ ast::SelectStatement* Grammar::select_core() {
     } else if (accept(Word::SqlCalcFoundRows)) {
       select->calc_found_rows = true;
     } else {
-      more = accept(Word::All) || accept(Word::SqlNoCache) || accept(Word::SqlCache) || accept(Word::HighPriority) ||
-             accept(Word::StraightJoin) || accept(Word::SqlBigResult) || accept(Word::SqlSmallResult);
+      more = accept(Word::All) || accept(Word::SqlNoCache) || accept(Word::SqlCache) ||
+             accept(Word::HighPriority) || accept(Word::StraightJoin) || accept(Word::SqlBigResult) ||
+             accept(Word::SqlSmallResult);
     }
   }
   select_items(*select);
@@ -138,7 +139,8 @@ ast::TableRef Grammar::table_factor(ast::List<ast::TableRef>& from) {
   }
   ref.name = table_name();
   ref.alias = optional_alias(false);
-  while (is(Word::Use) || is(Word::Force) || is(Word::Ignore)) {  // index hints: accepted, the planner decides
+  while (is(Word::Use) || is(Word::Force) ||
+         is(Word::Ignore)) {  // index hints: accepted, the planner decides
     advance();
     if (!accept(Word::Index)) expect(Word::Key);
     if (accept(Word::For)) {

@@ -14,8 +14,8 @@ ast::Statement* Grammar::explain() {
   }
   accept(Word::Extended);
   const Word word = peek().word;
-  const bool statement_follows = word == Word::Select || word == Word::Insert || word == Word::Update || word == Word::Delete ||
-                                 word == Word::Replace || is('(');
+  const bool statement_follows = word == Word::Select || word == Word::Insert || word == Word::Update ||
+                                 word == Word::Delete || word == Word::Replace || is('(');
   if (statement_follows) {
     auto* explain = arena_.make<ast::ExplainStatement>();
     explain->statement = statement();
@@ -35,10 +35,14 @@ ast::Statement* Grammar::show() {
   auto* show = arena_.make<ast::ShowStatement>();
   advance();
   for (;;) {
-    if (accept(Word::Full) || accept(Word::Extended)) show->full = true;
-    else if (accept(Word::Global)) show->scope = ast::VariableScope::Global;
-    else if (accept(Word::Session) || accept(Word::Local)) show->scope = ast::VariableScope::Session;
-    else break;
+    if (accept(Word::Full) || accept(Word::Extended))
+      show->full = true;
+    else if (accept(Word::Global))
+      show->scope = ast::VariableScope::Global;
+    else if (accept(Word::Session) || accept(Word::Local))
+      show->scope = ast::VariableScope::Session;
+    else
+      break;
   }
   show_what(*show);
   return show;
@@ -71,7 +75,8 @@ bool Grammar::show_tables(ast::ShowStatement& show) {
   } else if (accept(Word::Triggers) || accept(Word::Events)) {
     show.what = ShowWhat::Triggers;
     from_database();
-  } else if (is(Word::Columns) || is(Word::Fields) || is(Word::Index) || is(Word::Indexes) || is(Word::Keys)) {
+  } else if (is(Word::Columns) || is(Word::Fields) || is(Word::Index) || is(Word::Indexes) ||
+             is(Word::Keys)) {
     show.what = is(Word::Columns) || is(Word::Fields) ? ShowWhat::Columns : ShowWhat::Indexes;
     advance();
     if (!accept(Word::From)) expect(Word::In);
@@ -127,18 +132,30 @@ bool Grammar::show_logs(ast::ShowStatement& show) {
 
 void Grammar::show_what(ast::ShowStatement& show) {
   if (show_tables(show) || show_logs(show)) return;
-  if (accept(Word::Databases) || accept(Word::Schemas)) show.what = ShowWhat::Databases;
-  else if (accept(Word::Variables)) show.what = ShowWhat::Variables;
-  else if (accept(Word::Status)) show.what = ShowWhat::Status;
-  else if (accept(Word::Warnings)) show.what = ShowWhat::Warnings;
-  else if (accept(Word::Errors)) show.what = ShowWhat::Errors;
-  else if (accept(Word::Processlist)) show.what = ShowWhat::Processlist;
-  else if (accept(Word::Plugins)) show.what = ShowWhat::Plugins;
-  else if (accept(Word::PrivilegeList)) show.what = ShowWhat::Privileges;
-  else if (accept(Word::Charset) || accept(Word::Character, Word::Set) || accept(Word::Char, Word::Set)) show.what = ShowWhat::CharacterSets;
-  else if (accept(Word::Collation)) show.what = ShowWhat::Collations;
-  else if (accept(Word::Engines) || accept(Word::Storage, Word::Engines)) show.what = ShowWhat::Engines;
-  else if (accept(Word::Procedure, Word::Status) || accept(Word::Function, Word::Status)) show.what = ShowWhat::ProcedureStatus;
+  if (accept(Word::Databases) || accept(Word::Schemas))
+    show.what = ShowWhat::Databases;
+  else if (accept(Word::Variables))
+    show.what = ShowWhat::Variables;
+  else if (accept(Word::Status))
+    show.what = ShowWhat::Status;
+  else if (accept(Word::Warnings))
+    show.what = ShowWhat::Warnings;
+  else if (accept(Word::Errors))
+    show.what = ShowWhat::Errors;
+  else if (accept(Word::Processlist))
+    show.what = ShowWhat::Processlist;
+  else if (accept(Word::Plugins))
+    show.what = ShowWhat::Plugins;
+  else if (accept(Word::PrivilegeList))
+    show.what = ShowWhat::Privileges;
+  else if (accept(Word::Charset) || accept(Word::Character, Word::Set) || accept(Word::Char, Word::Set))
+    show.what = ShowWhat::CharacterSets;
+  else if (accept(Word::Collation))
+    show.what = ShowWhat::Collations;
+  else if (accept(Word::Engines) || accept(Word::Storage, Word::Engines))
+    show.what = ShowWhat::Engines;
+  else if (accept(Word::Procedure, Word::Status) || accept(Word::Function, Word::Status))
+    show.what = ShowWhat::ProcedureStatus;
   else if (accept(Word::Grants)) {
     show.what = ShowWhat::Grants;
     if (accept(Word::For)) {

@@ -10,7 +10,8 @@ using ast::ShowWhat;
 using namespace virtual_column;
 
 // A SHOW that is an information_schema table under other headings: `pick` names its columns in order.
-ShowResult from_virtual(std::string_view table, const std::vector<std::pair<std::string, std::string>>& pick, SessionState& session) {
+ShowResult from_virtual(std::string_view table, const std::vector<std::pair<std::string, std::string>>& pick,
+                        SessionState& session) {
   const VirtualTable* source = find_virtual_table("information_schema", table);
   std::vector<ColumnDef> columns;
   std::vector<size_t> ordinals;
@@ -42,18 +43,29 @@ ShowResult conditions(SessionState& session, bool errors_only) {
   for (const auto& condition : session.diagnostics.conditions()) {
     using Level = Diagnostics::Level;
     if (errors_only && condition.level != Level::Error) continue;
-    std::string_view level = condition.level == Level::Error ? "Error" : condition.level == Level::Warning ? "Warning" : "Note";
+    std::string_view level = condition.level == Level::Error     ? "Error"
+                             : condition.level == Level::Warning ? "Warning"
+                                                                 : "Note";
     result.rows.push_back({text_value(level), number_value(condition.code), text_value(condition.message)});
   }
   return result;
 }
 
 ShowResult processlist(SessionState& session, bool full) {
-  auto result = from_virtual("processlist", {{"ID", "Id"}, {"USER", "User"}, {"HOST", "Host"}, {"DB", "db"}, {"COMMAND", "Command"}, {"TIME", "Time"},
-                                             {"STATE", "State"}, {"INFO", "Info"}}, session);
+  auto result = from_virtual("processlist",
+                             {{"ID", "Id"},
+                              {"USER", "User"},
+                              {"HOST", "Host"},
+                              {"DB", "db"},
+                              {"COMMAND", "Command"},
+                              {"TIME", "Time"},
+                              {"STATE", "State"},
+                              {"INFO", "Info"}},
+                             session);
   constexpr size_t kShort = 100;
   for (auto& row : result.rows) {
-    if (!full && !row[7].is_null() && row[7].as_string().size() > kShort) row[7] = text_value(row[7].as_string().substr(0, kShort));
+    if (!full && !row[7].is_null() && row[7].as_string().size() > kShort)
+      row[7] = text_value(row[7].as_string().substr(0, kShort));
   }
   return result;
 }
@@ -68,44 +80,90 @@ ShowResult nothing(std::vector<std::string> columns) {
 
 Result<ShowResult> show(const ast::ShowStatement& statement, SessionState& session) {
   switch (statement.what) {
-    case ShowWhat::Databases: return show_databases(statement, session);
-    case ShowWhat::Tables: return show_tables(statement, session);
-    case ShowWhat::Columns: return show_columns(statement, session);
-    case ShowWhat::Indexes: return show_indexes(statement, session);
-    case ShowWhat::CreateTable: return show_create_table_statement(statement, session);
-    case ShowWhat::CreateDatabase: return show_create_database(statement, session);
-    case ShowWhat::TableStatus: return show_table_status(statement, session);
+    case ShowWhat::Databases:
+      return show_databases(statement, session);
+    case ShowWhat::Tables:
+      return show_tables(statement, session);
+    case ShowWhat::Columns:
+      return show_columns(statement, session);
+    case ShowWhat::Indexes:
+      return show_indexes(statement, session);
+    case ShowWhat::CreateTable:
+      return show_create_table_statement(statement, session);
+    case ShowWhat::CreateDatabase:
+      return show_create_database(statement, session);
+    case ShowWhat::TableStatus:
+      return show_table_status(statement, session);
     case ShowWhat::Variables:
-      return named_values(statement.scope == ast::VariableScope::Global ? "global_variables" : "session_variables", session);
-    case ShowWhat::Status: return named_values("global_status", session);
+      return named_values(
+          statement.scope == ast::VariableScope::Global ? "global_variables" : "session_variables", session);
+    case ShowWhat::Status:
+      return named_values("global_status", session);
     case ShowWhat::Engines:
-      return from_virtual("engines", {{"ENGINE", "Engine"}, {"SUPPORT", "Support"}, {"COMMENT", "Comment"}, {"TRANSACTIONS", "Transactions"}, {"XA", "XA"},
-                                      {"SAVEPOINTS", "Savepoints"}}, session);
-    case ShowWhat::Warnings: return conditions(session, false);
-    case ShowWhat::Errors: return conditions(session, true);
-    case ShowWhat::CountWarnings: return shown({number("@@session.warning_count")}, {{number_value(session.diagnostics.count())}});
-    case ShowWhat::Processlist: return processlist(session, statement.full);
-    case ShowWhat::Grants: return show_grants(statement, session);
+      return from_virtual("engines",
+                          {{"ENGINE", "Engine"},
+                           {"SUPPORT", "Support"},
+                           {"COMMENT", "Comment"},
+                           {"TRANSACTIONS", "Transactions"},
+                           {"XA", "XA"},
+                           {"SAVEPOINTS", "Savepoints"}},
+                          session);
+    case ShowWhat::Warnings:
+      return conditions(session, false);
+    case ShowWhat::Errors:
+      return conditions(session, true);
+    case ShowWhat::CountWarnings:
+      return shown({number("@@session.warning_count")}, {{number_value(session.diagnostics.count())}});
+    case ShowWhat::Processlist:
+      return processlist(session, statement.full);
+    case ShowWhat::Grants:
+      return show_grants(statement, session);
     case ShowWhat::CharacterSets:
-      return from_virtual("character_sets", {{"CHARACTER_SET_NAME", "Charset"}, {"DESCRIPTION", "Description"}, {"DEFAULT_COLLATE_NAME", "Default collation"},
-                                             {"MAXLEN", "Maxlen"}}, session);
+      return from_virtual("character_sets",
+                          {{"CHARACTER_SET_NAME", "Charset"},
+                           {"DESCRIPTION", "Description"},
+                           {"DEFAULT_COLLATE_NAME", "Default collation"},
+                           {"MAXLEN", "Maxlen"}},
+                          session);
     case ShowWhat::Collations:
-      return from_virtual("collations", {{"COLLATION_NAME", "Collation"}, {"CHARACTER_SET_NAME", "Charset"}, {"ID", "Id"}, {"IS_DEFAULT", "Default"},
-                                         {"IS_COMPILED", "Compiled"}, {"SORTLEN", "Sortlen"}, {"PAD_ATTRIBUTE", "Pad_attribute"}}, session);
+      return from_virtual("collations",
+                          {{"COLLATION_NAME", "Collation"},
+                           {"CHARACTER_SET_NAME", "Charset"},
+                           {"ID", "Id"},
+                           {"IS_DEFAULT", "Default"},
+                           {"IS_COMPILED", "Compiled"},
+                           {"SORTLEN", "Sortlen"},
+                           {"PAD_ATTRIBUTE", "Pad_attribute"}},
+                          session);
     case ShowWhat::Plugins:
-      return from_virtual("plugins", {{"PLUGIN_NAME", "Name"}, {"PLUGIN_STATUS", "Status"}, {"PLUGIN_TYPE", "Type"}, {"PLUGIN_LIBRARY", "Library"},
-                                      {"PLUGIN_LICENSE", "License"}}, session);
-    case ShowWhat::BinaryLogs: return show_binary_logs(session);
-    case ShowWhat::BinaryLogStatus: return show_binary_log_status(session);
-    case ShowWhat::BinlogEvents: return show_binlog_events(statement, session);
-    case ShowWhat::ReplicaStatus: return show_replica_status(session);
-    case ShowWhat::Replicas: return nothing({"Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"});
-    case ShowWhat::Privileges: return nothing({"Privilege", "Context", "Comment"});
-    case ShowWhat::Triggers: return nothing({"Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer"});
-    case ShowWhat::OpenTables: return nothing({"Database", "Table", "In_use", "Name_locked"});
+      return from_virtual("plugins",
+                          {{"PLUGIN_NAME", "Name"},
+                           {"PLUGIN_STATUS", "Status"},
+                           {"PLUGIN_TYPE", "Type"},
+                           {"PLUGIN_LIBRARY", "Library"},
+                           {"PLUGIN_LICENSE", "License"}},
+                          session);
+    case ShowWhat::BinaryLogs:
+      return show_binary_logs(session);
+    case ShowWhat::BinaryLogStatus:
+      return show_binary_log_status(session);
+    case ShowWhat::BinlogEvents:
+      return show_binlog_events(statement, session);
+    case ShowWhat::ReplicaStatus:
+      return show_replica_status(session);
+    case ShowWhat::Replicas:
+      return nothing({"Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"});
+    case ShowWhat::Privileges:
+      return nothing({"Privilege", "Context", "Comment"});
+    case ShowWhat::Triggers:
+      return nothing({"Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer"});
+    case ShowWhat::OpenTables:
+      return nothing({"Database", "Table", "In_use", "Name_locked"});
     case ShowWhat::ProcedureStatus:
-    case ShowWhat::FunctionStatus: return nothing({"Db", "Name", "Type", "Definer", "Modified", "Created", "Security_type", "Comment"});
-    case ShowWhat::Events: return nothing({"Db", "Name", "Definer", "Time zone", "Type", "Execute at"});
+    case ShowWhat::FunctionStatus:
+      return nothing({"Db", "Name", "Type", "Definer", "Modified", "Created", "Security_type", "Comment"});
+    case ShowWhat::Events:
+      return nothing({"Db", "Name", "Definer", "Time zone", "Type", "Execute at"});
   }
   return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support this SHOW");
 }

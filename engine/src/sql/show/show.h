@@ -1,4 +1,5 @@
-// SHOW: each command as a small table that is made when asked for. LIKE and WHERE are then applied to it as to any other table.
+// SHOW: each command as a small table that is made when asked for. LIKE and WHERE are then applied to it as
+// to any other table.
 #pragma once
 
 #include <vector>

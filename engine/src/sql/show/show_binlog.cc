@@ -19,19 +19,32 @@ Result<binlog::CommitPipeline*> pipeline_of(SessionState& session) {
 std::string_view event_name(binlog::EventType type) {
   using binlog::EventType;
   switch (type) {
-    case EventType::Query: return "Query";
-    case EventType::Stop: return "Stop";
-    case EventType::Rotate: return "Rotate";
-    case EventType::FormatDescription: return "Format_desc";
-    case EventType::Xid: return "Xid";
-    case EventType::TableMap: return "Table_map";
-    case EventType::WriteRows: return "Write_rows";
-    case EventType::UpdateRows: return "Update_rows";
-    case EventType::DeleteRows: return "Delete_rows";
-    case EventType::Gtid: return "Gtid";
-    case EventType::AnonymousGtid: return "Anonymous_Gtid";
-    case EventType::PreviousGtids: return "Previous_gtids";
-    default: return "Ignorable";
+    case EventType::Query:
+      return "Query";
+    case EventType::Stop:
+      return "Stop";
+    case EventType::Rotate:
+      return "Rotate";
+    case EventType::FormatDescription:
+      return "Format_desc";
+    case EventType::Xid:
+      return "Xid";
+    case EventType::TableMap:
+      return "Table_map";
+    case EventType::WriteRows:
+      return "Write_rows";
+    case EventType::UpdateRows:
+      return "Update_rows";
+    case EventType::DeleteRows:
+      return "Delete_rows";
+    case EventType::Gtid:
+      return "Gtid";
+    case EventType::AnonymousGtid:
+      return "Anonymous_Gtid";
+    case EventType::PreviousGtids:
+      return "Previous_gtids";
+    default:
+      return "Ignorable";
   }
 }
 
@@ -49,7 +62,8 @@ std::string event_info(const binlog::EventView& event) {
     }
     case EventType::TableMap: {
       auto map = binlog::parse_table_map_event(event, true);
-      return map.ok() ? fmt::format("table_id: {} ({}.{})", map->table_id, map->db, map->table) : map.error().message;
+      return map.ok() ? fmt::format("table_id: {} ({}.{})", map->table_id, map->db, map->table)
+                      : map.error().message;
     }
     case EventType::WriteRows:
     case EventType::UpdateRows:
@@ -65,7 +79,8 @@ std::string event_info(const binlog::EventView& event) {
       size_t kind = static_cast<size_t>(own->kind);
       return kind < std::size(kNames) ? std::string(kNames[kind]) : "";
     }
-    default: return "";
+    default:
+      return "";
   }
 }
 
@@ -81,7 +96,8 @@ Result<ShowResult> show_binary_logs(SessionState& session) {
   auto files = (*pipeline)->log().files();
   if (!files.ok()) return std::move(files).error();
   auto result = shown({text("Log_name", 255), number("File_size"), text("Encrypted", 3)});
-  for (const auto& file : *files) result.rows.push_back({text_value(file.name), number_value(file.size), text_value("No")});
+  for (const auto& file : *files)
+    result.rows.push_back({text_value(file.name), number_value(file.size), text_value("No")});
   return result;
 }
 
@@ -89,8 +105,10 @@ Result<ShowResult> show_binary_log_status(SessionState& session) {
   auto pipeline = pipeline_of(session);
   if (!pipeline.ok()) return std::move(pipeline).error();
   LogPosition end = (*pipeline)->acknowledged_end();
-  auto result = shown({text("File", 255), number("Position"), text("Binlog_Do_DB"), text("Binlog_Ignore_DB"), long_text("Executed_Gtid_Set")});
-  result.rows.push_back({text_value((*pipeline)->log().file_name(end.file)), number_value(end.offset), text_value(""), text_value(""),
+  auto result = shown({text("File", 255), number("Position"), text("Binlog_Do_DB"), text("Binlog_Ignore_DB"),
+                       long_text("Executed_Gtid_Set")});
+  result.rows.push_back({text_value((*pipeline)->log().file_name(end.file)), number_value(end.offset),
+                         text_value(""), text_value(""),
                          text_value((*pipeline)->gtid_executed().to_string())});
   return result;
 }
@@ -103,8 +121,10 @@ Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, Sessi
   if (!files.ok()) return std::move(files).error();
   std::string name = statement.log_name.empty() ? files->front().name : std::string(statement.log_name);
   auto file = log.file_number(name);
-  if (!file.ok()) return make_error(1220, "Error when executing command SHOW BINLOG EVENTS: Could not find target log");
-  auto result = shown({text("Log_name", 20), number("Pos"), text("Event_type", 20), number("Server_id"), number("End_log_pos"), long_text("Info")});
+  if (!file.ok())
+    return make_error(1220, "Error when executing command SHOW BINLOG EVENTS: Could not find target log");
+  auto result = shown({text("Log_name", 20), number("Pos"), text("Event_type", 20), number("Server_id"),
+                       number("End_log_pos"), long_text("Info")});
   LogPosition at{*file, std::max<uint64_t>(statement.log_position, 4)};
   LogPosition limit = (*pipeline)->acknowledged_end();
   uint64_t skip = literal_number(statement.offset, 0);
@@ -122,8 +142,10 @@ Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, Sessi
         --skip;
       } else {
         --left;
-        result.rows.push_back({text_value(name), number_value(at.offset), text_value(event_name(event->header.type)),
-                               number_value(event->header.server_id), number_value(event->header.end_position), text_value(event_info(*event))});
+        result.rows.push_back({text_value(name), number_value(at.offset),
+                               text_value(event_name(event->header.type)),
+                               number_value(event->header.server_id),
+                               number_value(event->header.end_position), text_value(event_info(*event))});
       }
       at.offset += event->header.length;
       rest.remove_prefix(event->header.length);

@@ -9,10 +9,14 @@ namespace {
 
 using namespace virtual_column;
 
-// The rows of an information_schema table about one database (and table): column 1 is always TABLE_SCHEMA, column 2 TABLE_NAME.
-std::vector<Row> rows_about(std::string_view source, std::string_view db, std::string_view table, SessionState& session) {
+// The rows of an information_schema table about one database (and table): column 1 is always TABLE_SCHEMA,
+// column 2 TABLE_NAME.
+std::vector<Row> rows_about(std::string_view source, std::string_view db, std::string_view table,
+                            SessionState& session) {
   std::vector<Row> rows = find_virtual_table("information_schema", source)->rows(session);
-  std::erase_if(rows, [&](const Row& row) { return row[1].as_string() != db || (!table.empty() && row[2].as_string() != table); });
+  std::erase_if(rows, [&](const Row& row) {
+    return row[1].as_string() != db || (!table.empty() && row[2].as_string() != table);
+  });
   return rows;
 }
 
@@ -29,14 +33,19 @@ std::vector<Row> pick(const std::vector<Row>& rows, std::initializer_list<size_t
 Result<std::string> shown_database(std::string_view named, SessionState& session) {
   std::string db(named.empty() ? std::string_view(session.database) : named);
   if (db.empty()) return make_error(er::kNoDb, "No database selected");
-  if (!is_virtual_database(db) && !session.server.catalog->has_database(db)) return make_error(er::kBadDb, "Unknown database '{}'", db);
+  if (!is_virtual_database(db) && !session.server.catalog->has_database(db))
+    return make_error(er::kBadDb, "Unknown database '{}'", db);
   return db;
 }
 
-std::string backticked(std::string_view name) { return "`" + std::string(name) + "`"; }
+std::string backticked(std::string_view name) {
+  return "`" + std::string(name) + "`";
+}
 
 // What to put behind TO in a GRANT.
-std::string account_text(const AccountRecord& account) { return backticked(account.user) + "@" + backticked(account.host); }
+std::string account_text(const AccountRecord& account) {
+  return backticked(account.user) + "@" + backticked(account.host);
+}
 
 }  // namespace
 
@@ -68,9 +77,11 @@ Result<ShowResult> show_table_status(const ast::ShowStatement& statement, Sessio
   auto db = shown_database(statement.table.db, session);
   if (!db.ok()) return std::move(db).error();
   auto rows = rows_about("tables", *db, "", session);
-  return shown({text("Name"), text("Engine"), number("Version"), text("Row_format"), number("Rows"), number("Avg_row_length"), number("Data_length"),
-                number("Max_data_length"), number("Index_length"), number("Data_free"), number("Auto_increment"), datetime("Create_time"),
-                datetime("Update_time"), datetime("Check_time"), text("Collation"), number("Checksum"), text("Create_options", 256), text("Comment", 2048)},
+  return shown({text("Name"), text("Engine"), number("Version"), text("Row_format"), number("Rows"),
+                number("Avg_row_length"), number("Data_length"), number("Max_data_length"),
+                number("Index_length"), number("Data_free"), number("Auto_increment"),
+                datetime("Create_time"), datetime("Update_time"), datetime("Check_time"), text("Collation"),
+                number("Checksum"), text("Create_options", 256), text("Comment", 2048)},
                pick(rows, {2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}));
 }
 
@@ -79,11 +90,12 @@ Result<ShowResult> show_columns(const ast::ShowStatement& statement, SessionStat
   if (!table.ok()) return std::move(table).error();
   auto rows = rows_about("columns", (*table)->db, (*table)->name, session);
   if (statement.full) {
-    return shown({text("Field"), long_text("Type"), text("Collation"), text("Null", 3), text("Key", 3), long_text("Default"), text("Extra", 256),
-                  text("Privileges", 154), text("Comment", 1024)},
+    return shown({text("Field"), long_text("Type"), text("Collation"), text("Null", 3), text("Key", 3),
+                  long_text("Default"), text("Extra", 256), text("Privileges", 154), text("Comment", 1024)},
                  pick(rows, {3, 15, 14, 6, 16, 5, 17, 18, 19}));
   }
-  return shown({text("Field"), long_text("Type"), text("Null", 3), text("Key", 3), long_text("Default"), text("Extra", 256)},
+  return shown({text("Field"), long_text("Type"), text("Null", 3), text("Key", 3), long_text("Default"),
+                text("Extra", 256)},
                pick(rows, {3, 15, 6, 16, 5, 17}));
 }
 
@@ -91,16 +103,18 @@ Result<ShowResult> show_indexes(const ast::ShowStatement& statement, SessionStat
   auto table = shown_table(statement.table, session);
   if (!table.ok()) return std::move(table).error();
   auto rows = rows_about("statistics", (*table)->db, (*table)->name, session);
-  return shown({text("Table"), signed_number("Non_unique"), text("Key_name"), number("Seq_in_index"), text("Column_name"), text("Collation", 1),
-                signed_number("Cardinality"), signed_number("Sub_part"), text("Packed"), text("Null", 3), text("Index_type", 11), text("Comment", 8),
-                text("Index_comment", 2048), text("Visible", 3), long_text("Expression")},
+  return shown({text("Table"), signed_number("Non_unique"), text("Key_name"), number("Seq_in_index"),
+                text("Column_name"), text("Collation", 1), signed_number("Cardinality"),
+                signed_number("Sub_part"), text("Packed"), text("Null", 3), text("Index_type", 11),
+                text("Comment", 8), text("Index_comment", 2048), text("Visible", 3), long_text("Expression")},
                pick(rows, {2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}));
 }
 
 Result<ShowResult> show_create_table_statement(const ast::ShowStatement& statement, SessionState& session) {
   auto table = shown_table(statement.table, session);
   if (!table.ok()) return std::move(table).error();
-  return shown({text("Table"), text("Create Table", 65535)}, {{text_value((*table)->name), text_value(ddl::show_create_table(**table))}});
+  return shown({text("Table"), text("Create Table", 65535)},
+               {{text_value((*table)->name), text_value(ddl::show_create_table(**table))}});
 }
 
 Result<ShowResult> show_create_database(const ast::ShowStatement& statement, SessionState& session) {
@@ -108,24 +122,31 @@ Result<ShowResult> show_create_database(const ast::ShowStatement& statement, Ses
   if (!db.ok()) return std::move(db).error();
   auto database = session.server.catalog->find_database(*db);
   const auto& collation = collation_or_binary(database ? database->collation : 33);
-  std::string create = fmt::format("CREATE DATABASE {} /*!40100 DEFAULT CHARACTER SET {} COLLATE {} */", backticked(*db),
-                                   charset_info(collation.charset).name, collation.name);
+  std::string create = fmt::format("CREATE DATABASE {} /*!40100 DEFAULT CHARACTER SET {} COLLATE {} */",
+                                   backticked(*db), charset_info(collation.charset).name, collation.name);
   return shown({text("Database"), text("Create Database", 1024)}, {{text_value(*db), text_value(create)}});
 }
 
 Result<ShowResult> show_grants(const ast::ShowStatement& statement, SessionState& session) {
   bool own = statement.user.empty() || statement.user == "\1current";
-  AccountPtr account = own ? session.record : session.server.accounts->record(statement.user, statement.host.empty() ? "%" : statement.host);
-  if (!account) return make_error(1141, "There is no such grant defined for user '{}' on host '{}'", statement.user, statement.host);
-  if (!own) COMMITD_RETURN_IF_ERROR(session.require(privilege::kSelect | privilege::kCreateUser, "CREATE USER"));
+  AccountPtr account =
+      own ? session.record
+          : session.server.accounts->record(statement.user, statement.host.empty() ? "%" : statement.host);
+  if (!account)
+    return make_error(1141, "There is no such grant defined for user '{}' on host '{}'", statement.user,
+                      statement.host);
+  if (!own)
+    COMMITD_RETURN_IF_ERROR(session.require(privilege::kSelect | privilege::kCreateUser, "CREATE USER"));
   auto result = shown({text(fmt::format("Grants for {}@{}", account->user, account->host), 1024)});
   auto grant = [&](Privileges privileges, Privileges all, std::string_view on) {
-    std::string line = fmt::format("GRANT {} ON {} TO {}", privilege::to_text(privileges, all), on, account_text(*account));
+    std::string line =
+        fmt::format("GRANT {} ON {} TO {}", privilege::to_text(privileges, all), on, account_text(*account));
     if (privileges & privilege::kGrantOption) line += " WITH GRANT OPTION";
     result.rows.push_back({text_value(line)});
   };
   grant(account->global, privilege::kAllGlobal, "*.*");
-  for (const auto& [db, privileges] : account->databases) grant(privileges, privilege::kAllOnDatabase, backticked(db) + ".*");
+  for (const auto& [db, privileges] : account->databases)
+    grant(privileges, privilege::kAllOnDatabase, backticked(db) + ".*");
   return result;
 }
 

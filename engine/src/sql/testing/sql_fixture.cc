@@ -29,22 +29,26 @@ void TextSink::error(const Error& failed) {
 
 SqlTest::SqlTest() {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  directory_ = std::filesystem::temp_directory_path() / ("sql-test-" + std::to_string(::getpid()) + "-" + test->name());
+  directory_ = std::filesystem::temp_directory_path() /
+               ("sql-test-" + std::to_string(::getpid()) + "-" + test->name());
   std::filesystem::remove_all(directory_);
   std::filesystem::create_directories(directory_ / "log");
-  auto engine = storage::open_rocks({.directory = directory_ / "data", .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
+  auto engine = storage::open_rocks(
+      {.directory = directory_ / "data", .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
   if (!engine) throw std::runtime_error(engine.error().message);
   engine_ = *std::move(engine);
   binlog::LogOptions log_options;
   log_options.directory = directory_ / "log";
   binlog::OpenReport report;
-  auto log = binlog::Log::open(FileSystem::posix(), log_options, engine_->replay_position().position, &report);
+  auto log =
+      binlog::Log::open(FileSystem::posix(), log_options, engine_->replay_position().position, &report);
   if (!log) throw std::runtime_error(log.error().message);
   initialize();
   binlog::PipelineOptions options;
   options.server_uuid = Uuid::random();
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), report, *engine_, applier_, options);
-  if (auto replayed = pipeline_->replay(report.end); !replayed) throw std::runtime_error(replayed.error().message);
+  if (auto replayed = pipeline_->replay(report.end); !replayed)
+    throw std::runtime_error(replayed.error().message);
   pipeline_->set_gate(binlog::CommitPipeline::Gate::Immediate);
   pipeline_->start();
   services_ = std::make_unique<txn::Services>(txn::Services{*engine_, locks_, *pipeline_});
@@ -80,7 +84,8 @@ void SqlTest::initialize() {
   accounts_.initialize(writes, "");
   WriteSet* const transactions[] = {&writes};
   storage::CommitPoint point = engine_->replay_position();
-  if (auto status = engine_->commit_ordered(transactions, point); !status.ok()) throw std::runtime_error(status.error().message);
+  if (auto status = engine_->commit_ordered(transactions, point); !status.ok())
+    throw std::runtime_error(status.error().message);
   catalog_ = std::make_unique<Catalog>(*engine_);
   if (auto status = catalog_->load(); !status.ok()) throw std::runtime_error(status.error().message);
   if (auto status = accounts_.load(*engine_); !status.ok()) throw std::runtime_error(status.error().message);

@@ -18,7 +18,8 @@
 
 namespace commitd::sql::testing {
 
-// Renders results as text: "1|a\n2|NULL" for rows, "" for OK, "ERROR 1062: Duplicate entry …" for errors; several results are joined with " ; ".
+// Renders results as text: "1|a\n2|NULL" for rows, "" for OK, "ERROR 1062: Duplicate entry …" for errors;
+// several results are joined with " ; ".
 class TextSink : public ResultSink {
  public:
   void begin_rows(std::span<const ResultColumn> described) override {
@@ -66,7 +67,9 @@ class SqlTest : public ::testing::Test {
   void initialize();
 
   class NoApplier final : public binlog::EventApplier {
-    Result<Outcome> build(std::string_view, bool, WriteSet&) override { return Error{1, "nothing is applied from events here"}; }
+    Result<Outcome> build(std::string_view, bool, WriteSet&) override {
+      return Error{1, "nothing is applied from events here"};
+    }
   };
   std::filesystem::path directory_;
   std::unique_ptr<storage::Engine> engine_;

@@ -1,5 +1,5 @@
-// The variables that every server has, with MySQL 8.4's defaults unless the design says otherwise. The first ones stand in the order of
-// enum SessionVariable; those of the server's own options are defined in server/.
+// The variables that every server has, with MySQL 8.4's defaults unless the design says otherwise. The first
+// ones stand in the order of enum SessionVariable; those of the server's own options are defined in server/.
 #include "sql/variables/system_variables.h"
 
 namespace commitd::sql {
@@ -10,16 +10,44 @@ using Scope = VariableScope;
 
 const std::vector<std::string>& sql_modes() {
   // In the order of their bits; the empty names are bits that no mode uses any more.
-  static const std::vector<std::string> names = {
-      "REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "NOT_USED", "ONLY_FULL_GROUP_BY", "NO_UNSIGNED_SUBTRACTION",
-      "NO_DIR_IN_CREATE", "NOT_USED_9", "NOT_USED_10", "NOT_USED_11", "NOT_USED_12", "NOT_USED_13", "NOT_USED_14", "NOT_USED_15",
-      "NOT_USED_16", "NOT_USED_17", "NOT_USED_18", "ANSI", "NO_AUTO_VALUE_ON_ZERO", "NO_BACKSLASH_ESCAPES", "STRICT_TRANS_TABLES",
-      "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ALLOW_INVALID_DATES", "ERROR_FOR_DIVISION_BY_ZERO", "TRADITIONAL",
-      "NOT_USED_29", "HIGH_NOT_PRECEDENCE", "NO_ENGINE_SUBSTITUTION", "PAD_CHAR_TO_FULL_LENGTH", "TIME_TRUNCATE_FRACTIONAL"};
+  static const std::vector<std::string> names = {"REAL_AS_FLOAT",
+                                                 "PIPES_AS_CONCAT",
+                                                 "ANSI_QUOTES",
+                                                 "IGNORE_SPACE",
+                                                 "NOT_USED",
+                                                 "ONLY_FULL_GROUP_BY",
+                                                 "NO_UNSIGNED_SUBTRACTION",
+                                                 "NO_DIR_IN_CREATE",
+                                                 "NOT_USED_9",
+                                                 "NOT_USED_10",
+                                                 "NOT_USED_11",
+                                                 "NOT_USED_12",
+                                                 "NOT_USED_13",
+                                                 "NOT_USED_14",
+                                                 "NOT_USED_15",
+                                                 "NOT_USED_16",
+                                                 "NOT_USED_17",
+                                                 "NOT_USED_18",
+                                                 "ANSI",
+                                                 "NO_AUTO_VALUE_ON_ZERO",
+                                                 "NO_BACKSLASH_ESCAPES",
+                                                 "STRICT_TRANS_TABLES",
+                                                 "STRICT_ALL_TABLES",
+                                                 "NO_ZERO_IN_DATE",
+                                                 "NO_ZERO_DATE",
+                                                 "ALLOW_INVALID_DATES",
+                                                 "ERROR_FOR_DIVISION_BY_ZERO",
+                                                 "TRADITIONAL",
+                                                 "NOT_USED_29",
+                                                 "HIGH_NOT_PRECEDENCE",
+                                                 "NO_ENGINE_SUBSTITUTION",
+                                                 "PAD_CHAR_TO_FULL_LENGTH",
+                                                 "TIME_TRUNCATE_FRACTIONAL"};
   return names;
 }
 
-VariableDefinition boolean(std::string name, Scope scope, bool initial, std::vector<std::string> aliases = {}) {
+VariableDefinition boolean(std::string name, Scope scope, bool initial,
+                           std::vector<std::string> aliases = {}) {
   VariableDefinition definition;
   definition.name = std::move(name);
   definition.type = Type::Boolean;
@@ -29,7 +57,8 @@ VariableDefinition boolean(std::string name, Scope scope, bool initial, std::vec
   return definition;
 }
 
-VariableDefinition number(std::string name, Scope scope, uint64_t initial, int64_t min, uint64_t max, std::vector<std::string> aliases = {}) {
+VariableDefinition number(std::string name, Scope scope, uint64_t initial, int64_t min, uint64_t max,
+                          std::vector<std::string> aliases = {}) {
   VariableDefinition definition;
   definition.name = std::move(name);
   definition.type = Type::Integer;
@@ -41,7 +70,8 @@ VariableDefinition number(std::string name, Scope scope, uint64_t initial, int64
   return definition;
 }
 
-VariableDefinition text(std::string name, Scope scope, std::string initial, std::vector<std::string> aliases = {}) {
+VariableDefinition text(std::string name, Scope scope, std::string initial,
+                        std::vector<std::string> aliases = {}) {
   VariableDefinition definition;
   definition.name = std::move(name);
   definition.scope = scope;
@@ -50,8 +80,8 @@ VariableDefinition text(std::string name, Scope scope, std::string initial, std:
   return definition;
 }
 
-VariableDefinition choice(std::string name, Scope scope, std::string initial, std::vector<std::string> choices,
-                          std::vector<std::string> aliases = {}) {
+VariableDefinition choice(std::string name, Scope scope, std::string initial,
+                          std::vector<std::string> choices, std::vector<std::string> aliases = {}) {
   auto definition = text(std::move(name), scope, std::move(initial), std::move(aliases));
   definition.type = Type::Enum;
   definition.choices = std::move(choices);
@@ -65,7 +95,8 @@ VariableDefinition read_only(VariableDefinition definition) {
 
 VariableDefinition sql_mode_variable() {
   auto definition = text("sql_mode", Scope::Both,
-                         "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION");
+                         "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_"
+                         "DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION");
   definition.type = Type::Set;
   definition.choices = sql_modes();
   return definition;

@@ -16,13 +16,14 @@ std::string normalized(std::string_view name) {
 }
 
 bool same_word(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](unsigned char x, unsigned char y) {
-           return std::tolower(x) == std::tolower(y);
-         });
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 Error bad_value(const VariableDefinition& variable, const Value& value) {
-  return make_error(er::kWrongValueForVar, "Variable '{}' can't be set to the value of '{}'", variable.name, value.to_text());
+  return make_error(er::kWrongValueForVar, "Variable '{}' can't be set to the value of '{}'", variable.name,
+                    value.to_text());
 }
 
 Error bad_type(const VariableDefinition& variable) {
@@ -31,10 +32,15 @@ Error bad_type(const VariableDefinition& variable) {
 
 std::optional<double> whole_number(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::Int: return static_cast<double>(value.as_int());
-    case Value::Kind::UInt: return static_cast<double>(value.as_uint());
-    case Value::Kind::Decimal: if (value.as_decimal().scale == 0) return static_cast<double>(value.as_decimal().unscaled); return {};
-    default: return {};
+    case Value::Kind::Int:
+      return static_cast<double>(value.as_int());
+    case Value::Kind::UInt:
+      return static_cast<double>(value.as_uint());
+    case Value::Kind::Decimal:
+      if (value.as_decimal().scale == 0) return static_cast<double>(value.as_decimal().unscaled);
+      return {};
+    default:
+      return {};
   }
 }
 
@@ -45,17 +51,23 @@ std::optional<Value> parse_number(std::string_view text) {
   auto [end, problem] = std::from_chars(text.data() + negative, text.data() + text.size(), magnitude);
   if (problem != std::errc{}) return {};
   std::string_view suffix(end, text.data() + text.size() - end);
-  if (same_word(suffix, "k")) magnitude <<= 10;
-  else if (same_word(suffix, "m")) magnitude <<= 20;
-  else if (same_word(suffix, "g")) magnitude <<= 30;
-  else if (!suffix.empty()) return {};
+  if (same_word(suffix, "k"))
+    magnitude <<= 10;
+  else if (same_word(suffix, "m"))
+    magnitude <<= 20;
+  else if (same_word(suffix, "g"))
+    magnitude <<= 30;
+  else if (!suffix.empty())
+    return {};
   return negative ? Value::integer(-static_cast<int64_t>(magnitude)) : Value::unsigned_integer(magnitude);
 }
 
 Result<Value> convert_boolean(const VariableDefinition& variable, const Value& value) {
   if (value.kind() == Value::Kind::String) {
-    for (const char* yes : {"ON", "TRUE", "YES", "1"}) if (same_word(value.as_string(), yes)) return Value::integer(1);
-    for (const char* no : {"OFF", "FALSE", "NO", "0"}) if (same_word(value.as_string(), no)) return Value::integer(0);
+    for (const char* yes : {"ON", "TRUE", "YES", "1"})
+      if (same_word(value.as_string(), yes)) return Value::integer(1);
+    for (const char* no : {"OFF", "FALSE", "NO", "0"})
+      if (same_word(value.as_string(), no)) return Value::integer(0);
     return bad_value(variable, value);
   }
   auto number = whole_number(value);
@@ -67,19 +79,23 @@ Result<Value> convert_boolean(const VariableDefinition& variable, const Value& v
 // MySQL clamps numbers into the variable's range (with a warning) instead of refusing them.
 Result<Value> convert_integer(const VariableDefinition& variable, const Value& value) {
   if (value.kind() == Value::Kind::UInt) {
-    return Value::unsigned_integer(std::clamp<uint64_t>(value.as_uint(), std::max<int64_t>(variable.min, 0), variable.max));
+    return Value::unsigned_integer(
+        std::clamp<uint64_t>(value.as_uint(), std::max<int64_t>(variable.min, 0), variable.max));
   }
   if (!whole_number(value)) return bad_type(variable);
-  int64_t number = value.kind() == Value::Kind::Int ? value.as_int() : static_cast<int64_t>(value.as_decimal().unscaled);
+  int64_t number =
+      value.kind() == Value::Kind::Int ? value.as_int() : static_cast<int64_t>(value.as_decimal().unscaled);
   if (number < variable.min) number = variable.min;
-  if (number >= 0) return Value::unsigned_integer(std::min<uint64_t>(static_cast<uint64_t>(number), variable.max));
+  if (number >= 0)
+    return Value::unsigned_integer(std::min<uint64_t>(static_cast<uint64_t>(number), variable.max));
   return Value::integer(number);
 }
 
 Result<Value> convert_real(const VariableDefinition& variable, const Value& value) {
   if (value.kind() == Value::Kind::Double) return value;
   if (value.kind() == Value::Kind::Decimal) {
-    return Value::real(static_cast<double>(value.as_decimal().unscaled) / std::pow(10.0, value.as_decimal().scale));
+    return Value::real(static_cast<double>(value.as_decimal().unscaled) /
+                       std::pow(10.0, value.as_decimal().scale));
   }
   if (auto number = whole_number(value)) return Value::real(*number);
   return bad_type(variable);
@@ -87,12 +103,14 @@ Result<Value> convert_real(const VariableDefinition& variable, const Value& valu
 
 Result<Value> convert_enum(const VariableDefinition& variable, const Value& value) {
   if (value.kind() == Value::Kind::String) {
-    for (const auto& choice : variable.choices) if (same_word(value.as_string(), choice)) return Value::string(choice);
+    for (const auto& choice : variable.choices)
+      if (same_word(value.as_string(), choice)) return Value::string(choice);
     // ON and OFF also mean the first two choices of ON/OFF-like enums given by number.
     return bad_value(variable, value);
   }
   auto number = whole_number(value);
-  if (!number || *number < 0 || *number >= static_cast<double>(variable.choices.size())) return bad_value(variable, value);
+  if (!number || *number < 0 || *number >= static_cast<double>(variable.choices.size()))
+    return bad_value(variable, value);
   return Value::string(variable.choices[static_cast<size_t>(*number)]);
 }
 
@@ -111,7 +129,8 @@ Result<Value> convert_set(const VariableDefinition& variable, const Value& value
     while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
     while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
     if (word.empty()) continue;
-    auto choice = std::find_if(variable.choices.begin(), variable.choices.end(), [&](const auto& c) { return same_word(c, word); });
+    auto choice = std::find_if(variable.choices.begin(), variable.choices.end(),
+                               [&](const auto& c) { return same_word(c, word); });
     if (choice == variable.choices.end()) return bad_value(variable, Value::string(std::string(word)));
     out += (out.empty() ? "" : ",") + *choice;
   }
@@ -155,16 +174,23 @@ Value SystemVariables::global(size_t ordinal) const {
   return values_[ordinal];
 }
 
-Value SystemVariables::global(std::string_view name) const { return global(find(name)); }
+Value SystemVariables::global(std::string_view name) const {
+  return global(find(name));
+}
 
 Result<Value> SystemVariables::convert(size_t ordinal, const Value& value) const {
   const auto& variable = definitions_[ordinal];
   switch (variable.type) {
-    case VariableType::Boolean: return convert_boolean(variable, value);
-    case VariableType::Integer: return convert_integer(variable, value);
-    case VariableType::Real: return convert_real(variable, value);
-    case VariableType::Enum: return convert_enum(variable, value);
-    case VariableType::Set: return convert_set(variable, value);
+    case VariableType::Boolean:
+      return convert_boolean(variable, value);
+    case VariableType::Integer:
+      return convert_integer(variable, value);
+    case VariableType::Real:
+      return convert_real(variable, value);
+    case VariableType::Enum:
+      return convert_enum(variable, value);
+    case VariableType::Set:
+      return convert_set(variable, value);
     case VariableType::String:
       if (value.is_null() || value.kind() == Value::Kind::String) return value;
       return bad_type(variable);
@@ -184,7 +210,8 @@ Status SystemVariables::store(size_t ordinal, const Value& value) {
 Status SystemVariables::set_global(size_t ordinal, const Value& value) {
   const auto& variable = definitions_[ordinal];
   if (variable.scope == VariableScope::Session) {
-    return make_error(er::kLocalVariable, "Variable '{}' is a SESSION variable and can't be used with SET GLOBAL", variable.name);
+    return make_error(er::kLocalVariable,
+                      "Variable '{}' is a SESSION variable and can't be used with SET GLOBAL", variable.name);
   }
   if (!variable.dynamic || variable.read) {
     return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a read only variable", variable.name);
@@ -202,19 +229,22 @@ Status SystemVariables::set_at_start(std::string_view name, const std::string& t
   if (type == VariableType::Real) {
     double number = 0;
     auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem == std::errc{} && end == text.data() + text.size()) return store(ordinal, Value::real(number));
+    if (problem == std::errc{} && end == text.data() + text.size())
+      return store(ordinal, Value::real(number));
   }
   return store(ordinal, Value::string(text));
 }
 
 std::string SystemVariables::to_text(size_t ordinal, const Value& value) const {
-  if (definitions_[ordinal].type == VariableType::Boolean && !value.is_null()) return value.as_int() != 0 ? "ON" : "OFF";
+  if (definitions_[ordinal].type == VariableType::Boolean && !value.is_null())
+    return value.as_int() != 0 ? "ON" : "OFF";
   return value.is_null() ? "" : value.to_text();
 }
 
 void SessionVariables::reset() {
   values_.resize(kSessionVariableCount);
-  for (size_t ordinal = 0; ordinal < kSessionVariableCount; ++ordinal) values_[ordinal] = system_.global(ordinal);
+  for (size_t ordinal = 0; ordinal < kSessionVariableCount; ++ordinal)
+    values_[ordinal] = system_.global(ordinal);
 }
 
 Value SessionVariables::read(size_t ordinal) const {
@@ -224,9 +254,11 @@ Value SessionVariables::read(size_t ordinal) const {
 Status SessionVariables::set(size_t ordinal, const Value& value) {
   const auto& variable = system_.definition(ordinal);
   if (variable.scope == VariableScope::Global || ordinal >= values_.size()) {
-    return make_error(er::kGlobalVariable, "Variable '{}' is a GLOBAL variable and should be set with SET GLOBAL", variable.name);
+    return make_error(er::kGlobalVariable,
+                      "Variable '{}' is a GLOBAL variable and should be set with SET GLOBAL", variable.name);
   }
-  if (!variable.dynamic) return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a read only variable", variable.name);
+  if (!variable.dynamic)
+    return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a read only variable", variable.name);
   auto converted = system_.convert(ordinal, value);
   if (!converted.ok()) return std::move(converted).error();
   values_[ordinal] = std::move(*converted);

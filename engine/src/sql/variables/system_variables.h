@@ -1,7 +1,9 @@
-// System variables: their names, types, ranges and global values. Sessions keep a SessionVariables beside it for what they may set themselves.
+// System variables: their names, types, ranges and global values. Sessions keep a SessionVariables beside it
+// for what they may set themselves.
 //
-// Names are found in any case, with - or _, and by their aliases (the master/slave spellings, InnoDB's names). server/ defines further
-// variables for its options before the first session starts; after that definitions do not change, values do.
+// Names are found in any case, with - or _, and by their aliases (the master/slave spellings, InnoDB's
+// names). server/ defines further variables for its options before the first session starts; after that
+// definitions do not change, values do.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +34,8 @@ struct VariableDefinition {
   uint64_t max = UINT64_MAX;
   std::vector<std::string> choices;  // Enum and Set members, in MySQL's order
   std::vector<std::string> aliases;
-  // Called with a checked value before it is taken, outside all locks; an error refuses the SET. Also called for values given at start.
+  // Called with a checked value before it is taken, outside all locks; an error refuses the SET. Also called
+  // for values given at start.
   std::function<Status(const Value&)> on_update;
   // For variables whose value is computed (gtid_executed): read instead of the stored one.
   std::function<Value()> read;
@@ -56,10 +59,12 @@ class SystemVariables {
   // SET GLOBAL. Errors: 1193 unknown, 1238 read only, 1228 session only, 1231 bad value, 1232 bad type.
   Status set_global(size_t ordinal, const Value& value);
   Status reset_global(size_t ordinal) { return set_global(ordinal, definitions_[ordinal].initial); }
-  // A value from the command line or an option file: also for variables that cannot be set later. 1193 when unknown.
+  // A value from the command line or an option file: also for variables that cannot be set later. 1193 when
+  // unknown.
   Status set_at_start(std::string_view name, const std::string& text);
 
-  // Checks and converts a value for a variable (ON/OFF/1/0, enum by name or number, ranges are clamped as in MySQL).
+  // Checks and converts a value for a variable (ON/OFF/1/0, enum by name or number, ranges are clamped as in
+  // MySQL).
   Result<Value> convert(size_t ordinal, const Value& value) const;
   // As SHOW VARIABLES prints it: ON/OFF for Boolean.
   std::string to_text(size_t ordinal, const Value& value) const;
@@ -75,12 +80,48 @@ class SystemVariables {
 
 // Ordinals of the variables that sessions read on every statement; the order is that of definitions.cc.
 enum SessionVariable : size_t {
-  kAutocommit, kSqlMode, kTransactionIsolation, kTransactionReadOnly, kLockWaitTimeout, kCharacterSetClient, kCharacterSetConnection,
-  kCharacterSetResults, kCollationConnection, kTimeZone, kSqlLogBin, kMaxAllowedPacket, kWaitTimeout, kSqlSafeUpdates, kInsertId,
-  kLastInsertId, kTimestamp, kForeignKeyChecks, kUniqueChecks, kSessionTrackGtids, kGroupConcatMaxLen, kAutoIncrementIncrement,
-  kAutoIncrementOffset, kMaxExecutionTime, kSqlSelectLimit, kBinlogRowImage, kGtidNext, kPseudoThreadId, kNetWriteTimeout,
-  kNetReadTimeout, kInteractiveTimeout, kCharacterSetDatabase, kCollationDatabase, kSqlQuoteShowCreate, kSqlNotes, kLcTimeNames,
-  kDefaultStorageEngine, kExplicitDefaultsForTimestamp, kMaxSortLength, kSqlAutoIsNull, kSqlRequirePrimaryKey, kSqlBigSelects,
+  kAutocommit,
+  kSqlMode,
+  kTransactionIsolation,
+  kTransactionReadOnly,
+  kLockWaitTimeout,
+  kCharacterSetClient,
+  kCharacterSetConnection,
+  kCharacterSetResults,
+  kCollationConnection,
+  kTimeZone,
+  kSqlLogBin,
+  kMaxAllowedPacket,
+  kWaitTimeout,
+  kSqlSafeUpdates,
+  kInsertId,
+  kLastInsertId,
+  kTimestamp,
+  kForeignKeyChecks,
+  kUniqueChecks,
+  kSessionTrackGtids,
+  kGroupConcatMaxLen,
+  kAutoIncrementIncrement,
+  kAutoIncrementOffset,
+  kMaxExecutionTime,
+  kSqlSelectLimit,
+  kBinlogRowImage,
+  kGtidNext,
+  kPseudoThreadId,
+  kNetWriteTimeout,
+  kNetReadTimeout,
+  kInteractiveTimeout,
+  kCharacterSetDatabase,
+  kCollationDatabase,
+  kSqlQuoteShowCreate,
+  kSqlNotes,
+  kLcTimeNames,
+  kDefaultStorageEngine,
+  kExplicitDefaultsForTimestamp,
+  kMaxSortLength,
+  kSqlAutoIsNull,
+  kSqlRequirePrimaryKey,
+  kSqlBigSelects,
   kSessionVariableCount
 };
 
@@ -105,11 +146,13 @@ class SessionVariables {
 
 // The bits of sql_mode that the binlog and the executor use, as MySQL numbers them.
 namespace sql_mode {
-inline constexpr uint64_t kPipesAsConcat = 1u << 1, kAnsiQuotes = 1u << 2, kIgnoreSpace = 1u << 3, kOnlyFullGroupBy = 1u << 5,
-                          kNoUnsignedSubtraction = 1u << 6, kNoDirInCreate = 1u << 7, kNoAutoValueOnZero = 1u << 19,
-                          kNoBackslashEscapes = 1u << 20, kStrictTransTables = 1u << 21, kStrictAllTables = 1u << 22,
-                          kNoZeroInDate = 1u << 23, kNoZeroDate = 1u << 24, kErrorForDivisionByZero = 1u << 26,
-                          kNoEngineSubstitution = 1u << 30, kPadCharToFullLength = 1ull << 31;
+inline constexpr uint64_t kPipesAsConcat = 1u << 1, kAnsiQuotes = 1u << 2, kIgnoreSpace = 1u << 3,
+                          kOnlyFullGroupBy = 1u << 5, kNoUnsignedSubtraction = 1u << 6,
+                          kNoDirInCreate = 1u << 7, kNoAutoValueOnZero = 1u << 19,
+                          kNoBackslashEscapes = 1u << 20, kStrictTransTables = 1u << 21,
+                          kStrictAllTables = 1u << 22, kNoZeroInDate = 1u << 23, kNoZeroDate = 1u << 24,
+                          kErrorForDivisionByZero = 1u << 26, kNoEngineSubstitution = 1u << 30,
+                          kPadCharToFullLength = 1ull << 31;
 uint64_t bits(std::string_view text);
 }  // namespace sql_mode
 
