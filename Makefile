@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-COMPONENTS := engine operator operator/localcluster chaos/ledger benchmarks dashboards
+COMPONENTS := engine operator/localcluster operator chaos/ledger chaos/demo benchmarks dashboards
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
 .PHONY: help demo demo-down test test-cluster lint fmt engine operator build sanitizers killloop clean
