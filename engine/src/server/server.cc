@@ -244,6 +244,8 @@ void Server::stop() {
         protocol_->close_sessions(wire::ProtocolServer::Which::All, Clock::now() + kSessionEndTimeout));
   }
   if (roles_) run_in_background(roles_->shut_down());
+  // What waits in the pipeline is woken on its reactor, so the pipeline ends first.
+  if (instance_) instance_->pipeline().stop();
   stop_workers();
   protocol_.reset();
   http_.reset();
