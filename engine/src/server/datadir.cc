@@ -4,8 +4,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "base/error_codes.h"
 
@@ -16,6 +18,17 @@ constexpr std::string_view kFormatFile = "/commitd.format";
 constexpr std::string_view kInitializingFile = "/commitd.initializing";
 constexpr std::string_view kUuidFile = "/auto.cnf";
 constexpr std::string_view kUuidKey = "server-uuid=";
+
+// A server that was killed a moment ago holds the lock until the kernel has taken it apart.
+bool take_lock(int file) {
+  constexpr auto kPatience = std::chrono::seconds(5);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -28,7 +41,7 @@ Result<std::unique_ptr<Datadir>> Datadir::open(FileSystem& fs, const std::string
   std::string lock_path = path + "/commitd.lock";
   int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
   if (lock < 0) return make_error(er::kErrorOnWrite, "Cannot open '{}': {}", lock_path, std::strerror(errno));
-  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+  if (!take_lock(lock)) {
     ::close(lock);
     return make_error(er::kErrorOnWrite, "Another server is running on the data directory '{}'", path);
   }
