@@ -22,7 +22,7 @@ class ClientsTest(unittest.TestCase):
 
     def run_client(self, program, *arguments, **options):
         done = self.server.client(program, *arguments, **options)
-        self.assertEqual(done.returncode, 0, f"{program} {arguments}: {done.stdout}\n{done.stderr}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), f"{program} {arguments}: {done.stdout}")
         return done.stdout
 
     def test_command_line_client_creates_writes_and_reads(self):

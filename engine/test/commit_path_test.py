@@ -11,11 +11,11 @@ from commitd_process import Commitd
 
 class CommitPathTest(unittest.TestCase):
     def write_load(self, server, clients, queries):
-        done = server.client("mariadb-slap", f"--concurrency={clients}", "--iterations=1", "--create-schema=load",
-                             "--query=INSERT INTO load.t (v) VALUES ('some text of a usual length')",
+        done = server.client("mariadb-slap", f"--concurrency={clients}", "--iterations=1", "--create-schema=slap",
+                             "--query=INSERT INTO slap.t (v) VALUES ('some text of a usual length')",
                              "--create=CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(100))",
                              f"--number-of-queries={queries}")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))  # it exits with 0 also when a query failed
 
     def test_one_fdatasync_per_group_and_no_other_sync(self):
         """strace's count of syncs during a write load equals the number of commit groups."""
@@ -32,7 +32,7 @@ class CommitPathTest(unittest.TestCase):
             strace.communicate()
             with open(trace) as lines:
                 calls = re.findall(r"\b(fsync|fdatasync|sync_file_range|msync|syncfs)\(", lines.read())
-        self.assertGreater(groups, 0)
+        self.assertGreater(groups, 100)
         self.assertEqual(set(calls), {"fdatasync"})
         self.assertEqual(len(calls), groups)
 
@@ -40,10 +40,10 @@ class CommitPathTest(unittest.TestCase):
         with Commitd() as server:
             server.query("CREATE DATABASE warm")  # a counter appears with its first event
             before = (server.metric("commitd_commit_groups_total"), server.metric("commitd_commit_group_transactions_total"))
-            self.write_load(server, clients=32, queries=6000)
+            self.write_load(server, clients=32, queries=6400)
             groups = server.metric("commitd_commit_groups_total") - before[0]
             transactions = server.metric("commitd_commit_group_transactions_total") - before[1]
-            self.assertGreaterEqual(transactions, 6000)
+            self.assertGreaterEqual(transactions, 6400)
             self.assertGreater(transactions / groups, 2)
 
     def test_binlog_is_readable_by_the_standard_tool(self):
