@@ -83,6 +83,17 @@ class ClientsTest(unittest.TestCase):
         self.assertEqual([client.wait(timeout=120) for client in clients], [0] * 6)
         self.assertEqual(self.server.query("SELECT n FROM shop.counter"), ((300,),))
 
+    def test_every_changed_row_is_counted_once(self):
+        def changed():
+            return [self.server.metric(f"commitd_rows_{what}_total") for what in ("inserted", "updated", "deleted")]
+
+        self.server.query("CREATE TABLE shop.counted (id INT PRIMARY KEY, n INT)")
+        before = changed()
+        self.server.query("INSERT INTO shop.counted VALUES (1, 1), (2, 2), (3, 3)")
+        self.server.query("UPDATE shop.counted SET n = n + 1 WHERE id > 1")
+        self.server.query("DELETE FROM shop.counted WHERE id = 3")
+        self.assertEqual([now - then for now, then in zip(changed(), before)], [3, 2, 1])
+
     def test_mysqladmin(self):
         self.assertIn("alive", self.run_client("mariadb-admin", "ping"))
         self.run_client("mariadb-admin", "extended-status")

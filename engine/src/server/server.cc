@@ -12,6 +12,7 @@
 #include "base/error_codes.h"
 #include "observe/metrics.h"
 #include "observe/process_metrics.h"
+#include "server/metrics.h"
 #include "server/variables.h"
 
 namespace commitd::server {
@@ -49,6 +50,7 @@ Server::~Server() {
 
 Status Server::start() {
   observe::register_process_metrics();
+  register_counters();
   observe::gauge("commitd_build_info", "The release that runs.", {{"version", std::string(kVersion)}}).set(1);
   COMMITD_RETURN_IF_ERROR(set_variables());
   auto datadir = Datadir::open(fs_, options_.datadir);

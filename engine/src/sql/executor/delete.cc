@@ -18,7 +18,6 @@ Task<Result<OkInfo>> execute_delete(StatementContext& context, const ast::Delete
     COMMITD_CO_RETURN_IF_ERROR(check_interrupted(context.session));
     COMMITD_CO_RETURN_IF_ERROR(co_await context.transaction().erase(scope.sources[0].definition, row));
   }
-  row_counters().deleted.add(rows->size());
   OkInfo ok;
   ok.affected_rows = rows->size();
   co_return ok;

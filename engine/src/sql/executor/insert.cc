@@ -209,7 +209,6 @@ class Inserter {
       if (!outcome.ok()) co_return std::move(outcome).error();
       if (!outcome->has_value()) {
         ++affected_;
-        row_counters().inserted.add();
         break;
       }
       txn::Transaction::Duplicate& duplicate = **outcome;
@@ -217,7 +216,6 @@ class Inserter {
       if (statement_.mode == ast::InsertMode::Replace) {
         COMMITD_CO_RETURN_IF_ERROR(co_await context_.transaction().erase(table_, duplicate.row));
         ++affected_;
-        row_counters().deleted.add();
         continue;
       }
       if (!updates_.empty()) {
@@ -270,7 +268,6 @@ class Inserter {
       co_return Status();
     }
     affected_ += 2;
-    row_counters().updated.add();
     co_return Status();
   }
 

@@ -63,11 +63,4 @@ Status check_can_change(SessionState& session) {
                     "Cannot execute statement in a READ ONLY transaction.");
 }
 
-RowCounters& row_counters() {
-  static RowCounters counters{observe::counter("commitd_rows_inserted_total", "Rows inserted by statements."),
-                              observe::counter("commitd_rows_updated_total", "Rows updated by statements."),
-                              observe::counter("commitd_rows_deleted_total", "Rows deleted by statements.")};
-  return counters;
-}
-
 }  // namespace commitd::sql

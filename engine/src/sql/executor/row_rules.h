@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "observe/metrics.h"
 #include "sql/executor/statement_context.h"
 #include "sql/expression/column_store.h"
 
@@ -26,12 +25,5 @@ Error duplicate_error(const TableDef& table, const IndexDef& index, std::span<co
 Result<size_t> assigned_column(const TableDef& table, std::string_view name);
 // 1290 and 1792: the server or the transaction takes no writes.
 Status check_can_change(SessionState& session);
-
-struct RowCounters {
-  observe::Counter& inserted;
-  observe::Counter& updated;
-  observe::Counter& deleted;
-};
-RowCounters& row_counters();
 
 }  // namespace commitd::sql

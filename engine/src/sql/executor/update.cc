@@ -109,7 +109,6 @@ class Updater {
       co_return Status();
     }
     ++changed_;
-    row_counters().updated.add();
     co_return Status();
   }
 
