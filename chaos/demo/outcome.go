@@ -24,15 +24,11 @@ type outcome struct {
 // good says whether everything happened and nothing acknowledged was lost.
 func (o outcome) good() bool {
 	return o.verdict.Result == "Passed" && o.verdict.Lost == 0 && o.verdict.Duplicated == 0 &&
-		len(o.verdict.Faults) > 0 && o.newMaster != "" && o.epochAfter > o.epochBefore
+		len(o.verdict.Faults) > 0 && o.newMaster != "" && o.newMaster != o.killed && o.epochAfter > o.epochBefore
 }
 
 func (o outcome) describeMaster() string {
-	text := fmt.Sprintf("%s, epoch %d after %d", o.newMaster, o.epochAfter, o.epochBefore)
-	if o.newMaster == o.killed {
-		text += " (the killed server itself: it was back before the others missed it)"
-	}
-	return text
+	return fmt.Sprintf("%s, epoch %d after %d", o.newMaster, o.epochAfter, o.epochBefore)
 }
 
 func (o outcome) print(out io.Writer, t tools) {

@@ -66,6 +66,17 @@ func (t tools) apply(ctx context.Context, manifest string) error {
 	return err
 }
 
+// Pods that come back find no place on a closed node; those that run there stay.
+func (t tools) closeNode(ctx context.Context) error {
+	_, err := t.kubectl(ctx, "cordon", "--selector", "kubernetes.io/hostname")
+	return err
+}
+
+func (t tools) openNode(ctx context.Context) error {
+	_, err := t.kubectl(ctx, "uncordon", "--selector", "kubernetes.io/hostname")
+	return err
+}
+
 // remove deletes what an earlier demo may have left of the manifest.
 func (t tools) remove(ctx context.Context, manifest string) error {
 	_, err := t.kubectl(ctx, "delete", "--ignore-not-found", "--wait", "-f", manifest)
