@@ -2,10 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <chrono>
-
-#include "observe/metrics.h"
-
 namespace commitd::server {
 namespace {
 
@@ -71,7 +67,6 @@ Status Instance::open_engine(const Datadir& datadir, const Options& options) {
 
 Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options& options,
                           replication::RoleManager& roles) {
-  auto started = std::chrono::steady_clock::now();
   binlog::OpenReport found;
   auto log =
       binlog::Log::open(fs, log_options(datadir, options), engine_->replay_position().position, &found);
@@ -88,8 +83,6 @@ Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options&
   applier_ = std::make_unique<replication::EventApplier>(*catalog_, server_);
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), found, *engine_, *applier_, pipeline);
   COMMITD_RETURN_IF_ERROR(recover(found, roles));
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-  observe::gauge("commitd_recovery_seconds", "Time the last start took to recover.").set(took.count());
 
   locks_ = std::make_unique<txn::LockManager>();
   services_ = std::make_unique<txn::Services>(txn::Services{*engine_, *locks_, *pipeline_});
@@ -104,10 +97,6 @@ Status Instance::recover(const binlog::OpenReport& found, replication::RoleManag
   LogPosition limit = roles.starts_undecided() ? std::max(found.acknowledged, from) : found.end;
   auto replayed = pipeline_->replay(std::min(limit, found.end));
   if (!replayed.ok()) return std::move(replayed).error();
-  observe::gauge("commitd_recovery_replayed_transactions", "Transactions the last start replayed.")
-      .set(static_cast<double>(replayed->transactions));
-  observe::gauge("commitd_recovery_truncated_bytes", "Torn tail the last start cut.")
-      .set(static_cast<double>(found.truncated_bytes));
   spdlog::info("recovered from={}:{} to={}:{} transactions={} rows={} unacknowledged={}", from.file,
                from.offset, limit.file, limit.offset, replayed->transactions, replayed->rows,
                pipeline_->unapplied_transactions());
