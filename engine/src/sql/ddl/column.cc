@@ -12,10 +12,6 @@ constexpr uint32_t kMaxDecimalDigits = 38;
 constexpr uint8_t kMaxDecimalScale = 30;
 constexpr uint8_t kMaxFraction = 6;
 
-bool is_blob(FieldType type) {
-  return type >= FieldType::TinyBlob && type <= FieldType::Blob;
-}
-
 bool has_characters(FieldType type) {
   return type == FieldType::VarChar || type == FieldType::String || is_blob(type) ||
          type == FieldType::Enum || type == FieldType::Set;

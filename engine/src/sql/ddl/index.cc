@@ -15,10 +15,6 @@ namespace {
 constexpr uint32_t kMaxKeyBytes = 3072;
 constexpr size_t kMaxIndexes = 64;
 
-bool is_blob(FieldType type) {
-  return type >= FieldType::TinyBlob && type <= FieldType::Blob;
-}
-
 std::string lower(std::string_view text) {
   std::string out(text);
   std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });

@@ -8,6 +8,10 @@
 
 namespace commitd::sql::ddl {
 
+inline bool is_blob(FieldType type) {
+  return type >= FieldType::TinyBlob && type <= FieldType::Blob;
+}
+
 // Names are at most 64 characters (1059).
 Status check_name(std::string_view name);
 // The database of a table name, or the session's (1046).
