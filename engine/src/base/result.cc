@@ -17,6 +17,8 @@ struct CodeState {
 // Every number that is not here has MySQL's general state HY000.
 constexpr CodeState kStates[] = {
     {er::kDupKey, "23000"},
+    {er::kOutOfMemory, "HY001"},
+    {er::kOutOfSortMemory, "HY001"},
     {er::kConCount, "08004"},
     {er::kHandshake, "08S01"},
     {er::kDbAccessDenied, "42000"},
@@ -53,7 +55,9 @@ constexpr CodeState kStates[] = {
     {er::kNetReadError, "08S01"},
     {er::kNetReadInterrupted, "08S01"},
     {er::kNetErrorOnWrite, "08S01"},
+    {er::kNetWriteInterrupted, "08S01"},
     {er::kPrimaryCantHaveNull, "42000"},
+    {er::kTooManyUserConnections, "42000"},
     {er::kLockDeadlock, "40001"},
     {er::kSpecificAccessDenied, "42000"},
     {er::kWrongValueForVar, "42000"},
@@ -67,7 +71,16 @@ constexpr CodeState kStates[] = {
     {er::kSpDoesNotExist, "42000"},
     {er::kQueryInterrupted, "70100"},
     {er::kDivisionByZero, "22012"},
+    {1056, "42000"},  // ER_WRONG_GROUP_FIELD
+    {1110, "42000"},  // ER_FIELD_SPECIFIED_TWICE
+    {1112, "42000"},  // ER_UNSUPPORTED_EXTENSION
+    {1140, "42000"},  // ER_MIX_OF_GROUP_FUNC_AND_FIELDS
+    {1222, "21000"},  // ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT
+    {1248, "42000"},  // ER_DERIVED_MUST_HAVE_ALIAS
+    {1582, "42000"},  // ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT
+    {1690, "22003"},  // ER_DATA_OUT_OF_RANGE
     {er::kDataTooLong, "22001"},
+    {er::kMaxPreparedStmtCountReached, "42000"},
     {er::kCantExecuteInReadOnlyTransaction, "25006"},
 };
 

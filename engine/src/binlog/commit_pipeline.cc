@@ -12,6 +12,8 @@ namespace {
 constexpr uint64_t kLargestTransaction = 3ull << 30;
 // One engine batch takes at most so many transactions.
 constexpr size_t kLargestEngineBatch = 1024;
+// So many the log thread takes into the engine itself when nobody waits for it.
+constexpr size_t kFewTransactions = 4;
 
 void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock::time_point end) {
   histogram.observe_ns(std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
@@ -66,55 +68,85 @@ CommitPipeline::Impl::Impl(std::unique_ptr<Log> the_log, const OpenReport& repor
   next_gno = std::max(options.gno_floor, logged.last(options.server_uuid)) + 1;
   clock_.sequence = found.last_sequence_number;
   group_number_ = found.last_group;
+  engine.before_persisting([this] { return sync_log(); });
+}
+
+CommitPipeline::Impl::~Impl() {
+  engine.before_persisting(nullptr);
 }
 
 bool CommitPipeline::Impl::front_is_acknowledged() const {
-  if (pending.empty() || failure) return false;
+  if (pending.empty() || failure || engine_frozen) return false;
   // A transaction that is never shipped can be acknowledged by nobody: it follows what stands in front of it.
   return pending.front().end <= acknowledged_end || pending.front().gtid.empty();
 }
 
-void CommitPipeline::Impl::move_acknowledged(LogPosition to) {
+void CommitPipeline::Impl::advance_acknowledged(LogPosition to) {
   to = std::min(to, durable_end);
   if (to <= acknowledged_end) return;
   acknowledged_end = to;
   waits.moved(Bound::Acknowledged, acknowledged_end);
+}
+
+void CommitPipeline::Impl::move_acknowledged(LogPosition to) {
+  advance_acknowledged(to);
   if (front_is_acknowledged()) engine_work.notify_one();
 }
 
 void CommitPipeline::Impl::adjust_hold() {
-  queue.hold_local(pending_bytes > options.max_unacknowledged_bytes);
+  const bool another_is_under_way = options.settings->one_at_a_time && (!pending.empty() || in_engine != 0);
+  queue.hold_local(pending_bytes > options.max_unacknowledged_bytes || another_is_under_way);
 }
 
 void CommitPipeline::Impl::run_engine_thread() {
   for (;;) {
-    const std::vector<PendingTransaction> batch = take_acknowledged();
+    const std::vector<PendingTransaction> batch = wait_for_acknowledged();
     if (batch.empty()) return;
-    if (auto applied = engine_stage.apply(batch); !applied.ok()) {
-      fail(applied.error());
-      std::vector<LocalCommit*> unanswered;
-      {
-        std::lock_guard lock(mutex);
-        for (size_t i = batch.size() - in_engine; i < batch.size(); ++i) {
-          if (batch[i].local != nullptr) unanswered.push_back(batch[i].local);
-        }
-        in_engine = 0;
-        engine_idle.notify_all();
-      }
-      for (LocalCommit* commit : unanswered) commit->answer(applied.error());
-    }
+    take_into_engine(batch);
   }
 }
 
-std::vector<PendingTransaction> CommitPipeline::Impl::take_acknowledged() {
+// One commit alone is answered sooner without a second thread being woken for it. Not so when others wait for
+// the log, when the engine syncs a log of its own, when a DDL would publish what it changed, or when there is
+// anything but local commits.
+bool CommitPipeline::Impl::log_thread_may_apply() const {
+  if (engine.has_own_log() || in_engine != 0 || pending.size() > kFewTransactions || !front_is_acknowledged())
+    return false;
+  const bool plain = std::all_of(pending.begin(), pending.end(), [](const PendingTransaction& transaction) {
+    return transaction.local != nullptr && !transaction.local->request->publish;
+  });
+  return plain && queue.is_empty();
+}
+
+void CommitPipeline::Impl::take_into_engine(const std::vector<PendingTransaction>& batch) {
+  auto applied = engine_stage.apply(batch);
+  if (applied.ok()) return;
+  fail(applied.error());
+  std::vector<LocalCommit*> unanswered;
+  {
+    std::lock_guard lock(mutex);
+    for (size_t i = batch.size() - in_engine; i < batch.size(); ++i) {
+      if (batch[i].local != nullptr) unanswered.push_back(batch[i].local);
+    }
+    in_engine = 0;
+    engine_idle.notify_all();
+  }
+  for (LocalCommit* commit : unanswered) commit->answer(applied.error());
+}
+
+std::vector<PendingTransaction> CommitPipeline::Impl::wait_for_acknowledged() {
   std::unique_lock lock(mutex);
-  engine_work.wait(lock, [this] { return front_is_acknowledged() || stopping; });
+  engine_work.wait(lock, [this] { return in_engine == 0 && (front_is_acknowledged() || stopping); });
+  return take_acknowledged();
+}
+
+std::vector<PendingTransaction> CommitPipeline::Impl::take_acknowledged() {
   std::vector<PendingTransaction> batch;
   const auto now = Clock::now();
   while (front_is_acknowledged() && batch.size() < kLargestEngineBatch) {
     batch.push_back(pending.front());
     pending.pop_front();
-    move_acknowledged(batch.back().end);
+    advance_acknowledged(batch.back().end);
     if (batch.back().local != nullptr) batch.back().local->acknowledged = now;
   }
   in_engine = batch.size();
@@ -134,17 +166,21 @@ void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction>
   waits.executed(executed);
   adjust_hold();
   engine_idle.notify_all();
+  const bool more = in_engine == 0 && front_is_acknowledged();
   lock.unlock();
+  if (more) engine_work.notify_one();
 
   const auto now = Clock::now();
+  WaitingRoom* room = nullptr;
   for (const PendingTransaction& transaction : transactions) {
     LocalCommit* commit = transaction.local;
     if (commit == nullptr) continue;
     observe_since(stage_seconds("ack"), commit->durable, commit->acknowledged);
     observe_since(stage_seconds("engine"), commit->acknowledged, now);
     observe_since(stage_seconds("total"), commit->queued, now);
-    commit->answer({});
+    if (WaitingRoom* shared = commit->answer_quietly({})) room = shared;
   }
+  if (room != nullptr) room->wake_everybody();
 }
 
 CommitPipeline::CommitPipeline(std::unique_ptr<Log> log, const OpenReport& found, storage::Engine& engine,
@@ -172,6 +208,7 @@ void CommitPipeline::stop() {
     impl_->engine_work.notify_all();
   }
   if (impl_->engine_thread.joinable()) impl_->engine_thread.join();
+  (void)impl_->sync_log();  // a failure is in failure()
   {
     std::lock_guard lock(impl_->mutex);
     for (PendingTransaction& transaction : impl_->pending) {
@@ -192,8 +229,22 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
   LocalCommit commit;
   commit.request = &request;
   commit.queued = Clock::now();
-  if (auto queued = impl_->queue.push(commit); !queued.ok()) co_return queued;
-  co_await commit.parker.park();
+  if (impl_->engine.has_own_log() && request.ship && request.writes != nullptr && !request.publish)
+    commit.prepared = impl_->engine.prepare(*request.writes);
+  if (impl_->options.settings->wake_everybody) {
+    commit.room = &impl_->waiting_room;
+    commit.room->enter(commit.waiting);
+  }
+  if (auto queued = impl_->queue.push(commit); !queued.ok()) {
+    commit.answer(queued);
+    if (commit.room != nullptr) commit.room->leave(commit.waiting);
+    co_return queued;
+  }
+  static const observe::WaitEvent done("wait/synch/cond/sql/MYSQL_BIN_LOG::COND_done");
+  const observe::WaitTimer timer(done);
+  do {
+    co_await commit.waiting.parker.park();
+  } while (commit.room != nullptr && !commit.room->leave(commit.waiting));
   co_return std::move(commit.result);
 }
 
@@ -249,17 +300,17 @@ Log& CommitPipeline::log() {
 
 Task<bool> CommitPipeline::wait_beyond(LogPosition position, Bound bound, Deadline deadline) {
   ProgressWaits::Wait wait;
+  wait.bound = bound;
   wait.beyond = position;
   {
     std::lock_guard lock(impl_->mutex);
     if (position < (bound == Bound::Durable ? impl_->durable_end : impl_->acknowledged_end)) co_return true;
     if (impl_->stopping) co_return false;
-    impl_->waits.add_position(wait, bound);
+    impl_->waits.add(wait);
   }
-  co_await wait.parker.park(deadline);
-  std::lock_guard lock(impl_->mutex);
-  impl_->waits.remove(wait);
-  co_return wait.reached;
+  static const observe::WaitEvent update("wait/synch/cond/sql/MYSQL_BIN_LOG::update_cond");
+  const observe::WaitTimer timer(update);
+  co_return co_await impl_->wait_for(wait, deadline);
 }
 
 Task<bool> CommitPipeline::wait_executed(const GtidSet& set, Deadline deadline) {
@@ -269,12 +320,20 @@ Task<bool> CommitPipeline::wait_executed(const GtidSet& set, Deadline deadline) 
     std::lock_guard lock(impl_->mutex);
     if (impl_->executed.contains(set)) co_return true;
     if (impl_->stopping) co_return false;
-    impl_->waits.add_executed(wait);
+    impl_->waits.add(wait);
   }
-  co_await wait.parker.park(deadline);
-  std::lock_guard lock(impl_->mutex);
-  impl_->waits.remove(wait);
-  co_return wait.reached;
+  co_return co_await impl_->wait_for(wait, deadline);
+}
+
+Task<bool> CommitPipeline::Impl::wait_for(ProgressWaits::Wait& wait, Deadline deadline) {
+  for (;;) {
+    const Wake how = co_await wait.parker.park(deadline);
+    std::lock_guard lock(mutex);
+    waits.remove(wait);
+    if (wait.reached || stopping || how == Wake::TimedOut) co_return wait.reached;
+    wait.parker.reset();  // woken by another's progress (commitd_wakeup=broadcast)
+    waits.add(wait);
+  }
 }
 
 Task<Status> CommitPipeline::rotate() {
@@ -285,14 +344,27 @@ Task<Status> CommitPipeline::rotate() {
   co_return std::move(errand.result);
 }
 
-Task<Status> CommitPipeline::purge_to(uint32_t first_kept) {
+Task<Status> CommitPipeline::settle_engine_position() {
   Errand errand;
-  errand.run = [this, first_kept] {
-    return impl_->log->purge(std::min(first_kept, impl_->engine.flushed_position().position.file));
-  };
+  errand.run = [this] { return impl_->settle_engine_position(); };
   if (auto queued = impl_->queue.push(errand); !queued.ok()) co_return queued;
   co_await errand.parker.park();
   co_return std::move(errand.result);
+}
+
+Task<Result<PurgeReport>> CommitPipeline::purge_to(uint32_t first_kept) {
+  Errand errand;
+  PurgeReport report;
+  errand.run = [this, first_kept, &report]() -> Status {
+    auto purged = impl_->log->purge(std::min(first_kept, impl_->engine.flushed_position().position.file));
+    if (!purged) return std::move(purged).error();
+    report = std::move(*purged);
+    return {};
+  };
+  if (auto queued = impl_->queue.push(errand); !queued.ok()) co_return std::move(queued).error();
+  co_await errand.parker.park();
+  if (!errand.result.ok()) co_return std::move(errand.result).error();
+  co_return report;
 }
 
 }  // namespace commitd::binlog

@@ -15,6 +15,7 @@
 
 #include "base/log_position.h"
 #include "base/result.h"
+#include "binlog/commit_settings.h"
 #include "binlog/log.h"
 #include "binlog/transaction_buffer.h"
 #include "gtid/gtid_set.h"
@@ -54,11 +55,17 @@ class EventApplier {
   virtual Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) = 0;
 };
 
+struct ReplayProgress {
+  uint64_t transactions = 0, rows = 0;
+  uint64_t bytes = 0, total_bytes = 0;  // of log
+};
+
 struct PipelineOptions {
   uint32_t server_id = 1;
-  Uuid server_uuid;
-  bool sync_binlog = true;
-  uint64_t gno_floor = 0;                            // GTIDs of this server start above it
+  Uuid server_uuid = {};
+  std::shared_ptr<const CommitSettings> settings = std::make_shared<CommitSettings>();
+  uint64_t gno_floor = 0;                                              // GTIDs of this server start above it
+  std::function<void(const ReplayProgress&)> on_replay_progress = {};  // every few seconds
   uint64_t max_unacknowledged_bytes = 256ull << 20;  // commits wait at the queue beyond this
 };
 
@@ -74,13 +81,16 @@ class CommitPipeline {
   struct ReplayReport {
     uint64_t transactions = 0;
     uint64_t rows = 0;
+    uint64_t committed_prepared = 0;    // of `transactions`: prepared, and found in the log
+    uint64_t rolled_back_prepared = 0;  // prepared, and not in the log
   };
   Result<ReplayReport> replay(LogPosition limit);
   void start();
   void stop();  // finishes what is queued and durable-and-acknowledged; the rest stays in the log
 
   // --- local commits: from any reactor ---
-  // Returns when the transaction is durable, acknowledged and visible in the engine. An error before the log
+  // Returns when the transaction is durable (as sync_binlog has it), acknowledged and visible in the engine.
+  // An error before the log
   // write means nothing happened; error 1053 from fail_waiters() means the outcome is not known.
   Task<Status> commit(CommitRequest& request);
 
@@ -97,6 +107,20 @@ class CommitPipeline {
   void set_gate(Gate gate);
   void acknowledge(LogPosition up_to);
   void acknowledge_through(const Gtid& gtid);  // as soon as it is durable here
+
+  // --- FLUSH TABLES WITH READ LOCK ---
+  // From freeze() to thaw() local commits wait at the queue; once frozen() says true, nothing is on its way
+  // into the engine and nothing enters it: received transactions are logged and acknowledged meanwhile, not
+  // applied.
+  void freeze();
+  bool frozen();
+  void thaw();
+  // What is visible, and the place in the log that it goes with.
+  struct Visible {
+    LogPosition end;
+    GtidSet executed;
+  };
+  Visible visible() const;
 
   // --- role changes ---
   // While closed, commit() fails at once with `why`; only epoch transactions pass (nothing is queued any more
@@ -130,8 +154,14 @@ class CommitPipeline {
   Task<bool> wait_beyond(LogPosition position, Bound bound, Deadline deadline);
   // The same for a GTID set being applied (WAIT_FOR_EXECUTED_GTID_SET).
   Task<bool> wait_executed(const GtidSet& set, Deadline deadline);
-  Task<Status> rotate();                       // FLUSH BINARY LOGS
-  Task<Status> purge_to(uint32_t first_kept);  // PURGE BINARY LOGS; never past the engine's flushed position
+  Task<Status> rotate();  // FLUSH BINARY LOGS
+  // PURGE BINARY LOGS; never past the engine's flushed position.
+  Task<Result<PurgeReport>> purge_to(uint32_t first_kept);
+  // After a rotation the engine's position still names the old file until the next transaction. This moves it
+  // to the end of what is visible, if everything is, so that a checkpoint frees the old file.
+  Task<Status> settle_engine_position();
+  // SET GLOBAL gtid_purged: these count as executed and are in no file. An error while commits are under way.
+  Status add_purged(const GtidSet& gtids);
 
   // Set when the log or the engine failed for good: nothing is acknowledged any more. /healthz says why.
   std::optional<Error> failure() const;

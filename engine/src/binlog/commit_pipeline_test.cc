@@ -398,5 +398,60 @@ TEST_F(Pipeline, FilesRotateAndPurgeStopsAtTheEngine) {
   EXPECT_FALSE(empty.pipeline->replay(empty.report.end).ok()) << "the purged transactions are missing";
 }
 
+TEST_F(Pipeline, FrozenItTakesNothingIntoTheEngineAndAnswersWhatWasUnderWay) {
+  start(CommitPipeline::Gate::Gated);
+  auto under_way = begin({1});
+  eventually([&] { return pipeline().gtid_logged().count() == 1; });
+  pipeline().freeze();
+  EXPECT_FALSE(pipeline().frozen()) << "a session waits for its answer";
+  pipeline().acknowledge(pipeline().durable_end());
+  EXPECT_TRUE(under_way->get().status.ok());
+  eventually([&] { return pipeline().frozen(); });
+  const auto visible = pipeline().visible();
+  EXPECT_EQ(visible.executed, gnos(server_a(), 1, 1));
+  EXPECT_EQ(visible.end, pipeline().durable_end());
+
+  pipeline().freeze();  // a second one
+  auto held = begin({2});
+  pipeline().thaw();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(pipeline().gtid_logged().count(), 1u);
+  EXPECT_TRUE(pipeline().frozen());
+  EXPECT_EQ(pipeline().visible().end, visible.end);
+  pipeline().thaw();
+  eventually([&] { return pipeline().gtid_logged().count() == 2; });
+  pipeline().acknowledge(pipeline().durable_end());
+  EXPECT_TRUE(held->get().status.ok());
+}
+
+TEST_F(Pipeline, AddedPurgedGtidsAreExecutedAlsoAfterARestart) {
+  start();
+  ASSERT_TRUE(commit({1}).status.ok());
+  const GtidSet added = gnos(server_b(), 1, 9);
+  ASSERT_TRUE(pipeline().add_purged(added).ok());
+  ASSERT_TRUE(commit({2}).status.ok());
+  GtidSet all = gnos(server_a(), 1, 2);
+  all.add(added);
+  EXPECT_EQ(pipeline().gtid_executed(), all);
+  server_.stop();
+  Server again(fs_, server_.engine.state());
+  ASSERT_TRUE(again.open_and_start().ok());
+  EXPECT_EQ(again.pipeline->gtid_executed(), all);
+  EXPECT_EQ(again.pipeline->gtid_logged(), all);
+  EXPECT_EQ(*again.pipeline->log().purged(), added);
+}
+
+TEST_F(Pipeline, ASettledEngineFreesTheFileBeforeARotation) {
+  start();
+  ASSERT_TRUE(commit({1}).status.ok());
+  ASSERT_TRUE(run_on(reactors_[0], pipeline().rotate())->get().ok());
+  EXPECT_EQ(server_.engine.replay_position().position.file, 1u);
+  ASSERT_TRUE(run_on(reactors_[0], pipeline().settle_engine_position())->get().ok());
+  EXPECT_EQ(server_.engine.replay_position().position, pipeline().durable_end());
+  auto report = run_on(reactors_[0], pipeline().purge_to(2))->get();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->first_kept, 2u);
+}
+
 }  // namespace
 }  // namespace commitd::binlog

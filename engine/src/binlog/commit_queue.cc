@@ -45,23 +45,42 @@ Status CommitQueue::push(Errand& errand) {
   return {};
 }
 
+bool CommitQueue::is_empty() const {
+  std::lock_guard lock(mutex_);
+  return local_.empty() && received_.empty() && errands_.empty();
+}
+
 bool CommitQueue::can_take() const {
   if (paused_) return false;
   if (!received_.empty() || !errands_.empty()) return true;
-  return held_ ? std::any_of(local_.begin(), local_.end(), is_epoch) : !local_.empty();
+  return holds_local() ? std::any_of(local_.begin(), local_.end(), is_epoch) : !local_.empty();
 }
 
-std::optional<CommitQueue::Batch> CommitQueue::take() {
+std::optional<CommitQueue::Batch> CommitQueue::take(const std::function<Gathering()>& gathering) {
   std::unique_lock lock(mutex_);
-  busy_ = false;
+  busy_ = busy_with_local_ = false;
   idle_.notify_all();
-  work_.wait(lock, [this] { return can_take() || (stopped_ && !paused_); });
-  if (!can_take()) return std::nullopt;
+  Gathering how;
+  do {
+    work_.wait(lock, [this] { return can_take() || (stopped_ && !paused_); });
+    if (!can_take()) return std::nullopt;
+    how = gathering();
+    gather(lock, how);
+  } while (!can_take());  // paused meanwhile
   busy_ = true;
-  return take_batch();
+  return take_batch(how.one_at_a_time);
 }
 
-CommitQueue::Batch CommitQueue::take_batch() {
+// Who is not a transaction does not wait for company, nor do transactions behind him.
+void CommitQueue::gather(std::unique_lock<observe::Mutex>& lock, const Gathering& how) {
+  if (how.time.count() == 0) return;
+  work_.wait_for(lock, how.time, [this, &how] {
+    const bool complete = how.enough != 0 && local_.size() + received_.size() >= how.enough;
+    return complete || stopped_ || paused_ || !errands_.empty();
+  });
+}
+
+CommitQueue::Batch CommitQueue::take_batch(bool one_at_a_time) {
   Batch batch;
   size_t bytes = 0;
   while (!received_.empty() && bytes < kLargestGroup) {
@@ -70,14 +89,16 @@ CommitQueue::Batch CommitQueue::take_batch() {
     received_.pop_front();
   }
   for (auto next = local_.begin(); next != local_.end() && bytes < kLargestGroup;) {
-    if (held_ && !is_epoch(*next)) {
+    if (holds_local() && !is_epoch(*next)) {
       ++next;
       continue;
     }
     bytes += (*next)->request->events->size();
     batch.local.push_back(*next);
     next = local_.erase(next);
+    if (one_at_a_time) break;
   }
+  busy_with_local_ = !batch.local.empty();
   batch.errands.swap(errands_);
   return batch;
 }
@@ -95,6 +116,22 @@ void CommitQueue::hold_local(bool on) {
   if (held_ == on) return;
   held_ = on;
   work_.notify_one();
+}
+
+void CommitQueue::freeze_local() {
+  std::lock_guard lock(mutex_);
+  ++frozen_;
+}
+
+void CommitQueue::thaw_local() {
+  std::lock_guard lock(mutex_);
+  --frozen_;
+  work_.notify_one();
+}
+
+bool CommitQueue::is_between_groups() {
+  std::lock_guard lock(mutex_);
+  return !busy_with_local_;
 }
 
 std::vector<LocalCommit*> CommitQueue::close(Error why) {

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "binlog/commit_pipeline.h"
+#include "binlog/commit_wakeup.h"
+#include "observe/mutex.h"
 #include "runtime/parker.h"
 
 namespace commitd::binlog {
@@ -20,14 +20,28 @@ namespace commitd::binlog {
 // answers it, once.
 struct LocalCommit {
   CommitRequest* request = nullptr;
-  Parker parker;
+  std::string prepared;  // Engine::prepare()'s record
   Status result;
   Clock::time_point queued, taken, durable, acknowledged;
+  WaitingRoom::Guest waiting;
+  WaitingRoom* room = nullptr;  // null: woken alone
 
   // The coroutine may be gone when this returns.
   void answer(Status status) {
+    WaitingRoom* shared = answer_quietly(std::move(status));
+    if (shared != nullptr) shared->wake_everybody();
+  }
+  // The same for one of many: who waits in a room is woken by the caller, with everybody else in it.
+  WaitingRoom* answer_quietly(Status status) {
+    WaitingRoom* shared = room;
     result = std::move(status);
-    parker.wake();
+    if (shared != nullptr) {
+      shared->mark_answered(waiting);
+    } else {
+      count_wakeup();
+      waiting.parker.wake();
+    }
+    return shared;
   }
 };
 
@@ -56,15 +70,26 @@ class CommitQueue {
     std::vector<ReceivedTransaction> received;
     std::vector<Errand*> errands;
   };
+  // How long transactions wait for others to share their group.
+  struct Gathering {
+    std::chrono::microseconds time{0};
+    size_t enough = 0;           // no longer once there are so many; 0: the time alone decides
+    bool one_at_a_time = false;  // only one local transaction
+  };
   // For the log thread: waits for work. Calling it again says that the last batch is dealt with. nullopt =
   // stopped, and nothing is left.
-  std::optional<Batch> take();
+  std::optional<Batch> take(const std::function<Gathering()>& gathering);
   // Received transactions that could not be written go back to the front; the log thread rests before it
   // tries again.
   void put_back(std::vector<ReceivedTransaction> received, std::chrono::milliseconds rest);
 
   // While held, only epoch transactions are taken from the local commits: too much is unacknowledged.
   void hold_local(bool on);
+  // The same for as long as somebody wants it (FLUSH TABLES WITH READ LOCK); counted.
+  void freeze_local();
+  void thaw_local();
+  // No group with local commits is being written. While frozen, it stays so.
+  bool is_between_groups();
   // Local commits are refused with `why` until opened, all but epoch transactions: by one of those a server
   // becomes writable. Those still queued are returned to be answered.
   std::vector<LocalCommit*> close(Error why);
@@ -79,18 +104,23 @@ class CommitQueue {
   void resume();
   // Nothing more is accepted; take() hands out what is left.
   void stop();
+  bool is_empty() const;
 
  private:
   bool can_take() const;
-  Batch take_batch();
+  bool holds_local() const { return held_ || frozen_ > 0; }
+  void gather(std::unique_lock<observe::Mutex>& lock, const Gathering& how);
+  Batch take_batch(bool one_at_a_time);
 
-  std::mutex mutex_;
-  std::condition_variable work_, idle_;
+  mutable observe::Mutex mutex_{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_flush_queue"};
+  observe::Condition work_{"wait/synch/cond/sql/MYSQL_BIN_LOG::COND_flush_queue"};
+  observe::Condition idle_{"wait/synch/cond/commitd/log_thread_idle"};
   std::deque<LocalCommit*> local_;
   std::deque<ReceivedTransaction> received_;
   std::vector<Errand*> errands_;
   std::optional<Error> closed_, failed_;
-  bool busy_ = false, paused_ = false, held_ = false, stopped_ = false;
+  bool busy_ = false, busy_with_local_ = false, paused_ = false, held_ = false, stopped_ = false;
+  size_t frozen_ = 0;
 };
 
 }  // namespace commitd::binlog

@@ -27,6 +27,7 @@ struct EngineHistory {
 };
 
 struct Workload {
+  uint64_t prefill_bytes = 0;
   RecordingFileSystem fs;
   std::mutex mutex;
   std::vector<Acknowledged> acknowledged;
@@ -52,6 +53,7 @@ Task<std::monostate> session(Workload& run, CommitPipeline& pipeline, const Tabl
 void run_workload(Workload& run, bool disk_lies = false) {
   Server server(run.fs);
   server.max_file_size = kSmallFile;
+  server.prefill_bytes = run.prefill_bytes;
   server.engine.on_commit = [&run](const FakeEngine::State& state) {
     std::lock_guard lock(run.mutex);
     run.engine.push_back({run.fs.steps(), state});
@@ -83,6 +85,7 @@ std::optional<std::string> violation(const Workload& run, size_t step, Loss loss
   auto disk = run.fs.after_crash(step, loss, seed);
   Server server(*disk, engine_after_crash(run, step, random));
   server.max_file_size = kSmallFile;
+  server.prefill_bytes = run.prefill_bytes;
   if (auto started = server.open_and_start(); !started.ok())
     return "does not start: " + started.error().message;
 
@@ -117,8 +120,12 @@ std::optional<std::string> violation(const Workload& run, size_t step, Loss loss
   return std::nullopt;
 }
 
-TEST(CrashPoints, NoAcknowledgedCommitIsLostAndNothingIsHalfThere) {
+class CrashPoints : public ::testing::TestWithParam<uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Prefill, CrashPoints, ::testing::Values(0, 700));
+
+TEST_P(CrashPoints, NoAcknowledgedCommitIsLostAndNothingIsHalfThere) {
   Workload run;
+  run.prefill_bytes = GetParam();
   run_workload(run);
   ASSERT_EQ(run.acknowledged.size(), size_t{kSessions * kEach});
   const size_t steps = run.fs.steps();
@@ -134,8 +141,9 @@ TEST(CrashPoints, NoAcknowledgedCommitIsLostAndNothingIsHalfThere) {
 }
 
 // The test above must be able to fail: on a disk whose syncs do nothing, it does.
-TEST(CrashPoints, ADiskThatLiesAboutSyncIsFoundOut) {
+TEST_P(CrashPoints, ADiskThatLiesAboutSyncIsFoundOut) {
   Workload run;
+  run.prefill_bytes = GetParam();
   run_workload(run, true);
   size_t lost = 0;
   for (size_t step = 0; step <= run.fs.steps(); ++step) {
@@ -150,13 +158,14 @@ GtidSet first_gnos(uint64_t last) {
   return set;
 }
 
-TEST(CrashPoints, ACutThatIsInterruptedCanBeRepeated) {
+TEST_P(CrashPoints, ACutThatIsInterruptedCanBeRepeated) {
   RecordingFileSystem fs;
   size_t cut_start = 0;
   FakeEngine::State state;
   {
     Server server(fs);
     server.max_file_size = 1000;
+    server.prefill_bytes = GetParam();
     ASSERT_TRUE(server.open_and_start().ok());
     server.pipeline->set_gate(CommitPipeline::Gate::Gated);
     std::atomic<uint64_t> reported{0};
@@ -176,6 +185,7 @@ TEST(CrashPoints, ACutThatIsInterruptedCanBeRepeated) {
     for (unsigned seed = 0; seed < 20; ++seed) {
       auto disk = fs.after_crash(step, seed == 0 ? Loss::DropAll : Loss::Random, seed);
       Server server(*disk, state);
+      server.prefill_bytes = GetParam();
       ASSERT_TRUE(server.open().ok()) << step << " " << seed;
       server.pipeline->set_gate(CommitPipeline::Gate::Gated);
       ASSERT_TRUE(server.pipeline->replay(state.point.position).ok());

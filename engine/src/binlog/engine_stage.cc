@@ -19,11 +19,13 @@ EngineStage::EngineStage(Log& log, storage::Engine& engine, EventApplier& applie
       taken_(std::move(taken)),
       point_(engine.replay_position()) {}
 
+// Behind the last flush() another thread may already be in here with the next transactions.
 Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
   rest_ = transactions;
   size_t built_bytes = 0;
   for (const PendingTransaction& transaction : transactions) {
     COMMITD_RETURN_IF_ERROR(add(transaction, transactions.back().end));
+    if (&transaction == &transactions.back()) return flush();
     if (!built_.empty()) built_bytes += built_.back().byte_size();
     // What a DDL publishes must be there before the next transaction's events are looked at.
     if (!publish_.empty() || built_bytes > kLargestBatch) {
@@ -31,7 +33,18 @@ Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
       built_bytes = 0;
     }
   }
-  return flush();
+  return {};
+}
+
+Status EngineStage::advance(const Advance& to) {
+  storage::CommitPoint point = point_;
+  point.position = to.position;
+  point.executed.add(to.executed);
+  WriteSet nothing;
+  WriteSet* batch[] = {&nothing};
+  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch, point));
+  point_ = std::move(point);
+  return {};
 }
 
 Status EngineStage::add(const PendingTransaction& transaction, LogPosition readable_to) {
@@ -50,15 +63,30 @@ Status EngineStage::add(const PendingTransaction& transaction, LogPosition reada
   return {};
 }
 
+// A transaction that a crash caught between prepare and commit.
+Result<bool> EngineStage::add_prepared(const PendingTransaction& transaction) {
+  if (transaction.gtid.empty()) return false;
+  auto writes = engine_.prepared_writes(transaction.gtid);
+  if (!writes) return std::move(writes).error();
+  if (!*writes) return false;
+  keys_written_ += (*writes)->entries().size();
+  batch_.push_back(&built_.emplace_back(std::move(**writes)));
+  ++committed_prepared_;
+  return true;
+}
+
 Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosition readable_to) {
+  auto was_prepared = add_prepared(transaction);
+  if (!was_prepared) return std::move(was_prepared).error();
+  if (*was_prepared) return {};
   auto events = events_of(transaction, readable_to);
   if (!events) return std::move(events).error();
-  WriteSet& writes = built_.emplace_back();
+  WriteSet& writes = built_.emplace_back(WriteSet::without_undo());
   auto outcome = applier_.build(unwrap_local(*events), false, writes);
   if (outcome.ok() && outcome->exclusive) {
     built_.pop_back();
-    COMMITD_RETURN_IF_ERROR(flush());
-    outcome = applier_.build(unwrap_local(*events), true, built_.emplace_back());
+    COMMITD_RETURN_IF_ERROR(flush_and_wait());
+    outcome = applier_.build(unwrap_local(*events), true, built_.emplace_back(WriteSet::without_undo()));
     if (outcome.ok() && !outcome->publish) outcome->publish = [] {};  // ends the batch
   }
   if (!outcome) {
@@ -73,6 +101,19 @@ Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosi
   return {};
 }
 
+// Holds what it needs itself: it may be committed behind the caller's back.
+struct EngineStage::Batch {
+  std::vector<PendingTransaction> transactions;
+  std::vector<WriteSet*> writes;
+  std::deque<WriteSet> built;
+  storage::CommitPoint point;
+};
+
+Status EngineStage::commit(Batch& batch) {
+  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch.writes, batch.point));
+  return engine_.commit();
+}
+
 Status EngineStage::flush() {
   if (batch_.empty()) return {};
   const auto committed = rest_.first(batch_.size());
@@ -81,14 +122,40 @@ Status EngineStage::flush() {
     if (transaction.epoch != 0) point_.epoch = transaction.epoch;
   }
   point_.position = committed.back().end;
-  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch_, point_));
+  rest_ = rest_.subspan(committed.size());
+  auto batch = std::make_shared<Batch>(Batch{
+      {committed.begin(), committed.end()}, std::exchange(batch_, {}), std::exchange(built_, {}), point_});
+  if (committer_ == nullptr) {
+    COMMITD_RETURN_IF_ERROR(commit(*batch));
+    publish_all();
+    taken_(batch->transactions, batch->point);
+    return {};
+  }
+  auto handed_over = committer_->hand_over([this, batch = std::move(batch)] {
+    auto done = commit(*batch);
+    if (done.ok()) taken_(batch->transactions, batch->point);
+    return done;
+  });
+  if (!handed_over.ok() || publish_.empty()) return handed_over;
+  auto drained = committer_->drain();
+  if (drained.ok()) publish_all();
+  return drained;
+}
+
+void EngineStage::publish_all() {
   for (auto& publish : publish_) publish();
   publish_.clear();
-  batch_.clear();
-  built_.clear();
-  rest_ = rest_.subspan(committed.size());
-  taken_(committed, point_);
-  return {};
+}
+
+Status EngineStage::flush_and_wait() {
+  COMMITD_RETURN_IF_ERROR(flush());
+  return committer_ == nullptr ? Status{} : committer_->drain();
+}
+
+Status EngineStage::finish_overlapping() {
+  auto drained = committer_->drain();
+  committer_.reset();
+  return drained;
 }
 
 Result<std::string_view> EngineStage::events_of(const PendingTransaction& transaction,

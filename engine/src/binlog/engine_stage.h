@@ -4,9 +4,11 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "binlog/batch_committer.h"
 #include "binlog/commit_pipeline.h"
 #include "binlog/commit_queue.h"
 #include "binlog/log.h"
@@ -31,14 +33,32 @@ class EngineStage {
 
   // An error is final: some of the transactions may be in the engine.
   Status apply(std::span<const PendingTransaction> transactions);
+  // Without transactions: the position to go on from, and GTIDs that count as executed though they never
+  // come. Only while nothing is applied.
+  struct Advance {
+    LogPosition position;
+    GtidSet executed;
+  };
+  Status advance(const Advance& to);
+
+  // From here to finish_overlapping() batches are taken into the engine while the next ones are put together:
+  // apply() returns before. No local transactions meanwhile.
+  void overlap() { committer_ = std::make_unique<BatchCommitter>(); }
+  Status finish_overlapping();
 
   const storage::CommitPoint& point() const { return point_; }
   uint64_t keys_written() const { return keys_written_; }
+  uint64_t committed_prepared() const { return committed_prepared_; }
 
  private:
   Status add(const PendingTransaction& transaction, LogPosition readable_to);
+  Result<bool> add_prepared(const PendingTransaction& transaction);
   Status add_by_events(const PendingTransaction& transaction, LogPosition readable_to);
   Status flush();
+  Status flush_and_wait();
+  struct Batch;
+  Status commit(Batch& batch);
+  void publish_all();
   // The events of one transaction, valid until the next call.
   Result<std::string_view> events_of(const PendingTransaction& transaction, LogPosition readable_to);
 
@@ -47,13 +67,15 @@ class EngineStage {
   EventApplier& applier_;
   Taken taken_;
   storage::CommitPoint point_;
-  uint64_t keys_written_ = 0;
+  uint64_t keys_written_ = 0, committed_prepared_ = 0;
 
   // The batch that is being put together.
   std::span<const PendingTransaction> rest_;  // not flushed yet, the added ones in front
   std::vector<WriteSet*> batch_;
   std::deque<WriteSet> built_;  // writes made from events
   std::vector<std::function<void()>> publish_;
+
+  std::unique_ptr<BatchCommitter> committer_;  // null: this thread commits
 
   LogChunk chunk_;      // what was read last
   std::string joined_;  // a transaction that spans several chunks

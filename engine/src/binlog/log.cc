@@ -1,9 +1,11 @@
 #include "binlog/log.h"
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <limits>
 
+#include "base/bytes.h"
 #include "base/error_codes.h"
 #include "binlog/log_impl.h"
 #include "observe/metrics.h"
@@ -38,19 +40,58 @@ EventOrigin Log::Impl::origin() const {
 
 // Space ahead of the end is only a help to the file system: without it appending works as well, so failures
 // do not matter.
-void Log::Impl::preallocate(uint64_t up_to) {
-  if (options.preallocate_bytes == 0 || up_to <= preallocated_to) return;
-  const uint64_t start = std::max(preallocated_to, end.offset);
-  preallocated_to = up_to + options.preallocate_bytes;
-  (void)writer->preallocate(start, preallocated_to - start);
+void Log::Impl::reserve(uint64_t up_to) {
+  const bool zeros = options.prefill_bytes != 0;
+  const uint64_t ahead = zeros ? options.prefill_bytes : options.preallocate_bytes;
+  if (ahead == 0 || up_to + (zeros ? kHeaderLength : 0) <= reserved_to) return;
+  const uint64_t start = std::max(reserved_to, end.offset);
+  reserved_to = std::min(up_to + ahead, kLargestFile);
+  if (!zeros) {
+    (void)writer->preallocate(start, reserved_to - start);
+  } else if (!write_zeros(start, reserved_to)) {
+    reserved_to = 0;
+    (void)writer->truncate(end.offset);
+  }
+}
+
+bool Log::Impl::write_zeros(uint64_t from, uint64_t to) {
+  static const std::string zeros(1 << 20, '\0');
+  while (from < to) {
+    const std::string_view piece = std::string_view(zeros).substr(0, to - from);
+    if (!writer->write_at(from, std::span(&piece, 1)).ok()) return false;
+    from += piece.size();
+  }
+  return true;
+}
+
+// The header of an ignorable event that has the zeros from `at` on as its body: tools that read the file from
+// disk while it grows find events up to its end. The next group overwrites it. It has no checksum.
+std::string Log::Impl::filler(uint64_t at) const {
+  if (options.prefill_bytes == 0 || at + kHeaderLength > reserved_to) return {};
+  std::string header(kHeaderLength, '\0');
+  header[4] = static_cast<char>(EventType::Ignorable);
+  store_le32(header.data() + 5, options.server_id);
+  store_le32(header.data() + 9, static_cast<uint32_t>(reserved_to - at));
+  store_le32(header.data() + 13, static_cast<uint32_t>(reserved_to));
+  store_le16(header.data() + 17, kFlagIgnorable);
+  return header;
+}
+
+// Takes the zeros away from a file that is finished.
+Status Log::Impl::trim() {
+  reserved_to = 0;
+  auto trimmed = writer->truncate(end.offset);
+  if (!trimmed.ok()) usable = false;
+  return trimmed;
 }
 
 Status Log::Impl::append(std::shared_ptr<const std::string> bytes) {
-  preallocate(end.offset + bytes->size());
-  const std::string_view piece = *bytes;
-  if (auto written = writer->write_at(end.offset, std::span(&piece, 1)); !written.ok()) {
+  reserve(end.offset + bytes->size());
+  const std::string rest = filler(end.offset + bytes->size());
+  const std::array<std::string_view, 2> pieces{*bytes, rest};
+  if (auto written = writer->write_at(end.offset, pieces); !written.ok()) {
     usable = writer->truncate(end.offset).ok();
-    preallocated_to = 0;
+    reserved_to = 0;
     return written;
   }
   writes().add();
@@ -79,7 +120,7 @@ Status Log::Impl::open_writer(LogPosition at) {
   auto file = fs.open(path, FileSystem::Open::ReadWrite);
   if (!file) return std::move(file).error();
   writer = std::move(*file);
-  preallocated_to = 0;
+  reserved_to = 0;
   std::lock_guard lock(mutex);
   end = at;
   file_states[at.file].size = at.offset;
@@ -100,7 +141,6 @@ Status Log::Impl::start_new_file(uint32_t number, const GtidSet& previous) {
   {
     std::lock_guard lock(mutex);
     COMMITD_RETURN_IF_ERROR(index.store(std::move(numbers)));
-    file_states[number].previous = previous;
   }
   return open_writer({number, header.size()});
 }
@@ -111,6 +151,7 @@ Status Log::Impl::rotate(const GtidSet& logged) {
   append_rotate(*event, origin(), index.name(before.file + 1));
   seal_event(event->data(), before.offset);
   COMMITD_RETURN_IF_ERROR(append(std::move(event)));
+  COMMITD_RETURN_IF_ERROR(trim());
   COMMITD_RETURN_IF_ERROR(sync_writer());
   auto started = start_new_file(before.file + 1, logged);
   // A log that goes on in a file with a ROTATE event inside would mislead readers: take the event back.
@@ -132,21 +173,6 @@ Status Log::Impl::cut(LogPosition position) {
   COMMITD_RETURN_IF_ERROR(open_writer(position));
   COMMITD_RETURN_IF_ERROR(writer->truncate(position.offset));
   return sync_writer();
-}
-
-Status Log::Impl::purge(uint32_t first_kept) {
-  std::vector<uint32_t> kept, dropped;
-  {
-    std::lock_guard lock(mutex);
-    first_kept = std::min(first_kept, end.file);
-    if (!holds.empty()) first_kept = std::min(first_kept, *holds.begin());
-    for (uint32_t number : index.numbers()) (number >= first_kept ? kept : dropped).push_back(number);
-    if (dropped.empty()) return {};
-    COMMITD_RETURN_IF_ERROR(index.store(std::move(kept)));
-    for (uint32_t number : dropped) file_states.erase(number);
-  }
-  for (uint32_t number : dropped) COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
-  return fs.sync_directory(options.directory);
 }
 
 Log::Log(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -181,7 +207,7 @@ Status Log::rotate(const GtidSet& logged) {
   return impl_->rotate(logged);
 }
 bool Log::wants_rotation() const {
-  return impl_->end.offset >= impl_->options.max_file_size;
+  return impl_->end.offset >= impl_->max_file_size;
 }
 bool Log::would_overflow(uint64_t bytes) const {
   return impl_->end.offset + bytes + kRotateEventRoom > kLargestFile;
@@ -189,8 +215,23 @@ bool Log::would_overflow(uint64_t bytes) const {
 Status Log::cut(LogPosition position) {
   return impl_->cut(position);
 }
-Status Log::purge(uint32_t first_kept) {
+Result<PurgeReport> Log::purge(uint32_t first_kept) {
   return impl_->purge(first_kept);
+}
+Result<uint32_t> Log::first_written_since(int64_t time) {
+  return impl_->first_written_since(time);
+}
+Result<GtidSet> Log::purged() {
+  return impl_->purged();
+}
+Status Log::add_purged(const GtidSet& gtids) {
+  return impl_->add_purged(gtids);
+}
+uint64_t Log::bytes_between(LogPosition from, LogPosition to) const {
+  return impl_->bytes_between(from, to);
+}
+void Log::set_max_file_size(uint64_t bytes) {
+  impl_->max_file_size = bytes;
 }
 
 Result<LogChunk> Log::read(LogPosition from, LogPosition limit, size_t max_bytes) {

@@ -22,6 +22,9 @@ struct LogOptions {
   std::string base_name = "binlog";
   uint64_t max_file_size = 1ull << 30;
   uint64_t preallocate_bytes = 16ull << 20;
+  // Not 0: the file is written full of zeros so far ahead of its end, instead of only preallocated. A sync
+  // then finds neither a new size nor new extents to write into the file system's journal.
+  uint64_t prefill_bytes = 0;
   uint32_t server_id = 1;
   std::string server_version;
   uint64_t memory_bytes = 32ull << 20;  // recent log kept in memory for readers
@@ -41,6 +44,14 @@ struct LogChunk {
   LogPosition start;
 };
 
+// What a purge did, and why it stopped where it did.
+struct PurgeReport {
+  uint32_t first_kept = 0;  // the oldest file there is now
+  size_t wanted = 0, removed = 0;
+  size_t readers = 0;                // that still need the oldest file
+  std::vector<std::string> missing;  // files the index named that somebody had removed already
+};
+
 // What opening found.
 struct OpenReport {
   LogPosition end;               // end of the last complete transaction
@@ -52,6 +63,11 @@ struct OpenReport {
   uint64_t last_group = 0;
   int64_t last_sequence_number = 0;  // of the last transaction in the last file
 };
+
+// A log without transactions, whose only file has this number; PREVIOUS_GTIDS are options.initial_gtids. A
+// log that is there already is replaced.
+Status create_log(FileSystem& fs, const LogOptions& options, uint32_t number);
+std::string log_file_name(const LogOptions& options, uint32_t number);  // "binlog.000007"
 
 class Log {
  public:
@@ -93,7 +109,16 @@ class Log {
   Result<LogPosition> start_for(const GtidSet& have);
   // Deletes files before `first_kept`, but none from the first one on that a reader holds, nor the one being
   // written.
-  Status purge(uint32_t first_kept);
+  Result<PurgeReport> purge(uint32_t first_kept);
+  // The first file that was still written to at `time` (seconds since 1970): what PURGE … BEFORE keeps.
+  Result<uint32_t> first_written_since(int64_t time);
+  // Transactions that count as executed and that no file has (gtid_purged).
+  Result<GtidSet> purged();
+  // SET GLOBAL gtid_purged: `gtids` join purged(); durable when it returns.
+  Status add_purged(const GtidSet& gtids);
+  // Bytes of log from one position to a later one, over all files between.
+  uint64_t bytes_between(LogPosition from, LogPosition to) const;
+  void set_max_file_size(uint64_t bytes);  // any thread
 
   // A reader's claim on the files from one on; given back when destroyed. Must not outlive the log.
   class Hold;

@@ -51,6 +51,7 @@ Result<LogFileHeader> read_log_file_header(File& file, const std::string& path) 
                         "The binary log file '{}' is damaged at offset {}: its header is incomplete", path,
                         reader.offset());
     }
+    if (expected == EventType::FormatDescription) header.started = event.header.timestamp;
     if (expected == EventType::FormatDescription && load_le16(event.body(true).data()) != 4) {
       return make_error(er::kErrorOnRead, "'{}' has binary log format {}; this server reads format 4", path,
                         load_le16(event.body(true).data()));

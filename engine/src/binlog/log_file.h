@@ -19,7 +19,8 @@ Status create_log_file(FileSystem& fs, const std::string& directory, const std::
 
 struct LogFileHeader {
   GtidSet previous;
-  uint64_t length = 0;  // offset of the first event behind it
+  uint32_t started = 0;  // seconds since 1970
+  uint64_t length = 0;   // offset of the first event behind it
 };
 // Error for a file that is not a log, whose format is not ours or MySQL's, or whose header is incomplete.
 Result<LogFileHeader> read_log_file_header(File& file, const std::string& path);

@@ -1,7 +1,9 @@
 // Opening the log: what a crash may have left is told apart from damage, a torn tail is cut, half-made files
 // are removed.
 #include <algorithm>
+#include <ctime>
 
+#include "base/bytes.h"
 #include "base/error_codes.h"
 #include "binlog/log_impl.h"
 #include "binlog/transaction_scanner.h"
@@ -24,7 +26,21 @@ Status Log::Impl::open(LogPosition scan_from, OpenReport& report) {
   if (!*listed || index.numbers().empty()) COMMITD_RETURN_IF_ERROR(open_first(scan_from));
   COMMITD_RETURN_IF_ERROR(remove_unlisted_files());
   COMMITD_RETURN_IF_ERROR(open_files());
+  COMMITD_RETURN_IF_ERROR(load_added_purged());
   return scan(scan_from, report);
+}
+
+Status create_log(FileSystem& fs, const LogOptions& options, uint32_t number) {
+  LogIndex index(fs, options.directory, options.base_name);
+  const EventOrigin origin{options.server_id, static_cast<uint32_t>(std::time(nullptr))};
+  const std::string header = log_file_header(origin, options.server_version, options.initial_gtids);
+  if (fs.exists(index.path(number))) COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
+  COMMITD_RETURN_IF_ERROR(create_log_file(fs, options.directory, index.path(number), header));
+  return index.store({number});
+}
+
+std::string log_file_name(const LogOptions& options, uint32_t number) {
+  return fmt::format("{}.{:06}", options.base_name, number);
 }
 
 // No index: the first start, or a crash during it. Any other log files are somebody's data that we do not
@@ -81,9 +97,9 @@ Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
   // A clone's data goes with a position in front of its first file. Whether that fits is for replay to say,
   // which knows the GTIDs.
   const uint32_t start = std::max(first, scan_from.file);
-  auto purged = previous_gtids(first);
-  if (!purged) return std::move(purged).error();
-  report.purged = std::move(*purged);
+  auto gone = purged();
+  if (!gone) return std::move(gone).error();
+  report.purged = std::move(*gone);
   for (uint32_t number = start; number < last; ++number) {
     auto found = scan_file(number, report);
     if (!found) return std::move(found).error();
@@ -162,9 +178,11 @@ Status Log::Impl::finish_last_file(uint32_t number, const FileScan& found, OpenR
                         index.path(number), found.invalid_at, **later);
     }
   }
+  auto only_filler = is_filler(number, found.boundary);
+  if (!only_filler) return std::move(only_filler).error();
   COMMITD_RETURN_IF_ERROR(open_writer({number, found.boundary}));
-  report.truncated_bytes = found.size - found.boundary;
-  if (report.truncated_bytes != 0) COMMITD_RETURN_IF_ERROR(writer->truncate(found.boundary));
+  report.truncated_bytes = *only_filler ? 0 : found.size - found.boundary;
+  if (found.size != found.boundary) COMMITD_RETURN_IF_ERROR(writer->truncate(found.boundary));
   // What was read may so far be in the page cache only.
   COMMITD_RETURN_IF_ERROR(sync_writer());
   if (found.ends_with_rotate) {
@@ -173,6 +191,19 @@ Status Log::Impl::finish_last_file(uint32_t number, const FileScan& found, OpenR
   }
   report.end = end;
   return {};
+}
+
+// Whether nothing stands from `from` on but zeros that were written ahead of the end, and their header.
+Result<bool> Log::Impl::is_filler(uint32_t number, uint64_t from) {
+  auto file = reader(number);
+  if (!file) return std::move(file).error();
+  auto rest = read_exactly(**file, from, file_states[number].size - from);
+  if (!rest) return std::move(rest).error();
+  if (rest->size() < kHeaderLength) return false;
+  const size_t used = rest->find_last_not_of('\0') + 1;
+  if (used == 0) return true;
+  return used <= kHeaderLength && static_cast<EventType>((*rest)[4]) == EventType::Ignorable &&
+         load_le32(rest->data() + 9) == rest->size();
 }
 
 // Looks for a group that was opened behind `behind` when everything before it was already durable. The

@@ -20,7 +20,7 @@ size_t whole_events(std::string_view bytes, size_t max_bytes) {
   return done;
 }
 
-Error purged(std::string_view what) {
+Error no_longer_here(std::string_view what) {
   return make_error(er::kSourceFatalReadingBinlog,
                     "Cannot replicate because the source purged required binary logs{}. Provision the "
                     "replica anew from a backup",
@@ -84,24 +84,34 @@ Result<std::shared_ptr<File>> Log::Impl::reader(uint32_t number) {
   return state.reader;
 }
 
-Result<GtidSet> Log::Impl::previous_gtids(uint32_t number) {
+Result<LogFileHeader> Log::Impl::header(uint32_t number) {
   std::lock_guard lock(mutex);
   if (!index.contains(number)) {
     return make_error(er::kSourceFatalReadingBinlog, "Could not find '{}' in the binary log index",
                       index.name(number));
   }
   FileState& state = file_states[number];
-  if (!state.previous) {
+  if (!state.header) {
     auto file = reader(number);
     if (!file) return std::move(file).error();
     auto header = read_log_file_header(**file, index.path(number));
     if (!header) return std::move(header).error();
-    state.previous = std::move(header->previous);
+    state.header = std::move(*header);
   }
-  return *state.previous;
+  return *state.header;
+}
+
+Result<GtidSet> Log::Impl::previous_gtids(uint32_t number) {
+  auto found = header(number);
+  if (!found) return std::move(found).error();
+  return std::move(found->previous);
 }
 
 Result<LogPosition> Log::Impl::start_for(const GtidSet& have) {
+  auto gone = purged();
+  if (!gone) return std::move(gone).error();
+  gone->subtract(have);
+  if (!gone->empty()) return no_longer_here(fmt::format(" (missing: {})", gone->to_string()));
   std::vector<uint32_t> numbers;
   {
     std::lock_guard lock(mutex);
@@ -111,12 +121,8 @@ Result<LogPosition> Log::Impl::start_for(const GtidSet& have) {
     auto previous = previous_gtids(*number);
     if (!previous) return std::move(previous).error();
     if (have.contains(*previous)) return LogPosition{*number, kFileMagic.size()};
-    if (number + 1 == numbers.rend()) {
-      previous->subtract(have);
-      return purged(fmt::format(" (missing: {})", previous->to_string()));
-    }
   }
-  return purged("");
+  return no_longer_here("");
 }
 
 Result<std::vector<LogFileInfo>> Log::Impl::files() {

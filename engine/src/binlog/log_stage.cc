@@ -35,6 +35,11 @@ void count_group(size_t transactions) {
   grouped.add(transactions);
 }
 
+Error outcome_unknown(const Error& failed) {
+  return make_error(failed.code, "{}. Whether the transaction survives is known after a restart",
+                    failed.message);
+}
+
 void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock::time_point end) {
   histogram.observe_ns(std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
 }
@@ -53,7 +58,7 @@ struct CommitPipeline::Impl::Group {
 };
 
 void CommitPipeline::Impl::run_log_thread() {
-  while (auto batch = queue.take()) {
+  while (auto batch = queue.take([this] { return gathering(); })) {
     std::vector<Errand*> errands = std::move(batch->errands);
     if (!batch->local.empty() || !batch->received.empty()) write_group(std::move(*batch));
     for (Errand* errand : errands) {
@@ -63,6 +68,37 @@ void CommitPipeline::Impl::run_log_thread() {
     if (log->usable() && log->wants_rotation())
       (void)rotate_log();  // without room for a new file the old one goes on
   }
+}
+
+bool CommitPipeline::Impl::next_group_is_synced() const {
+  const uint64_t period = options.settings->sync_binlog;
+  return period != 0 && written_groups_ + 1 - synced_groups_ >= period;
+}
+
+// The delay makes syncs fewer: as in MySQL, it is for every group when sync_binlog is 0, and otherwise for
+// those that are synced.
+CommitQueue::Gathering CommitPipeline::Impl::gathering() const {
+  const CommitSettings& settings = *options.settings;
+  CommitQueue::Gathering how;
+  how.one_at_a_time = settings.one_at_a_time;
+  if (!how.one_at_a_time && (settings.sync_binlog == 0 || next_group_is_synced())) {
+    how.time = std::chrono::microseconds(settings.sync_delay_microseconds.load());
+    how.enough = settings.sync_no_delay_count;
+  }
+  return how;
+}
+
+Status CommitPipeline::Impl::sync_log() {
+  Status synced;
+  {
+    std::lock_guard lock(sync_mutex);
+    const uint64_t written = written_groups_;
+    if (written == synced_groups_) return {};
+    synced = log->sync();
+    if (synced.ok()) synced_groups_ = written;
+  }
+  if (!synced.ok()) fail(outcome_unknown(synced.error()));
+  return synced;
 }
 
 void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
@@ -87,7 +123,24 @@ void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
     fail(*group.invalid);
     return group_failed(group, *group.invalid);
   }
-  if (write_and_sync(group)) group_is_durable(group);
+  if (prepare(group) && write_and_sync(group)) group_is_durable(group);
+}
+
+// xa: the engine has the group before the binlog does. A DDL is not prepared: what it publishes is made from
+// its event.
+bool CommitPipeline::Impl::prepare(const Group& group) {
+  if (!engine.has_own_log()) return true;
+  std::vector<storage::PreparedTransaction> prepared;
+  for (const PendingTransaction& transaction : group.transactions) {
+    if (transaction.local == nullptr || transaction.local->prepared.empty() || transaction.gtid.empty())
+      continue;
+    prepared.push_back({transaction.gtid, std::move(transaction.local->prepared)});
+  }
+  auto done = engine.prepare_ordered(prepared);
+  if (done.ok()) return true;
+  fail(done.error());
+  for (LocalCommit* commit : group.batch.local) commit->answer(done.error());
+  return false;
 }
 
 // True when the whole batch fits the file, if need be a new one.
@@ -109,7 +162,8 @@ void CommitPipeline::Impl::fill_group(Group& group) {
       known.push_back(logged.contains(received.gtid));
   }
   const EventOrigin origin{options.server_id, static_cast<uint32_t>(std::time(nullptr))};
-  GroupBuilder builder(log->end(), origin, clock_, {group_number_ + 1, acknowledged, options.sync_binlog});
+  const bool earlier_is_durable = written_groups_ == synced_groups_;
+  GroupBuilder builder(log->end(), origin, clock_, {group_number_ + 1, acknowledged, earlier_is_durable});
   const auto add = [&group](GroupBuilder::Placed at, const Gtid& gtid, uint64_t epoch, LocalCommit* local) {
     group.transactions.push_back({at.start, at.end, gtid, epoch, local, {}});
   };
@@ -146,6 +200,7 @@ void CommitPipeline::Impl::fill_group(Group& group) {
 bool CommitPipeline::Impl::write_and_sync(Group& group) {
   if (group.transactions.empty()) return true;
   const auto start = Clock::now();
+  const bool to_be_synced = next_group_is_synced();
   if (auto written = log->append(std::move(group.bytes)); !written.ok()) {
     if (!log->usable()) fail(written.error());
     group_failed(group, written.error());
@@ -153,13 +208,10 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
   }
   const auto flushed = Clock::now();
   observe_since(stage_seconds("flush"), start, flushed);
-  if (!options.sync_binlog) return true;
-  if (auto synced = log->sync(); !synced.ok()) {
-    const Error unknown =
-        make_error(synced.error().code, "{}. Whether the transaction survives is known after a restart",
-                   synced.error().message);
-    fail(unknown);
-    group_failed(group, unknown);
+  ++written_groups_;
+  if (!to_be_synced) return true;
+  if (auto synced = sync_log(); !synced.ok()) {
+    group_failed(group, outcome_unknown(synced.error()));
     return false;
   }
   observe_since(stage_seconds("sync"), flushed, Clock::now());
@@ -168,6 +220,7 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
 
 // Nothing of the group is in the log: local transactions fail, received ones are tried again.
 void CommitPipeline::Impl::group_failed(Group& group, const Error& error) {
+  if (engine.has_own_log() && log->usable()) roll_back_prepared(group);
   for (LocalCommit* commit : group.batch.local) {
     commit->request->gtid = {};
     commit->answer(error);
@@ -176,9 +229,24 @@ void CommitPipeline::Impl::group_failed(Group& group, const Error& error) {
     queue.put_back(std::move(group.batch.received), kRestAfterFullDisk);
 }
 
+void CommitPipeline::Impl::roll_back_prepared(const Group& group) {
+  std::vector<Gtid> prepared;
+  for (const PendingTransaction& transaction : group.transactions) {
+    if (transaction.local != nullptr && !transaction.gtid.empty()) prepared.push_back(transaction.gtid);
+  }
+  if (auto done = engine.rollback(prepared); !done.ok()) fail(done.error());
+}
+
 void CommitPipeline::Impl::group_is_durable(Group& group) {
   const auto now = Clock::now();
+  // Before anybody can be answered: who has his answer finds his group counted.
+  if (!group.transactions.empty()) {
+    ++group_number_;
+    count_group(group.transactions.size());
+  }
   LogPosition end;
+  std::vector<PendingTransaction> for_engine;
+  bool engine_thread_has_work = false;
   {
     std::lock_guard lock(mutex);
     for (PendingTransaction& transaction : group.transactions) {
@@ -195,17 +263,16 @@ void CommitPipeline::Impl::group_is_durable(Group& group) {
     next_gno = std::max(next_gno, group.next_gno);
     end = durable_end = log->end();
     waits.moved(Bound::Durable, durable_end);
-    if (gate == Gate::Immediate) move_acknowledged(durable_end);
+    if (gate == Gate::Immediate) advance_acknowledged(durable_end);
     for (const PendingTransaction& transaction : group.transactions) {
-      if (acknowledged_ahead.erase(transaction.gtid) != 0) move_acknowledged(transaction.end);
+      if (acknowledged_ahead.erase(transaction.gtid) != 0) advance_acknowledged(transaction.end);
     }
     adjust_hold();
-    engine_work.notify_one();
+    if (log_thread_may_apply()) for_engine = take_acknowledged();
+    engine_thread_has_work = for_engine.empty() && front_is_acknowledged();
   }
-  if (!group.transactions.empty()) {
-    ++group_number_;
-    count_group(group.transactions.size());
-  }
+  if (engine_thread_has_work) engine_work.notify_one();
+  if (!for_engine.empty()) take_into_engine(for_engine);
   // From here on local commits may already be answered and gone.
   for (auto& [index, on_durable] : group.received) {
     if (on_durable) on_durable(group.transactions[index].end);
@@ -221,7 +288,12 @@ Status CommitPipeline::Impl::rotate_log() {
     std::lock_guard lock(mutex);
     all = logged;
   }
-  auto rotated = log->rotate(all);
+  Status rotated;
+  {
+    std::lock_guard lock(sync_mutex);
+    rotated = log->rotate(all);
+    if (rotated.ok()) synced_groups_ = written_groups_.load();  // the file that was left is synced
+  }
   if (!rotated.ok()) {
     if (!log->usable()) fail(rotated.error());
     return rotated;

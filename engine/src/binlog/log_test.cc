@@ -156,6 +156,68 @@ TEST_F(LogFiles, RotationKeepsWhatReadersByGtidNeed) {
   EXPECT_EQ(writer_.report.end.file, 2u);
 }
 
+TEST_F(LogFiles, PurgeSaysWhatItDidAndWhyItStopped) {
+  ASSERT_TRUE(writer_.open().ok());
+  for (int i = 0; i < 4; ++i) {
+    writer_.write_group(1);
+    ASSERT_TRUE(writer_.rotate().ok());
+  }
+  auto hold = writer_.log().hold(2);
+  auto other = writer_.log().hold(2);
+  auto report = writer_.log().purge(4);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->first_kept, 2u);
+  EXPECT_EQ(report->wanted, 3u);
+  EXPECT_EQ(report->removed, 1u);
+  EXPECT_EQ(report->readers, 2u);
+  hold.reset();
+  other.reset();
+  ASSERT_TRUE(fs_.remove(path("binlog.000003")).ok());
+  report = writer_.log().purge(99);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->first_kept, 5u);
+  EXPECT_EQ(report->removed, 2u);
+  EXPECT_EQ(report->missing, std::vector<std::string>{path("binlog.000003")});
+  EXPECT_EQ(report->readers, 0u);
+}
+
+TEST_F(LogFiles, BytesBetweenPositionsSpanFiles) {
+  ASSERT_TRUE(writer_.open().ok());
+  const LogPosition start = writer_.log().end();
+  const LogPosition first = writer_.write_group(1);
+  EXPECT_EQ(writer_.log().bytes_between(start, first), first.offset - start.offset);
+  EXPECT_EQ(writer_.log().bytes_between(first, start), 0u);
+  uint64_t expected = 0;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(writer_.rotate().ok());
+    expected += fs_.content(path(i == 0 ? "binlog.000001" : "binlog.000002")).size();
+  }
+  const LogPosition end = writer_.write_group(1);
+  EXPECT_EQ(writer_.log().bytes_between(start, end), expected - start.offset + end.offset);
+}
+
+TEST_F(LogFiles, GtidsThatWereDeclaredPurgedStaySoAndReadersWithoutThemAreRefused) {
+  ASSERT_TRUE(writer_.open().ok());
+  const GtidSet added = *GtidSet::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5");
+  ASSERT_TRUE(writer_.log().add_purged(added).ok());
+  EXPECT_EQ(writer_.log().start_for({}).error().code, er::kSourceFatalReadingBinlog);
+  EXPECT_TRUE(writer_.log().start_for(added).ok());
+  ASSERT_TRUE(writer_.open().ok());
+  EXPECT_EQ(writer_.report.purged, added);
+  EXPECT_EQ(*writer_.log().purged(), added);
+}
+
+TEST_F(LogFiles, AMadeLogOpensBehindThePositionItWasMadeFor) {
+  LogOptions options = options_in("d");
+  options.initial_gtids = *GtidSet::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5");
+  ASSERT_TRUE(fs_.make_directory("d").ok());
+  ASSERT_TRUE(create_log(fs_, options, 8).ok());
+  ASSERT_TRUE(writer_.open({7, 12345}).ok());
+  EXPECT_EQ(writer_.log().end().file, 8u);
+  EXPECT_EQ(writer_.report.logged, options.initial_gtids);
+  EXPECT_EQ(writer_.report.purged, options.initial_gtids);
+}
+
 TEST_F(LogFiles, PurgeSparesHeldFilesAndTheActiveOne) {
   ASSERT_TRUE(writer_.open().ok());
   for (int i = 0; i < 3; ++i) {
@@ -233,6 +295,48 @@ TEST_F(LogFiles, ZerosBehindTheEndAreATornTail) {
   ASSERT_TRUE(writer_.open().ok());
   EXPECT_EQ(writer_.report.end, end);
   EXPECT_EQ(fs_.content(path()).size(), end.offset);
+}
+
+// Zeros written ahead of the end: an event for whoever reads the file, nothing for recovery.
+TEST(PrefilledLog, IsReadableWhileItGrowsAndEndsWithItsLastTransaction) {
+  RecordingFileSystem fs;
+  LogOptions options = options_in("d");
+  options.prefill_bytes = 2000;
+  LogWriter writer(fs, options);
+  ASSERT_TRUE(writer.open().ok());
+  LogPosition end;
+  for (int i = 0; i < 9; ++i) {
+    end = writer.write_group(2);
+    const std::string content = fs.content("d/binlog.000001");
+    ASSERT_GE(content.size(), end.offset + kHeaderLength);
+    const auto filler = parse_event(std::string_view(content).substr(end.offset));
+    ASSERT_TRUE(filler.ok());
+    EXPECT_EQ(filler->header.type, EventType::Ignorable);
+    EXPECT_EQ(filler->bytes.size(), content.size() - end.offset);
+    EXPECT_EQ(content.find_first_not_of('\0', end.offset + kHeaderLength), std::string::npos);
+  }
+  LogWriter reopened(fs, options);  // as after a crash
+  ASSERT_TRUE(reopened.open().ok());
+  EXPECT_EQ(reopened.report.end, end);
+  EXPECT_EQ(reopened.report.truncated_bytes, 0u);
+  EXPECT_EQ(reopened.report.logged.count(), 18u);
+  reopened.close();
+  EXPECT_EQ(fs.content("d/binlog.000001").size(), end.offset);
+}
+
+TEST(PrefilledLog, AFinishedFileHasNoZerosBehindItsRotateEvent) {
+  RecordingFileSystem fs;
+  LogOptions options = options_in("d");
+  options.prefill_bytes = 2000;
+  LogWriter writer(fs, options);
+  ASSERT_TRUE(writer.open().ok());
+  const LogPosition end = writer.write_group(2);
+  ASSERT_TRUE(writer.log().rotate(GtidSet()).ok());
+  const std::string content = fs.content("d/binlog.000001");
+  const auto rotate = parse_event(std::string_view(content).substr(end.offset));
+  ASSERT_TRUE(rotate.ok());
+  EXPECT_EQ(rotate->header.type, EventType::Rotate);
+  EXPECT_EQ(rotate->bytes.size(), content.size() - end.offset);
 }
 
 TEST_F(LogFiles, DamageThatALaterGroupFollowsIsCorruptionAndChangesNothing) {

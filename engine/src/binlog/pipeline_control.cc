@@ -1,4 +1,6 @@
 // Acknowledgement and changes of role: what is taken into the engine, what is cut, who is answered early.
+#include <algorithm>
+
 #include "base/error_codes.h"
 #include "binlog/pipeline_impl.h"
 
@@ -104,13 +106,15 @@ Result<uint64_t> CommitPipeline::Impl::cut(const GtidSet& keep) {
 
   const LogPosition before = first == pending.begin() ? applied_end : std::prev(first)->end;
   const LogPosition position = before.file == first->start.file ? before : first->start;
-  if (auto cut = log->cut(position); !cut.ok()) {
+  if (auto cut = cut_log(position); !cut.ok()) {
     lock.unlock();
     fail(cut.error());
     return std::move(cut).error();
   }
   std::vector<LocalCommit*> waiting;
+  std::vector<Gtid> gone;
   for (auto it = first; it != pending.end(); ++it) {
+    if (!it->gtid.empty()) gone.push_back(it->gtid);
     if (!it->gtid.empty()) logged.subtract_interval(it->gtid.sid, it->gtid.gno, it->gtid.gno + 1);
     pending_bytes -= std::min<size_t>(pending_bytes, it->end.offset - it->start.offset);
     if (it->local != nullptr) waiting.push_back(it->local);
@@ -127,7 +131,107 @@ Result<uint64_t> CommitPipeline::Impl::cut(const GtidSet& keep) {
   lock.unlock();
   answer_all(waiting, make_error(er::kServerShutdown,
                                  "The transaction was rolled back: a new source does not have it"));
+  if (auto rolled_back = engine.rollback(gone); !rolled_back.ok()) {
+    fail(rolled_back.error());
+    return std::move(rolled_back).error();
+  }
   return count;
+}
+
+// The engine first: a log that lacks transactions which the data has not either would refuse to start.
+Status CommitPipeline::Impl::add_purged(const GtidSet& gtids) {
+  LogThreadPause pause(queue);
+  LogPosition end;
+  {
+    std::lock_guard lock(mutex);
+    if (failure) return *failure;
+    if (!pending.empty() || in_engine != 0) {
+      return make_error(er::kCantSetGtidPurged,
+                        "@@GLOBAL.GTID_PURGED cannot be changed: transactions are being committed");
+    }
+    end = applied_end;
+  }
+  COMMITD_RETURN_IF_ERROR(engine_stage.advance({end, gtids}));
+  {
+    std::lock_guard lock(mutex);
+    executed.add(gtids);
+    logged.add(gtids);
+    next_gno = std::max(next_gno, logged.last(options.server_uuid) + 1);
+  }
+  COMMITD_RETURN_IF_ERROR(engine.checkpoint());
+  COMMITD_RETURN_IF_ERROR(log->add_purged(gtids));
+  return rotate_log();
+}
+
+// On the log thread: nothing can become pending meanwhile, so the engine is nobody else's. Not under `mutex`:
+// an engine that persists something may call back for a sync of the log.
+Status CommitPipeline::Impl::settle_engine_position() {
+  LogPosition end;
+  {
+    std::lock_guard lock(mutex);
+    if (!pending.empty() || in_engine != 0 || acknowledged_end <= applied_end) return {};
+    end = acknowledged_end;
+  }
+  COMMITD_RETURN_IF_ERROR(engine_stage.advance({end, {}}));
+  std::lock_guard lock(mutex);
+  applied_end = end;
+  return {};
+}
+
+void CommitPipeline::Impl::freeze() {
+  queue.freeze_local();
+  std::lock_guard lock(mutex);
+  ++freezes;
+}
+
+// A local commit that was under way is waited for: its session holds locks, and counts on an answer.
+bool CommitPipeline::Impl::frozen() {
+  if (!queue.is_between_groups()) return false;
+  std::lock_guard lock(mutex);
+  const auto is_local = [](const PendingTransaction& transaction) { return transaction.local != nullptr; };
+  if (failure || stopping) return true;
+  if (!engine_frozen && std::any_of(pending.begin(), pending.end(), is_local)) return false;
+  engine_frozen = true;
+  return in_engine == 0;
+}
+
+void CommitPipeline::Impl::thaw() {
+  {
+    std::lock_guard lock(mutex);
+    if (--freezes == 0) engine_frozen = false;
+    engine_work.notify_one();
+  }
+  queue.thaw_local();
+}
+
+CommitPipeline::Visible CommitPipeline::Impl::visible() const {
+  std::lock_guard lock(mutex);
+  const bool all = pending.empty() && in_engine == 0;
+  return {all ? std::max(applied_end, acknowledged_end) : applied_end, executed};
+}
+
+void CommitPipeline::freeze() {
+  impl_->freeze();
+}
+bool CommitPipeline::frozen() {
+  return impl_->frozen();
+}
+void CommitPipeline::thaw() {
+  impl_->thaw();
+}
+CommitPipeline::Visible CommitPipeline::visible() const {
+  return impl_->visible();
+}
+
+Status CommitPipeline::add_purged(const GtidSet& gtids) {
+  return impl_->add_purged(gtids);
+}
+
+Status CommitPipeline::Impl::cut_log(LogPosition position) {
+  std::lock_guard lock(sync_mutex);
+  auto cut = log->cut(position);
+  if (cut.ok()) synced_groups_ = written_groups_.load();  // cutting syncs
+  return cut;
 }
 
 void CommitPipeline::set_gate(Gate gate) {

@@ -2,9 +2,8 @@
 // thread and the public face), pipeline_control.cc (role changes), replay.cc (start-up).
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <deque>
-#include <mutex>
 #include <set>
 #include <thread>
 
@@ -14,6 +13,7 @@
 #include "binlog/group_builder.h"
 #include "binlog/progress_waits.h"
 #include "observe/metrics.h"
+#include "observe/mutex.h"
 
 namespace commitd::binlog {
 
@@ -22,12 +22,19 @@ class CommitPipeline::Impl {
   Impl(std::unique_ptr<Log> the_log, const OpenReport& found, storage::Engine& the_engine,
        EventApplier& applier, PipelineOptions pipeline_options);
 
+  ~Impl();
+
   // --- log thread (log_stage.cc) ---
   void run_log_thread();
   Status rotate_log();
+  // Makes durable what is in the log and is not yet; from any thread.
+  Status sync_log();
 
   // --- engine thread (commit_pipeline.cc) ---
   void run_engine_thread();
+
+  // For a wait that is listed.
+  Task<bool> wait_for(ProgressWaits::Wait& wait, Deadline deadline);
 
   // --- role changes (pipeline_control.cc) ---
   Result<uint64_t> cut(const GtidSet& keep);
@@ -35,6 +42,12 @@ class CommitPipeline::Impl {
   void acknowledge(LogPosition up_to);
   void acknowledge_through(const Gtid& gtid);
   void set_gate(Gate gate);
+  Status add_purged(const GtidSet& gtids);
+  Status settle_engine_position();
+  void freeze();
+  bool frozen();
+  void thaw();
+  Visible visible() const;
   void fail(Error error);
 
   // --- start-up (replay.cc) ---
@@ -49,44 +62,64 @@ class CommitPipeline::Impl {
   std::thread log_thread, engine_thread;
 
   // Everything below under `mutex`.
-  mutable std::mutex mutex;
-  std::condition_variable engine_work, engine_idle;
+  mutable observe::Mutex mutex{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_commit"};
+  observe::Condition engine_work{"wait/synch/cond/commitd/engine_work"};
+  observe::Condition engine_idle{"wait/synch/cond/commitd/engine_thread_idle"};
   std::deque<PendingTransaction> pending;  // in log order
   size_t pending_bytes = 0;
-  size_t in_engine = 0;  // transactions the engine thread is working on
+  size_t in_engine = 0;  // transactions that are being taken into the engine; not 0: nobody else may
   Gate gate = Gate::Immediate;
   LogPosition durable_end, acknowledged_end, applied_end;
   GtidSet logged, executed;
   uint64_t last_log_epoch = 0, applied_epoch = 0;
   uint64_t next_gno = 1;
   std::set<Gtid> acknowledged_ahead;  // acknowledged by name before they were durable here
-  ProgressWaits waits;
+  ProgressWaits waits{options.settings->wake_everybody};
   std::optional<Error> failure;
   std::function<void(const Error&)> on_failure;
   bool stopping = false;
+  size_t freezes = 0;          // who wants nothing to enter the engine
+  bool engine_frozen = false;  // what was under way when they came has arrived
 
   // For callers that hold `mutex`.
-  void move_acknowledged(LogPosition to);
+  void advance_acknowledged(LogPosition to);
+  void move_acknowledged(LogPosition to);  // and wakes the engine thread
   bool front_is_acknowledged() const;
   void adjust_hold();
+
+  WaitingRoom waiting_room;
+  // Keeps the file that is written in its place while it is synced or exchanged for another.
+  observe::Mutex sync_mutex{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_sync"};
 
  private:
   // log_stage.cc
   struct Group;
   void write_group(CommitQueue::Batch batch);
   void fill_group(Group& group);
+  bool prepare(const Group& group);
+  void roll_back_prepared(const Group& group);
   bool write_and_sync(Group& group);
+  bool next_group_is_synced() const;
+  CommitQueue::Gathering gathering() const;
   void group_is_durable(Group& group);
   void group_failed(Group& group, const Error& error);
   bool make_room(const CommitQueue::Batch& batch);
 
-  // commit_pipeline.cc
-  std::vector<PendingTransaction> take_acknowledged();
+  // commit_pipeline.cc: what both threads do when they take transactions into the engine
+  std::vector<PendingTransaction> wait_for_acknowledged();
+  std::vector<PendingTransaction> take_acknowledged();  // the caller holds `mutex`
+  bool log_thread_may_apply() const;                    // the caller holds `mutex`
+  void take_into_engine(const std::vector<PendingTransaction>& batch);
   void taken_into_engine(std::span<const PendingTransaction> transactions, const storage::CommitPoint& point);
+
+  // pipeline_control.cc
+  Status cut_log(LogPosition position);
 
   // replay.cc
   Status find_transactions(LogPosition from, const std::function<Status(const PendingTransaction&)>& each);
+  Status roll_back_lost_prepared(ReplayReport& report);
 
+  std::atomic<uint64_t> written_groups_{0}, synced_groups_{0};
   LogicalClock clock_;         // log thread
   uint64_t group_number_ = 0;  // log thread
 };

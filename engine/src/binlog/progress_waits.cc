@@ -1,15 +1,12 @@
 #include "binlog/progress_waits.h"
 
+#include "binlog/commit_wakeup.h"
+
 namespace commitd::binlog {
 
-void ProgressWaits::add_position(Wait& wait, CommitPipeline::Bound bound) {
+void ProgressWaits::add(Wait& wait) {
   wait.listed = true;
-  list_of(bound).push_back(&wait);
-}
-
-void ProgressWaits::add_executed(Wait& wait) {
-  wait.listed = true;
-  executed_.push_back(&wait);
+  list_of(wait.bound).push_back(&wait);
 }
 
 void ProgressWaits::remove(Wait& wait) {
@@ -22,13 +19,14 @@ template <class Reached>
 void ProgressWaits::wake_where(List& waits, Reached reached) {
   for (auto it = waits.begin(); it != waits.end();) {
     Wait& wait = **it;
-    if (!reached(wait)) {
+    wait.reached = reached(wait);
+    if (!wait.reached && !wake_everybody_) {
       ++it;
       continue;
     }
     it = waits.erase(it);
     wait.listed = false;
-    wait.reached = true;
+    count_wakeup();
     wait.parker.wake();
   }
 }

@@ -1,7 +1,8 @@
 // Who waits for the log or the engine to get somewhere. Each is woken when its own goal is reached, and only
-// then.
+// then; with commitd_wakeup=broadcast by every move of what it waits for, to look again.
 #pragma once
 
+#include <atomic>
 #include <list>
 
 #include "binlog/commit_pipeline.h"
@@ -15,12 +16,13 @@ class ProgressWaits {
     Parker parker;
     bool reached = false;
     bool listed = false;
-    LogPosition beyond;  // position waits
-    GtidSet executed;    // GTID waits
+    std::optional<CommitPipeline::Bound> bound;  // position waits
+    LogPosition beyond;
+    GtidSet executed;  // the others
   };
+  explicit ProgressWaits(const std::atomic<bool>& wake_everybody) : wake_everybody_(wake_everybody) {}
 
-  void add_position(Wait& wait, CommitPipeline::Bound bound);
-  void add_executed(Wait& wait);
+  void add(Wait& wait);
   void remove(Wait& wait);
 
   void moved(CommitPipeline::Bound bound, LogPosition to);
@@ -29,12 +31,14 @@ class ProgressWaits {
 
  private:
   using List = std::list<Wait*>;
-  List& list_of(CommitPipeline::Bound bound) {
-    return bound == CommitPipeline::Bound::Durable ? durable_ : acknowledged_;
+  List& list_of(std::optional<CommitPipeline::Bound> bound) {
+    if (!bound) return executed_;
+    return *bound == CommitPipeline::Bound::Durable ? durable_ : acknowledged_;
   }
   template <class Reached>
-  static void wake_where(List& waits, Reached reached);
+  void wake_where(List& waits, Reached reached);
 
+  const std::atomic<bool>& wake_everybody_;
   List durable_, acknowledged_, executed_;
 };
 

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "binlog/event_writer.h"
 #include "binlog/table_map.h"
+#include "storage/record/partial_image.h"
 
 namespace commitd::binlog {
 namespace {
@@ -16,9 +17,14 @@ EventOrigin origin_of(const TransactionBuffer::Context& context) {
   return {context.server_id, static_cast<uint32_t>(std::time(nullptr))};
 }
 
-// A bitmap that says "all columns are in the image"; MySQL sets the unused bits too.
-void append_full_bitmap(std::string& out, size_t columns) {
-  out.append((columns + 7) / 8, '\xff');
+// Images that are made here from whole ones of the same table: they cannot be damaged.
+void append_columns(const TableDef& table, std::string_view columns, std::string_view image,
+                    std::string& out) {
+  if (columns.find_first_not_of('\xff') == columns.npos) {
+    out += image;
+  } else {
+    (void)append_partial_image(table, columns, image, out);
+  }
 }
 
 }  // namespace
@@ -27,8 +33,11 @@ void TransactionBuffer::begin_if_needed() {
   if (bytes_.empty()) append_query(bytes_, origin_of(context_), context_, "", "BEGIN");
 }
 
-TransactionBuffer::OpenRows& TransactionBuffer::rows_for(EventType type, const TableDef& table) {
-  const bool fits = open_.type == type && open_.table_id == table.id && open_.images.size() < kRowsEventSize;
+TransactionBuffer::OpenRows& TransactionBuffer::rows_for(EventType type, const TableDef& table,
+                                                         Columns columns) {
+  const bool fits = open_.type == type && open_.table_id == table.id &&
+                    open_.images.size() < kRowsEventSize && open_.before_columns == columns.before &&
+                    open_.after_columns == columns.after;
   if (!fits) write_open_rows();
   if (mapped_table_ != table.id) {
     end_statement();  // a reader takes all table maps of a statement before its rows: one table per statement
@@ -40,24 +49,35 @@ TransactionBuffer::OpenRows& TransactionBuffer::rows_for(EventType type, const T
   open_.type = type;
   open_.table_id = table.id;
   open_.columns = table.columns.size();
+  open_.before_columns = std::move(columns.before);
+  open_.after_columns = std::move(columns.after);
   return open_;
 }
 
+std::string TransactionBuffer::identifying_columns(const TableDef& table) const {
+  return context_.minimal_images && table.has_primary_key() ? key_columns(table) : all_columns(table);
+}
+
 void TransactionBuffer::insert_row(const TableDef& table, std::string_view image) {
-  rows_for(EventType::WriteRows, table).images += image;
+  rows_for(EventType::WriteRows, table, {all_columns(table), {}}).images += image;
 }
 
 void TransactionBuffer::update_row(const TableDef& table, std::string_view before, std::string_view after,
                                    uint64_t row_id) {
-  OpenRows& rows = rows_for(EventType::UpdateRows, table);
-  rows.images += before;
-  rows.images += after;
+  Columns columns{identifying_columns(table), all_columns(table)};
+  if (context_.minimal_images) {
+    if (auto changed = changed_columns(table, before, after); changed.ok())
+      columns.after = *std::move(changed);
+  }
+  OpenRows& rows = rows_for(EventType::UpdateRows, table, std::move(columns));
+  append_columns(table, rows.before_columns, before, rows.images);
+  append_columns(table, rows.after_columns, after, rows.images);
   if (row_id != 0) rows.row_ids.push_back(row_id);
 }
 
 void TransactionBuffer::delete_row(const TableDef& table, std::string_view before, uint64_t row_id) {
-  OpenRows& rows = rows_for(EventType::DeleteRows, table);
-  rows.images += before;
+  OpenRows& rows = rows_for(EventType::DeleteRows, table, {identifying_columns(table), {}});
+  append_columns(table, rows.before_columns, before, rows.images);
   if (row_id != 0) rows.row_ids.push_back(row_id);
 }
 
@@ -78,8 +98,8 @@ void TransactionBuffer::write_open_rows() {
   w.le16(0);  // flags: end_statement() marks the last one
   w.le16(2);  // length of the extra data, itself included
   w.lenenc(open_.columns);
-  append_full_bitmap(bytes_, open_.columns);
-  if (open_.type == EventType::UpdateRows) append_full_bitmap(bytes_, open_.columns);
+  w.bytes(open_.before_columns);
+  w.bytes(open_.after_columns);
   w.bytes(open_.images);
   end_event(bytes_, start);
   statement_rows_.push_back(start);

@@ -22,6 +22,7 @@ class TransactionBuffer {
     uint64_t sql_mode = 0;
     std::string time_zone = "SYSTEM";
     uint16_t client_collation = 45, connection_collation = 45, server_collation = 45;
+    bool minimal_images = false;  // binlog_row_image=MINIMAL
   };
   explicit TransactionBuffer(Context context) : context_(std::move(context)) {}
 
@@ -32,7 +33,8 @@ class TransactionBuffer {
   // False when the transaction is one statement (its GTID event says so).
   bool row_events_only() const { return !is_statement_; }
 
-  // Row changes (images as row_image.h makes them). Rows of one kind, table and statement share an event up
+  // Row changes (whole images as row_image.h makes them; with minimal_images only the primary key of `before`
+  // and the changed columns of `after` are logged). Rows of one kind, table and statement share an event up
   // to 8 KiB. `row_id` is given for tables without a primary key on update and erase.
   void insert_row(const TableDef& table, std::string_view image);
   void update_row(const TableDef& table, std::string_view before, std::string_view after,
@@ -64,12 +66,18 @@ class TransactionBuffer {
     EventType type{};
     uint64_t table_id = 0;
     size_t columns = 0;
+    std::string before_columns, after_columns;  // bitmaps (partial_image.h); after: UPDATE only
     std::string images;
     std::vector<uint64_t> row_ids;
   };
 
   void begin_if_needed();
-  OpenRows& rows_for(EventType type, const TableDef& table);
+  struct Columns {
+    std::string before, after;
+  };
+  OpenRows& rows_for(EventType type, const TableDef& table, Columns columns);
+  // The columns of `before` that a change of a row needs to name it.
+  std::string identifying_columns(const TableDef& table) const;
   void write_open_rows();
 
   Context context_;

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/log_position.h"
 #include "base/uuid.h"
+#include "observe/mutex.h"
 #include "replication/role_state.h"
 
 namespace commitd::replication {
@@ -66,7 +66,7 @@ class AckTracker {
   void advance();
 
   std::function<void(LogPosition)> acknowledge_;
-  mutable std::mutex mutex_;
+  mutable observe::Mutex mutex_{"wait/synch/mutex/semisync/LOCK_binlog_"};
   bool active_ = false;
   Voters voters_ = Voters::Members;
   Quorum quorum_;

@@ -7,6 +7,9 @@
 #include "base/bytes.h"
 #include "base/error_codes.h"
 #include "observe/metrics.h"
+#include "sql/server_context.h"
+#include "storage/record/key_codec.h"
+#include "storage/record/partial_image.h"
 #include "storage/record/row_image.h"
 #include "txn/transaction.h"
 
@@ -20,22 +23,20 @@ bool is_word(std::string_view sql, std::string_view word) {
   return sql.size() == word.size() && strncasecmp(sql.data(), word.data(), word.size()) == 0;
 }
 
-bool all_bits_set(std::string_view bitmap, uint64_t bits) {
-  for (uint64_t bit = 0; bit < bits; ++bit) {
-    if ((static_cast<uint8_t>(bitmap[bit / 8]) >> (bit % 8) & 1) == 0) return false;
-  }
-  return true;
-}
-
 // One transaction on its way into a write set.
 class TransactionReplay {
  public:
   TransactionReplay(const EventApplier::TableFinder& find_table,
-                    const EventApplier::StatementApplier& apply_statement, bool alone, WriteSet& writes)
-      : find_table_(find_table), apply_statement_(apply_statement), alone_(alone), writes_(writes) {}
+                    const EventApplier::StatementApplier& apply_statement,
+                    const EventApplier::StoredReader& read_stored, bool alone, WriteSet& writes)
+      : find_table_(find_table),
+        apply_statement_(apply_statement),
+        read_stored_(read_stored),
+        alone_(alone),
+        writes_(writes) {}
 
   Status apply_all(std::string_view events) {
-    while (!events.empty() && !outcome.exclusive) {
+    while (!events.empty() && (alone_ || !outcome.exclusive)) {
       auto event = binlog::parse_event(events);
       if (!event) return std::move(event).error();
       events.remove_prefix(event->header.length);
@@ -143,47 +144,140 @@ class TransactionReplay {
                         event.header.end_position);
     }
     const TableDef& table = *found->second;
-    if (rows->columns != table.columns.size() || !all_bits_set(rows->before_bitmap, rows->columns) ||
-        !all_bits_set(rows->after_bitmap, rows->after_bitmap.empty() ? 0 : rows->columns)) {
-      return make_error(er::kErrorOnRead,
-                        "Row event before position {} for table '{}.{}' does not carry all columns: set "
-                        "binlog_row_image=FULL on the source",
-                        event.header.end_position, table.db, table.name);
+    if (rows->columns != table.columns.size()) {
+      return make_error(er::kErrorOnRead, "Row event before position {} has {} columns for table '{}.{}'",
+                        event.header.end_position, rows->columns, table.db, table.name);
     }
+    const bool whole = has_all_columns(table, rows->before_bitmap) &&
+                       (rows->after_bitmap.empty() || has_all_columns(table, rows->after_bitmap));
+    // The rest of the row is in the engine once everything before this transaction is.
+    if (!whole) outcome.exclusive = true;
+    if (!whole && !alone_) return {};
     std::string_view rest = rows->rows;
-    while (!rest.empty()) COMMITD_RETURN_IF_ERROR(apply_row(*rows, table, rest));
+    while (!rest.empty())
+      COMMITD_RETURN_IF_ERROR(whole ? apply_row(*rows, table, rest) : apply_partial_row(*rows, table, rest));
     return {};
   }
 
   Status apply_row(const binlog::RowsEvent& rows, const TableDef& table, std::string_view& rest) {
-    Row row;
     std::string_view image;
-    COMMITD_RETURN_IF_ERROR(take_row(table, rest, row, image));
+    COMMITD_RETURN_IF_ERROR(take_row(table, rest, row_, image));
     if (rows.type == EventType::WriteRows) {
-      const uint64_t row_id = table.has_primary_key() ? 0 : writes_.new_provisional_row_id(table.id);
-      txn::put_row(writes_, table, row, image, row_id);
+      insert(table, row_, image);
       return {};
     }
     uint64_t row_id = 0;
     COMMITD_RETURN_IF_ERROR(take_row_id(table, row_id));
     if (rows.type == EventType::DeleteRows) {
-      txn::erase_row(writes_, table, row, row_id);
+      txn::erase_row(writes_, table, row_, row_id);
       return {};
     }
-    Row changed;
-    COMMITD_RETURN_IF_ERROR(take_row(table, rest, changed, image));
-    txn::replace_row(writes_, table, row, changed, image, row_id);
+    COMMITD_RETURN_IF_ERROR(take_row(table, rest, changed_, image));
+    txn::replace_row(writes_, table, row_, changed_, image, row_id);
     return {};
   }
 
-  Status take_row(const TableDef& table, std::string_view& rest, Row& row, std::string_view& image) {
-    auto length = row_image_length(table, rest);
+  void insert(const TableDef& table, const Row& row, std::string_view image) {
+    const uint64_t row_id = table.has_primary_key() ? 0 : writes_.new_provisional_row_id(table.id);
+    txn::put_row(writes_, table, row, image, row_id);
+  }
+
+  // --- images with some of the columns (binlog_row_image=MINIMAL) ---
+
+  Status apply_partial_row(const binlog::RowsEvent& rows, const TableDef& table, std::string_view& rest) {
+    std::string_view first;
+    COMMITD_RETURN_IF_ERROR(take_partial(table, rows.before_bitmap, rest, first));
+    if (rows.type == EventType::WriteRows) return insert_partial(table, rows.before_bitmap, first);
+    uint64_t row_id = 0;
+    COMMITD_RETURN_IF_ERROR(take_row_id(table, row_id));
+    std::string old_image;
+    COMMITD_RETURN_IF_ERROR(find_old_image(table, rows.before_bitmap, first, old_image));
+    auto old_row = decode_row_image(table, old_image);
+    if (!old_row) return std::move(old_row).error();
+    if (rows.type == EventType::DeleteRows) {
+      txn::erase_row(writes_, table, *old_row, row_id);
+      return {};
+    }
+    std::string_view second;
+    COMMITD_RETURN_IF_ERROR(take_partial(table, rows.after_bitmap, rest, second));
+    auto image = complete_image(table, rows.after_bitmap, second, old_image);
+    if (!image) return std::move(image).error();
+    auto changed = decode_row_image(table, *image);
+    if (!changed) return std::move(changed).error();
+    txn::replace_row(writes_, table, *old_row, *changed, *image, row_id);
+    return {};
+  }
+
+  static Status take_partial(const TableDef& table, std::string_view bitmap, std::string_view& rest,
+                             std::string_view& image) {
+    auto length = partial_image_length(table, bitmap, rest);
     if (!length) return std::move(length).error();
     image = rest.substr(0, *length);
     rest.remove_prefix(*length);
-    auto decoded = decode_row_image(table, image);
-    if (!decoded) return std::move(decoded).error();
-    row = std::move(*decoded);
+    return {};
+  }
+
+  // A source leaves out columns that got their default.
+  Status insert_partial(const TableDef& table, std::string_view bitmap, std::string_view partial) {
+    Row row(table.columns.size());
+    for (size_t i = 0; i < row.size(); ++i) {
+      const ColumnDef& column = table.columns[i];
+      if (column.default_value) row[i] = *column.default_value;
+      if (!has_column(bitmap, i) && row[i].is_null() && !column.nullable) {
+        return make_error(er::kNoDefaultForField, "Field '{}' of '{}.{}' doesn't have a default value",
+                          column.name, table.db, table.name);
+      }
+    }
+    COMMITD_RETURN_IF_ERROR(decode_partial_image(table, bitmap, partial, row));
+    std::string image;
+    encode_row_image(table, row, image);
+    insert(table, row, image);
+    return {};
+  }
+
+  // The row as this transaction has left it, else as it is stored.
+  Status find_old_image(const TableDef& table, std::string_view bitmap, std::string_view partial,
+                        std::string& image) {
+    if (has_all_columns(table, bitmap)) {
+      image = partial;
+      return {};
+    }
+    Row key_row(table.columns.size());
+    COMMITD_RETURN_IF_ERROR(decode_partial_image(table, bitmap, partial, key_row));
+    const auto named = [&](const IndexColumn& part) { return has_column(bitmap, part.column); };
+    const auto& parts = table.clustered().columns;
+    if (!table.has_primary_key() || !std::all_of(parts.begin(), parts.end(), named)) {
+      return make_error(
+          er::kKeyNotFound,
+          "A change of table '{}.{}' does not say which row it is for: give the table a primary "
+          "key on the source, or set binlog_row_image=FULL there",
+          table.db, table.name);
+    }
+    const std::string key = clustered_key(table, key_row, 0);
+    std::string stored;
+    auto found = read_stored(key, stored);
+    if (!found) return std::move(found).error();
+    if (!*found) return make_error(er::kKeyNotFound, "Can't find record in '{}.{}'", table.db, table.name);
+    std::string scratch;
+    auto whole = image_of_stored_row(table, stored, scratch);
+    if (!whole) return std::move(whole).error();
+    image = *whole;
+    return {};
+  }
+
+  Result<bool> read_stored(const std::string& key, std::string& stored) const {
+    if (const WriteSet::Entry* own = writes_.find(key)) {
+      if (own->value) stored = *own->value;
+      return own->value.has_value();
+    }
+    return read_stored_(key, stored);
+  }
+
+  Status take_row(const TableDef& table, std::string_view& rest, Row& row, std::string_view& image) {
+    auto length = decode_leading_row(table, rest, row);
+    if (!length) return std::move(length).error();
+    image = rest.substr(0, *length);
+    rest.remove_prefix(*length);
     return {};
   }
 
@@ -202,27 +296,34 @@ class TransactionReplay {
 
   const EventApplier::TableFinder& find_table_;
   const EventApplier::StatementApplier& apply_statement_;
+  const EventApplier::StoredReader& read_stored_;
   const bool alone_;
   WriteSet& writes_;
   std::map<uint64_t, TablePtr> tables_;  // by the id that the transaction's table maps give
+  Row row_, changed_;                    // their memory is used from row to row
   std::vector<uint64_t> row_ids_;
   size_t next_row_id_ = 0;
 };
 
 }  // namespace
 
-EventApplier::EventApplier(TableFinder find_table, StatementApplier apply_statement)
-    : find_table_(std::move(find_table)), apply_statement_(std::move(apply_statement)) {}
+EventApplier::EventApplier(TableFinder find_table, StatementApplier apply_statement, StoredReader read_stored)
+    : find_table_(std::move(find_table)),
+      apply_statement_(std::move(apply_statement)),
+      read_stored_(std::move(read_stored)) {}
 
 EventApplier::EventApplier(sql::Catalog& catalog, sql::ServerContext& server)
     : EventApplier(
           [&catalog](std::string_view db, std::string_view table) { return catalog.find_table(db, table); },
           [&server](const binlog::QueryEvent& event, WriteSet& writes) {
             return sql::apply_logged_statement(server, event, writes);
+          },
+          [&server](std::string_view key, std::string& stored) {
+            return server.engine->get(nullptr, key, stored);
           }) {}
 
 Result<EventApplier::Outcome> EventApplier::build(std::string_view events, bool alone, WriteSet& writes) {
-  TransactionReplay replay(find_table_, apply_statement_, alone, writes);
+  TransactionReplay replay(find_table_, apply_statement_, read_stored_, alone, writes);
   COMMITD_RETURN_IF_ERROR(replay.apply_all(events));
   static auto& applied =
       observe::counter("commitd_replica_applied_transactions_total",

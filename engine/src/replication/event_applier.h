@@ -20,7 +20,10 @@ class EventApplier final : public binlog::EventApplier {
   using StatementApplier = std::function<Result<std::function<void()>>(const binlog::QueryEvent&, WriteSet&)>;
   using TableFinder = std::function<TablePtr(std::string_view db, std::string_view table)>;
 
-  EventApplier(TableFinder find_table, StatementApplier apply_statement);
+  // What is stored under a key now; false when nothing is. For rows that are logged by their key only.
+  using StoredReader = std::function<Result<bool>(std::string_view key, std::string& stored)>;
+
+  EventApplier(TableFinder find_table, StatementApplier apply_statement, StoredReader read_stored);
   EventApplier(sql::Catalog& catalog, sql::ServerContext& server);
 
   Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) override;
@@ -28,6 +31,7 @@ class EventApplier final : public binlog::EventApplier {
  private:
   TableFinder find_table_;
   StatementApplier apply_statement_;
+  StoredReader read_stored_;
 };
 
 }  // namespace commitd::replication

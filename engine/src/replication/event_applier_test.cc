@@ -118,12 +118,25 @@ class EventApplierTest : public ::testing::TestWithParam<bool> {
           statements_.push_back(event.sql);
           writes.put("ddl", event.sql);
           return std::function<void()>([this] { ++published_; });
+        },
+        [this](std::string_view key, std::string& stored) -> Result<bool> {
+          const WriteSet::Entry* entry = engine_.find(key);
+          if (entry == nullptr || !entry->value) return false;
+          stored = *entry->value;
+          return true;
         });
+  }
+
+  std::string image_of(const Row& values) const {
+    std::string out;
+    encode_row_image(*table_, values, out);
+    return out;
   }
 
   TablePtr table_ = std::make_shared<const TableDef>(notes_table(true));
   std::vector<std::string> statements_;
   int published_ = 0;
+  WriteSet engine_;  // what is stored
 };
 
 TEST_P(EventApplierTest, EventsGiveTheWritesOfTheSessionThatLoggedThem) {
@@ -158,6 +171,37 @@ TEST_P(EventApplierTest, ManyRowsInManyEventsComeBackInOrder) {
   auto outcome = applier().build(logged, false, rebuilt);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   expect_equal(rebuilt, session.writes);
+}
+
+TEST_P(EventApplierTest, MinimalImagesGiveTheSameWritesFromWhatIsStored) {
+  table_ = std::make_shared<const TableDef>(notes_table(GetParam()));
+  const bool keyed = table_->has_primary_key();
+  txn::put_row(engine_, *table_, row(90, "old"), image_of(row(90, "old")), keyed ? 0 : 4711);
+  txn::put_row(engine_, *table_, row(80, "gone"), image_of(row(80, "gone")), keyed ? 0 : 4712);
+  Session whole(*table_), minimal(*table_);
+  binlog::TransactionBuffer::Context context;
+  context.minimal_images = true;
+  minimal.events.set_context(context);
+  for (Session* session : {&whole, &minimal}) {
+    const uint64_t first = session->insert(row(1, "one"));
+    session->update(row(1, "one"), row(1, "uno"), first);
+    session->update(row(90, "old"), row(90, "new"), keyed ? 0 : 4711);
+    session->update(row(90, "new"), row(91, "new"), keyed ? 0 : 4711);
+    session->erase(row(80, "gone"), keyed ? 0 : 4712);
+  }
+  const std::string logged = minimal.logged();
+  WriteSet rebuilt;
+  auto outcome = applier().build(logged, false, rebuilt);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_TRUE(outcome->exclusive) << "what is stored counts only when everything before is";
+  WriteSet alone;
+  outcome = applier().build(logged, true, alone);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  expect_equal(alone, whole.writes);
+  if (!keyed) return;
+  engine_.clear();
+  WriteSet nowhere;
+  EXPECT_EQ(applier().build(logged, true, nowhere).error().code, er::kKeyNotFound);
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutPrimaryKey, EventApplierTest, ::testing::Bool());

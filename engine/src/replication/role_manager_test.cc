@@ -121,6 +121,12 @@ class Host {
     return roles->check_writable().ok();
   }
 
+ private:  // what the pipeline uses, and lives longer
+  FileSystem& fs_;
+  PointEngine engine_;
+  NothingToApply applier_;
+
+ public:
   Status loaded;
   std::optional<RoleManager> roles;
   std::optional<binlog::CommitPipeline> pipeline;
@@ -136,9 +142,6 @@ class Host {
     co_return;
   }
 
-  FileSystem& fs_;
-  PointEngine engine_;
-  NothingToApply applier_;
   Reactor reactor_{"background"};
   std::thread thread_;
 };

@@ -17,6 +17,17 @@ FdWatch::~FdWatch() {
   if (gone_) *gone_ = true;
 }
 
+void FdWatch::filled_output() {
+  output_ready_ = output_ended_;
+  if (!output_ended_) watch_output(true);
+}
+
+void FdWatch::watch_output(bool on) {
+  if (watching_output_ == on) return;
+  watching_output_ = on;
+  reactor_.impl().watch_output(fd_, *this, on);
+}
+
 void FdWatch::on_events(uint32_t epoll_events) {
   // A peer that only stopped sending (RDHUP) may still take what we write.
   if (epoll_events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) input_ended_ = true;
@@ -24,7 +35,10 @@ void FdWatch::on_events(uint32_t epoll_events) {
   bool input = input_ended_ || (epoll_events & EPOLLIN);
   bool output = output_ended_ || (epoll_events & EPOLLOUT);
   if (input) input_ready_ = true;
-  if (output) output_ready_ = true;
+  if (output) {
+    output_ready_ = true;
+    watch_output(false);
+  }
   // The resumed writer may end this watch.
   bool gone = false;
   gone_ = &gone;

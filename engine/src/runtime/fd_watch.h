@@ -26,16 +26,20 @@ class FdWatch {
   // event. A direction that has ended stays ready for good: trying it answers at once.
   bool input_ended() const { return input_ended_; }
   void drained_input() { input_ready_ = input_ended_; }
-  void filled_output() { output_ready_ = output_ended_; }
+  void filled_output();
 
   void on_events(uint32_t epoll_events);  // for the reactor
 
  private:
+  void watch_output(bool on);
+
   Reactor& reactor_;
   int fd_;
   // Whether a read or write may succeed. True at first: only trying tells.
   bool input_ready_ = true, output_ready_ = true;
   bool input_ended_ = false, output_ended_ = false;
+  // Only while somebody met a full buffer: on a unix socket every packet that the peer takes is an event.
+  bool watching_output_ = false;
   Awaiter* reader_ = nullptr;
   Awaiter* writer_ = nullptr;
   bool* gone_ = nullptr;  // told when the watch ends while on_events() runs

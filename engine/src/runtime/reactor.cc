@@ -188,10 +188,18 @@ void Reactor::Impl::start(Task<void> task) {
 }
 
 void Reactor::Impl::watch(int fd, FdWatch& watch) {
+  control(EPOLL_CTL_ADD, fd, watch, 0);
+}
+
+void Reactor::Impl::watch_output(int fd, FdWatch& watch, bool on) {
+  control(EPOLL_CTL_MOD, fd, watch, on ? uint32_t{EPOLLOUT} : 0);
+}
+
+void Reactor::Impl::control(int operation, int fd, FdWatch& watch, uint32_t output) {
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.events = EPOLLIN | output | EPOLLRDHUP | EPOLLET;
   event.data.ptr = &watch;
-  if (epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event) != 0) die("epoll_ctl");
+  if (epoll_ctl(epoll_fd_, operation, fd, &event) != 0) die("epoll_ctl");
 }
 
 void Reactor::Impl::forget(int fd, FdWatch& watch) {

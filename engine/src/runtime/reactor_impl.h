@@ -23,7 +23,8 @@ class Reactor::Impl {
   void post(Posted& work);
   void start(Task<void> task);  // on this thread
 
-  void watch(int fd, FdWatch& watch);
+  void watch(int fd, FdWatch& watch);  // its input
+  void watch_output(int fd, FdWatch& watch, bool on);
   void forget(int fd, FdWatch& watch);
 
   TimerHeap timers;
@@ -33,6 +34,7 @@ class Reactor::Impl {
   void wait_for_events();
   int milliseconds_to_wait() const;
   void dispatch(int count);
+  void control(int operation, int fd, FdWatch& watch, uint32_t output);
   void write_wake_fd();
 
   Reactor& owner_;

@@ -10,6 +10,8 @@
 #include <cstring>
 
 #include "base/error_codes.h"
+#include "observe/metrics.h"
+#include "observe/wait_events.h"
 
 namespace commitd {
 
@@ -58,6 +60,34 @@ Error cannot_connect(const SocketAddress& address, int error) {
                     address.port(), error, std::strerror(error));
 }
 
+template <class Call>
+ssize_t counted(observe::IoKind kind, observe::Counter& bytes, Call call) {
+  static const observe::IoEvent event("wait/io/socket/sql/client_connection");
+  ssize_t moved = 0;
+  int error = 0;
+  {
+    observe::IoTimer timer(event, kind);
+    moved = call();
+    error = errno;
+    if (moved > 0) timer.moved(static_cast<uint64_t>(moved));
+  }
+  if (moved > 0) bytes.add(static_cast<uint64_t>(moved));
+  errno = error;
+  return moved;
+}
+
+ssize_t receive(int fd, std::span<char> into) {
+  static auto& bytes = observe::counter("commitd_network_bytes_received_total",
+                                        "Bytes received on connections of the protocol.");
+  return counted(observe::IoKind::Read, bytes, [&] { return ::recv(fd, into.data(), into.size(), 0); });
+}
+
+ssize_t send(int fd, const msghdr& message) {
+  static auto& bytes =
+      observe::counter("commitd_network_bytes_sent_total", "Bytes sent on connections of the protocol.");
+  return counted(observe::IoKind::Write, bytes, [&] { return ::sendmsg(fd, &message, MSG_NOSIGNAL); });
+}
+
 }  // namespace
 
 Socket::Socket(UniqueFd fd) : fd_(std::move(fd)), watch_(fd_.get()) {
@@ -69,7 +99,7 @@ Task<Result<size_t>> Socket::read(std::span<char> into, Deadline deadline) {
     if (co_await watch_.readable(deadline) == Wake::TimedOut) {
       co_return make_error(er::kNetReadInterrupted, "Got timeout reading communication packets");
     }
-    ssize_t got = ::recv(fd_.get(), into.data(), into.size(), 0);
+    const ssize_t got = receive(fd_.get(), into);
     if (got >= 0) {
       if (static_cast<size_t>(got) < into.size()) watch_.drained_input();
       co_return static_cast<size_t>(got);
@@ -90,12 +120,12 @@ Task<Status> Socket::wait_readable(Deadline deadline) {
 Task<Status> Socket::write(std::span<iovec> pieces, Deadline deadline) {
   while (!pieces.empty()) {
     if (co_await watch_.writable(deadline) == Wake::TimedOut) {
-      co_return make_error(er::kNetErrorOnWrite, "Got timeout writing communication packets");
+      co_return make_error(er::kNetWriteInterrupted, "Got timeout writing communication packets");
     }
     msghdr message{};
     message.msg_iov = pieces.data();
     message.msg_iovlen = std::min<size_t>(pieces.size(), IOV_MAX);
-    ssize_t put = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
+    const ssize_t put = send(fd_.get(), message);
     if (put >= 0) {
       pieces = advance(pieces, static_cast<size_t>(put));
     } else if (errno == EAGAIN) {

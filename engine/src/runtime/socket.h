@@ -15,7 +15,7 @@
 
 namespace commitd {
 
-// Errors: 1158 the peer is gone or the connection broke, 1159 the deadline passed while reading, 1160 the
+// Errors: 1158 the peer is gone or the connection broke, 1159 the deadline passed while reading, 1161 the
 // same while writing.
 class Socket {
  public:

@@ -1,11 +1,18 @@
 #include "runtime/socket.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "base/error_codes.h"
+#include "observe/metrics.h"
 #include "runtime/parker.h"
 
 namespace commitd {
@@ -54,6 +61,72 @@ TEST(Socket, CarriesMoreThanItsBuffersBothWaysAtOnce) {
   auto listener = listen_tcp("127.0.0.1", 0);
   ASSERT_TRUE(listener.ok());
   run_blocking(large_echo(listener));
+}
+
+std::array<UniqueFd, 2> connected_pair() {
+  int ends[2] = {-1, -1};
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  EXPECT_EQ(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);  // ours; the peer is plain blocking code
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+double reactor_wakeups() {
+  for (const auto& [name, value] : observe::snapshot()) {
+    if (name == "commitd_reactor_wakeups_total") return value;
+  }
+  return 0;
+}
+
+constexpr int kPackets = 200;
+
+Task<void> send_packets_and_wait_for_one(int fd, std::atomic<bool>& sent) {
+  Socket socket{UniqueFd(fd)};
+  for (int i = 0; i < kPackets; ++i) EXPECT_TRUE((co_await socket.write(std::string_view("x"))).ok());
+  sent.store(true);
+  char byte = 0;
+  auto got = co_await socket.read(std::span(&byte, 1));
+  EXPECT_TRUE(got.ok());
+}
+
+// On a unix socket each packet that the peer takes makes room; who waits for input has no use for that.
+TEST(Socket, APeerThatTakesItsPacketsDoesNotWakeTheReactor) {
+  auto [ours, peer] = connected_pair();
+  std::atomic<bool> sent{false};
+  double wakeups = 0;
+  std::thread taker([&, fd = peer.get()] {
+    while (!sent.load()) std::this_thread::yield();
+    const double before = reactor_wakeups();
+    char byte = 0;
+    for (int i = 0; i < kPackets; ++i) {
+      EXPECT_EQ(recv(fd, &byte, 1, 0), 1);
+      std::this_thread::sleep_for(100us);
+    }
+    wakeups = reactor_wakeups() - before;
+    EXPECT_EQ(send(fd, &byte, 1, 0), 1);
+  });
+  run_blocking(send_packets_and_wait_for_one(dup(ours.get()), sent));
+  taker.join();
+  EXPECT_LT(wakeups, kPackets / 10);
+}
+
+Task<void> send_much(int fd, std::string_view bytes) {
+  Socket socket{UniqueFd(fd)};
+  EXPECT_TRUE((co_await socket.write(bytes)).ok());
+}
+
+TEST(Socket, WritesOnWhenAPeerOnAUnixSocketHasMadeRoom) {
+  auto [ours, peer] = connected_pair();
+  const std::string bytes(8 << 20, 'z');
+  size_t taken = 0;
+  std::thread taker([&taken, fd = peer.get()] {
+    std::string buffer(100'000, '\0');
+    for (ssize_t got; (got = recv(fd, buffer.data(), buffer.size(), 0)) > 0;)
+      taken += static_cast<size_t>(got);
+  });
+  run_blocking(send_much(dup(ours.get()), bytes));
+  ours = UniqueFd();
+  taker.join();
+  EXPECT_EQ(taken, bytes.size());
 }
 
 Task<Error> read_from_silent_peer(int port) {

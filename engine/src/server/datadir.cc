@@ -17,6 +17,8 @@ namespace {
 constexpr std::string_view kFormatFile = "/commitd.format";
 constexpr std::string_view kInitializingFile = "/commitd.initializing";
 constexpr std::string_view kUuidFile = "/auto.cnf";
+constexpr std::string_view kDurabilityFile = "/commitd.durability";
+constexpr std::string_view kClean = " clean\n", kInUse = " in use\n";
 constexpr std::string_view kUuidKey = "server-uuid=";
 
 // A server that was killed a moment ago holds the lock until the kernel has taken it apart.
@@ -28,6 +30,10 @@ bool take_lock(int file) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return true;
+}
+
+std::string_view name_of(Durability mode) {
+  return mode == Durability::Xa ? "xa" : "single_log";
 }
 
 }  // namespace
@@ -72,9 +78,9 @@ Result<bool> Datadir::initialized() const {
   auto names = fs_.list(path_);
   if (!names.ok()) return std::move(names).error();
   for (const auto& name : *names) {
-    bool harmless = name == "commitd.lock" || name == "auto.cnf" || name == "role.state" ||
-                    name == "private_key.pem" || name == "lost+found" || name.starts_with(".") ||
-                    name.ends_with(".sock") || name.ends_with(".tmp");
+    bool harmless = name == "commitd.lock" || name == "auto.cnf" || name == "mysqld-auto.cnf" ||
+                    name == "role.state" || name.ends_with(".pem") || name == "lost+found" ||
+                    name.starts_with(".") || name.ends_with(".sock") || name.ends_with(".tmp");
     if (!harmless) {
       return make_error(
           er::kErrorOnRead,
@@ -85,15 +91,43 @@ Result<bool> Datadir::initialized() const {
   return false;
 }
 
+Status Datadir::mark_initialized(FileSystem& fs, const std::string& path) {
+  return write_file_atomically(fs, path + std::string(kFormatFile), fmt::format("{}\n", kDatadirFormat));
+}
+
 Status Datadir::begin_initialization() {
   return write_file_atomically(fs_, path_ + std::string(kInitializingFile), "");
 }
 
 Status Datadir::finish_initialization() {
-  COMMITD_RETURN_IF_ERROR(
-      write_file_atomically(fs_, path_ + std::string(kFormatFile), fmt::format("{}\n", kDatadirFormat)));
+  COMMITD_RETURN_IF_ERROR(mark_initialized(fs_, path_));
   COMMITD_RETURN_IF_ERROR(fs_.remove(path_ + std::string(kInitializingFile)));
   return fs_.sync_directory(path_);
+}
+
+Status Datadir::store_durability(DurabilityState state) const {
+  std::string text(name_of(state.mode));
+  text += state.clean ? kClean : kInUse;
+  return write_file_atomically(fs_, path_ + std::string(kDurabilityFile), text);
+}
+
+// Directories of earlier releases have no such file: they knew single_log only.
+Status Datadir::check_durability(Durability wanted) const {
+  const std::string file = path_ + std::string(kDurabilityFile);
+  DurabilityState found;
+  if (fs_.exists(file)) {
+    auto content = read_whole_file(fs_, file);
+    if (!content.ok()) return std::move(content).error();
+    found.mode = content->starts_with(name_of(Durability::Xa)) ? Durability::Xa : Durability::SingleLog;
+    found.clean = content->ends_with(kClean);
+  }
+  if (found.mode == wanted || found.clean) return {};
+  return make_error(
+      er::kErrorOnRead,
+      "The data directory '{}' was used with commitd_durability={} and not shut down cleanly, or "
+      "with transactions still prepared or unacknowledged. Start it with "
+      "--commitd-durability={}, shut it down, and then start it with {}",
+      path_, name_of(found.mode), name_of(found.mode), name_of(wanted));
 }
 
 Status Datadir::clear_unfinished_initialization() {
@@ -102,7 +136,7 @@ Status Datadir::clear_unfinished_initialization() {
     auto names = fs_.list(path_);
     if (!names.ok()) return std::move(names).error();
     for (const auto& name : *names) {
-      if (name != "engine" && !name.starts_with("binlog.")) continue;
+      if (name != "engine" && name != "commitd.durability" && !name.starts_with("binlog.")) continue;
       std::error_code problem;
       std::filesystem::remove_all(path_ + "/" + name, problem);
       if (problem)

@@ -4,6 +4,8 @@
 //   auto.cnf              server UUID, as MySQL keeps it
 //   commitd.format        there once initialised; version of the on-disk format
 //   commitd.initializing  there while being initialised: what stands beside it is incomplete and may go
+//   commitd_backup_info   there when it was made by BACKUP TO: its place in the source's log
+//   commitd.durability    commitd_durability it is used with, and whether it was closed cleanly
 //   binlog.*              the log;   engine/  the storage engine's files;   role.state  epoch and role
 #pragma once
 
@@ -18,6 +20,8 @@ namespace commitd::server {
 
 inline constexpr int kDatadirFormat = 1;
 
+enum class Durability : uint8_t { SingleLog, Xa };
+
 class Datadir {
  public:
   // Makes the directory when it is missing, locks it, reads or makes the server UUID, and clears away an
@@ -30,9 +34,20 @@ class Datadir {
   Status begin_initialization();
   Status finish_initialization();
 
+  struct DurabilityState {
+    Durability mode = Durability::SingleLog;
+    bool clean = false;  // all of the log is in the engine's files, and nothing is prepared
+  };
+  Status store_durability(DurabilityState state) const;
+  // An error when the directory was last used otherwise and was not closed cleanly.
+  Status check_durability(Durability wanted) const;
+
   const Uuid& server_uuid() const { return uuid_; }
   const std::string& path() const { return path_; }
-  std::string engine_directory() const { return path_ + "/engine"; }
+  std::string engine_directory() const { return engine_directory_in(path_); }
+  static std::string engine_directory_in(const std::string& path) { return path + "/engine"; }
+  // The last step of making a data directory: from here on it counts as one.
+  static Status mark_initialized(FileSystem& fs, const std::string& path);
 
  private:
   Datadir(FileSystem& fs, std::string path, int lock) : fs_(fs), path_(std::move(path)), lock_(lock) {}

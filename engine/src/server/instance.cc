@@ -2,15 +2,22 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
+#include "observe/instrumented_files.h"
+#include "server/lock_variables.h"
+#include "server/memory.h"
+
 namespace commitd::server {
 namespace {
 
-binlog::LogOptions log_options(const Datadir& datadir, const Options& options) {
+binlog::LogOptions log_options_for(const Datadir& datadir, const Options& options) {
   binlog::LogOptions log;
   log.directory = datadir.path();
   log.server_id = options.server_id;
   log.server_version = kVersion;
   log.max_file_size = options.max_binlog_size;
+  log.prefill_bytes = options.binlog_prefill;
   return log;
 }
 
@@ -19,7 +26,14 @@ storage::RocksOptions rocks_options(const Datadir& datadir, const Options& optio
   rocks.directory = datadir.engine_directory();
   rocks.block_cache_bytes = options.block_cache_size;
   rocks.write_buffer_bytes = options.write_buffer_size;
+  rocks.own_log = options.xa;
+  rocks.flush_log_at_trx_commit = {options.commit_settings,
+                                   &options.commit_settings->flush_log_at_trx_commit};
   return rocks;
+}
+
+Durability durability_of(const Options& options) {
+  return options.xa ? Durability::Xa : Durability::SingleLog;
 }
 
 }  // namespace
@@ -30,7 +44,7 @@ Status Instance::create(FileSystem& fs, Datadir& datadir, const Options& options
   auto engine = storage::open_rocks(rocks_options(datadir, options));
   if (!engine.ok()) return std::move(engine).error();
   binlog::OpenReport found;
-  auto log = binlog::Log::open(fs, log_options(datadir, options), LogPosition{}, &found);
+  auto log = binlog::Log::open(fs, log_options_for(datadir, options), LogPosition{}, &found);
   if (!log.ok()) return std::move(log).error();
 
   WriteSet writes;
@@ -39,6 +53,7 @@ Status Instance::create(FileSystem& fs, Datadir& datadir, const Options& options
   WriteSet* batch[] = {&writes};
   COMMITD_RETURN_IF_ERROR((*engine)->commit_ordered(batch, {(*log)->end(), {}, 0}));
   COMMITD_RETURN_IF_ERROR((*engine)->checkpoint());
+  COMMITD_RETURN_IF_ERROR(datadir.store_durability({durability_of(options), true}));
   COMMITD_RETURN_IF_ERROR(datadir.finish_initialization());
   spdlog::info("initialised datadir={} server_uuid={}", datadir.path(), datadir.server_uuid().to_string());
   return {};
@@ -47,7 +62,8 @@ Status Instance::create(FileSystem& fs, Datadir& datadir, const Options& options
 Result<std::unique_ptr<Instance>> Instance::open(FileSystem& fs, const Datadir& datadir,
                                                  const Options& options, sql::ServerContext& server,
                                                  replication::RoleManager& roles) {
-  auto instance = std::unique_ptr<Instance>(new Instance(server));
+  auto instance = std::unique_ptr<Instance>(new Instance(server, datadir, durability_of(options)));
+  COMMITD_RETURN_IF_ERROR(datadir.check_durability(instance->durability_));
   COMMITD_RETURN_IF_ERROR(instance->open_engine(datadir, options));
   COMMITD_RETURN_IF_ERROR(instance->open_log(fs, datadir, options, roles));
   return instance;
@@ -67,9 +83,15 @@ Status Instance::open_engine(const Datadir& datadir, const Options& options) {
 
 Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options& options,
                           replication::RoleManager& roles) {
+  log_files_ = observe::instrumented_log_files(fs);
   binlog::OpenReport found;
-  auto log =
-      binlog::Log::open(fs, log_options(datadir, options), engine_->replay_position().position, &found);
+  log_options_ = log_options_for(datadir, options);
+  if (!options.restore_binlogs.empty()) {
+    replication::EventApplier applier(*catalog_, server_);
+    COMMITD_RETURN_IF_ERROR(restore_to_point(fs, options, *engine_, applier, log_options_));
+  }
+  auto log = binlog::Log::open(*log_files_, log_options_for(datadir, options),
+                               engine_->replay_position().position, &found);
   if (!log.ok()) return std::move(log).error();
   if (found.truncated_bytes > 0)
     spdlog::warn("cut a torn tail bytes={} file={}", found.truncated_bytes,
@@ -78,15 +100,23 @@ Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options&
   binlog::PipelineOptions pipeline;
   pipeline.server_id = options.server_id;
   pipeline.server_uuid = datadir.server_uuid();
-  pipeline.sync_binlog = options.sync_binlog != 0;
+  pipeline.settings = options.commit_settings;
   pipeline.gno_floor = roles.gno_floor();
+  pipeline.on_replay_progress = [](const binlog::ReplayProgress& now) {
+    spdlog::info("replaying transactions={} rows={} bytes={} of={} percent={}", now.transactions, now.rows,
+                 now.bytes, now.total_bytes, now.total_bytes == 0 ? 100 : now.bytes * 100 / now.total_bytes);
+  };
   applier_ = std::make_unique<replication::EventApplier>(*catalog_, server_);
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), found, *engine_, *applier_, pipeline);
   COMMITD_RETURN_IF_ERROR(recover(found, roles));
 
-  locks_ = std::make_unique<txn::LockManager>();
+  auto locking = lock_options(*server_.variables);
+  if (!locking.ok()) return std::move(locking).error();
+  locking->max_locks = std::min(locking->max_locks, locks_within_budget());
+  locks_ = std::make_unique<txn::LockManager>(*locking);
   services_ = std::make_unique<txn::Services>(txn::Services{*engine_, *locks_, *pipeline_});
   roles.attach(*pipeline_);
+  COMMITD_RETURN_IF_ERROR(datadir.store_durability({durability_, false}));
   pipeline_->start();
   server_.transactions = services_.get();
   return {};
@@ -97,10 +127,21 @@ Status Instance::recover(const binlog::OpenReport& found, replication::RoleManag
   LogPosition limit = roles.starts_undecided() ? std::max(found.acknowledged, from) : found.end;
   auto replayed = pipeline_->replay(std::min(limit, found.end));
   if (!replayed.ok()) return std::move(replayed).error();
-  spdlog::info("recovered from={}:{} to={}:{} transactions={} rows={} unacknowledged={}", from.file,
-               from.offset, limit.file, limit.offset, replayed->transactions, replayed->rows,
-               pipeline_->unapplied_transactions());
+  spdlog::info(
+      "recovered from={}:{} to={}:{} transactions={} rows={} unacknowledged={} committed_prepared={} "
+      "rolled_back_prepared={}",
+      from.file, from.offset, limit.file, limit.offset, replayed->transactions, replayed->rows,
+      pipeline_->unapplied_transactions(), replayed->committed_prepared, replayed->rolled_back_prepared);
   return {};
+}
+
+// Then the data directory may be opened with another commitd_durability.
+void Instance::note_clean_end() {
+  const bool clean = pipeline_ && !pipeline_->failure() && pipeline_->unapplied_transactions() == 0 &&
+                     engine_->recover().empty();
+  if (!clean) return;
+  if (auto status = datadir_.store_durability({durability_, true}); !status.ok())
+    spdlog::error("cannot note the clean shutdown: {}", status.error().message);
 }
 
 Instance::~Instance() {
@@ -113,8 +154,11 @@ void Instance::close() {
   server_.catalog = nullptr;
   server_.engine = nullptr;
   if (pipeline_) pipeline_->stop();
-  if (auto status = engine_->checkpoint(); !status.ok())
+  if (auto status = engine_->checkpoint(); !status.ok()) {
     spdlog::error("checkpoint at shutdown failed: {}", status.error().message);
+  } else {
+    note_clean_end();
+  }
   services_.reset();
   pipeline_.reset();
   applier_.reset();

@@ -9,6 +9,7 @@
 #include "replication/role_manager.h"
 #include "server/datadir.h"
 #include "server/options.h"
+#include "server/point_in_time.h"
 #include "sql/accounts/accounts.h"
 #include "sql/catalog.h"
 #include "sql/server_context.h"
@@ -34,25 +35,33 @@ class Instance {
 
   binlog::CommitPipeline& pipeline() { return *pipeline_; }
   storage::Engine& engine() { return *engine_; }
+  const binlog::LogOptions& log_options() const { return log_options_; }
 
   // Finishes commits, makes the engine durable and takes everything back out of `server`. Sessions must have
   // ended.
   void close();
 
  private:
-  explicit Instance(sql::ServerContext& server) : server_(server) {}
+  Instance(sql::ServerContext& server, const Datadir& datadir, Durability durability)
+      : server_(server), datadir_(datadir), durability_(durability) {}
   Status open_engine(const Datadir& datadir, const Options& options);
   Status open_log(FileSystem& fs, const Datadir& datadir, const Options& options,
                   replication::RoleManager& roles);
   Status recover(const binlog::OpenReport& found, replication::RoleManager& roles);
 
+  void note_clean_end();
+
   sql::ServerContext& server_;
+  std::unique_ptr<FileSystem> log_files_;
+  const Datadir& datadir_;
+  const Durability durability_;
   std::unique_ptr<storage::Engine> engine_;
   std::unique_ptr<sql::Catalog> catalog_;
   std::unique_ptr<txn::LockManager> locks_;
   std::unique_ptr<replication::EventApplier> applier_;
   std::unique_ptr<binlog::CommitPipeline> pipeline_;
   std::unique_ptr<txn::Services> services_;
+  binlog::LogOptions log_options_;
 };
 
 }  // namespace commitd::server

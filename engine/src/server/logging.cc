@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "base/error_codes.h"
 
 namespace commitd::server {
@@ -19,6 +21,18 @@ Status set_up_logging(const std::string& level) {
   logger->flush_on(spdlog::level::debug);
   spdlog::set_default_logger(std::move(logger));
   return {};
+}
+
+uint64_t log_verbosity() {
+  const auto level = spdlog::default_logger()->level();
+  if (level >= spdlog::level::err) return 1;
+  return level == spdlog::level::warn ? 2 : 3;
+}
+
+void set_log_verbosity(uint64_t verbosity) {
+  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::err, spdlog::level::warn,
+                                                   spdlog::level::info};
+  spdlog::default_logger()->set_level(kLevels[std::clamp<uint64_t>(verbosity, 1, 3) - 1]);
 }
 
 }  // namespace commitd::server

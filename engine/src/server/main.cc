@@ -1,5 +1,6 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 
@@ -29,6 +30,14 @@ sigset_t block_stop_signals() {
   return signals;
 }
 
+// Each connection takes a descriptor (three with a thread of its own).
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -42,6 +51,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (auto status = set_up_logging(options->log_level); !status.ok()) return fail(status.error());
+  raise_descriptor_limit();
   sigset_t signals = block_stop_signals();
   bool only_initialize = options->initialize_insecure;
   Server server(std::move(*options));

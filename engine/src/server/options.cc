@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/error_codes.h"
+#include "server/option_files.h"
 
 namespace commitd::server {
 namespace {
@@ -34,8 +35,9 @@ Result<uint64_t> parse_size(const std::string& name, const std::string& text) {
   if (suffix == "K" || suffix == "k") shift = 10;
   if (suffix == "M" || suffix == "m") shift = 20;
   if (suffix == "G" || suffix == "g") shift = 30;
+  if (suffix == "T" || suffix == "t") shift = 40;
   if (problem != std::errc{} || (shift == 0 && !suffix.empty()) || (number << shift) >> shift != number) {
-    return bad_value(name, text, "a number (K, M and G may follow it)");
+    return bad_value(name, text, "a number (K, M, G and T may follow it)");
   }
   return number << shift;
 }
@@ -128,12 +130,20 @@ const std::vector<Definition>& definitions() {
        false, set_server_id_from_hostname},
       number("commitd-reactor-threads", &Options::reactor_threads,
              "threads that run sessions (default 0 = one per processor)"),
-      number("max-connections", &Options::max_connections, "clients at once; more get error 1040"),
-      number("max-allowed-packet", &Options::max_allowed_packet, "largest packet (default 64M)"),
+      number("commitd-memory-budget", &Options::memory_budget,
+             "memory to stay within (default 0 = four fifths of the container's limit)"),
       number("commitd-block-cache-size", &Options::block_cache_size,
              "memory for rows read from disk (default 128M)"),
       number("commitd-write-buffer-size", &Options::write_buffer_size,
              "memory for rows not yet written to disk (default 64M)"),
+      number("commitd-binlog-prefill", &Options::binlog_prefill,
+             "zeros written ahead of the binary log's end, which makes its syncs cheaper (default 1M, 0 = "
+             "none)"),
+      text("restore-binlogs", &Options::restore_binlogs,
+           "directory of kept log files to replay on a restored backup before it starts"),
+      text("restore-until-gtid", &Options::restore_until_gtid, "stop the replay when these are there"),
+      text("restore-until-time", &Options::restore_until_time,
+           "stop the replay before what was committed later (UTC, YYYY-MM-DD hh:mm:ss)"),
       text("log-level", &Options::log_level, "debug, info, warn or error"),
       flag("require-bootstrap", &Options::require_bootstrap,
            "wait for ALTER INSTANCE INITIALIZE on an empty datadir"),
@@ -162,46 +172,51 @@ const Definition* find_definition(const std::string& name) {
   return nullptr;
 }
 
-Status apply(Options& options, const std::string& raw_name, const std::optional<std::string>& value) {
-  std::string name = with_dashes(raw_name);
-  bool negated = !value && name.starts_with("skip-");
-  if (const auto* definition = find_definition(name)) {
-    if (!value && !definition->flag)
-      return make_error(er::kWrongValueForVar, "--{} needs a value: --{}=…", name, name);
-    return definition->set(options, value.value_or(""));
-  }
-  std::string variable = negated ? name.substr(5) : name;
-  options.variables.emplace_back(variable, negated ? "OFF" : value.value_or("ON"));
-  return {};
+bool take_prefix(std::string& name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return false;
+  name.erase(0, prefix.size());
+  return true;
 }
 
-Status read_option_file(Options& options, const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return make_error(er::kErrorOnRead, "--defaults-file: cannot read '{}'", path);
-  bool ours = false;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    auto trim = [](std::string text) {
-      auto first = text.find_first_not_of(" \t\r");
-      if (first == std::string::npos) return std::string();
-      return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-    };
-    line = trim(line);
-    if (line.empty() || line[0] == '#' || line[0] == ';') continue;
-    if (line.front() == '[') {
-      ours = line == "[mysqld]" || line == "[server]" || line == "[commitd]";
-      continue;
+Status apply(Options& options, const std::string& raw_name, std::optional<std::string> value) {
+  std::string name = with_dashes(raw_name);
+  const bool loose = take_prefix(name, "loose-");
+  const auto* definition = find_definition(name);
+  if (!definition && !value) {
+    if (take_prefix(name, "skip-") || take_prefix(name, "disable-")) {
+      value = "OFF";
+    } else if (take_prefix(name, "enable-")) {
+      value = "ON";
     }
-    if (!ours) continue;
-    auto equals = line.find('=');
-    std::string name = trim(line.substr(0, equals));
-    std::optional<std::string> value;
-    if (equals != std::string::npos) value = trim(line.substr(equals + 1));
-    if (auto status = apply(options, name, value); !status.ok()) {
-      return make_error(status.error().code, "{}:{}: {}", path, number, status.error().message);
-    }
+    definition = find_definition(name);
   }
-  return {};
+  if (!definition) {
+    options.variables.push_back({name, value.value_or("ON"), loose});
+    return {};
+  }
+  if (!value && !definition->flag)
+    return make_error(er::kWrongValueForVar, "--{} needs a value: --{}=…", name, name);
+  return definition->set(options, value.value_or(""));
+}
+
+bool is_about_files(std::string_view argument) {
+  return argument == "--no-defaults" || argument.starts_with("--defaults-file=") ||
+         argument.starts_with("--defaults-extra-file=") || argument.starts_with("--defaults-group-suffix=");
+}
+
+Status read_option_files(Options& options, std::span<char* const> arguments) {
+  std::string path, suffix;
+  for (const std::string_view argument : arguments) {
+    if (argument == "--no-defaults") return {};
+    if (argument.starts_with("--defaults-group-suffix=")) suffix = argument.substr(argument.find('=') + 1);
+    if (argument.starts_with("--defaults-file=") || argument.starts_with("--defaults-extra-file="))
+      path = argument.substr(argument.find('=') + 1);
+  }
+  if (path.empty()) return {};
+  return read_option_file(path, suffix,
+                          [&options](const std::string& name, const std::optional<std::string>& value) {
+                            return apply(options, name, value);
+                          });
 }
 
 // As the MySQL images do it.
@@ -237,14 +252,10 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 Result<Options> parse_options(std::span<char* const> arguments) {
   Options options;
-  for (const char* raw : arguments) {
-    std::string argument(raw);
-    if (argument.starts_with("--defaults-file="))
-      COMMITD_RETURN_IF_ERROR(read_option_file(options, argument.substr(16)));
-  }
+  COMMITD_RETURN_IF_ERROR(read_option_files(options, arguments));
   for (size_t i = 0; i < arguments.size(); ++i) {
     std::string argument(arguments[i]);
-    if (argument.starts_with("--defaults-file=") || argument == "--no-defaults") continue;
+    if (is_about_files(argument)) continue;
     if (!argument.starts_with("--")) {
       return make_error(er::kWrongArguments, "'{}' is not an option: options start with --", argument);
     }
@@ -261,6 +272,11 @@ Result<Options> parse_options(std::span<char* const> arguments) {
   }
   COMMITD_RETURN_IF_ERROR(read_environment(options));
   options.require_role = options.require_role || options.require_bootstrap;
+  if (options.restore_binlogs.empty() &&
+      !(options.restore_until_gtid.empty() && options.restore_until_time.empty())) {
+    return make_error(er::kWrongValueForVar,
+                      "--restore-until-gtid and --restore-until-time need --restore-binlogs=DIRECTORY");
+  }
   if (options.server_id == 0)
     return make_error(er::kWrongValueForVar, "--server-id: 0 is not a server's number");
   return options;
@@ -271,6 +287,9 @@ std::string usage() {
   for (const auto& definition : definitions()) {
     out += fmt::format("  --{:<34} {}\n", definition.name + (definition.flag ? "" : "=…"), definition.help);
   }
+  out +=
+      "\nOption files: --no-defaults, --defaults-file=FILE or --defaults-extra-file=FILE, "
+      "--defaults-group-suffix=TEXT.\n";
   out += "\nEvery system variable is an option, too (SHOW VARIABLES lists them), with - or _ in its name.\n";
   return out;
 }

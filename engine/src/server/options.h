@@ -2,14 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "binlog/commit_settings.h"
 
 namespace commitd::server {
 
@@ -26,11 +27,13 @@ struct Options {
   uint16_t http_port = 8080;
   uint32_t server_id = 1;
   uint32_t reactor_threads = 0;  // 0 = one per processor
-  uint32_t max_connections = 10000;
-  uint32_t max_allowed_packet = 64u << 20;
+  uint64_t memory_budget = 0;    // 0 = what the container or the machine has
   uint64_t block_cache_size = 128ull << 20;
   uint64_t write_buffer_size = 64ull << 20;
+  uint64_t binlog_prefill = 1ull << 20;
   std::string log_level = "info";
+  // Point-in-time restore: kept log files to replay, and where to stop (a GTID set; UTC).
+  std::string restore_binlogs, restore_until_gtid, restore_until_time;
   bool require_bootstrap = false;
   bool require_role = false;
   bool initialize_insecure = false;
@@ -38,17 +41,27 @@ struct Options {
   std::optional<std::string> operator_password;
 
   // Taken from the system variables of these names once they are set.
-  uint64_t sync_binlog = 1;
+  bool xa = false;  // commitd_durability
   uint64_t max_binlog_size = 1ull << 30;
 
-  // Options that name system variables: they are checked and set by the variables' own registry.
-  std::vector<std::pair<std::string, std::string>> variables;
+  // Options that name system variables: they are checked and set by the variables' own registry. A loose one
+  // (--loose-NAME) may be unknown.
+  struct Variable {
+    std::string name, value;
+    bool loose = false;
+    bool operator==(const Variable&) const = default;
+  };
+  std::vector<Variable> variables;
 
   bool help = false;
   bool version = false;
+
+  // Kept up to date by the system variables of the commit path.
+  std::shared_ptr<binlog::CommitSettings> commit_settings = std::make_shared<binlog::CommitSettings>();
 };
 
-// `arguments` without the program name. Reads --defaults-file first, then the rest in order.
+// `arguments` without the program name. Reads --defaults-file or --defaults-extra-file first, then the rest
+// in order. MySQL's own files (/etc/my.cnf …) are not read unless they are named: they are another server's.
 Result<Options> parse_options(std::span<char* const> arguments);
 
 std::string usage();

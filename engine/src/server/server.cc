@@ -12,8 +12,13 @@
 #include "base/error_codes.h"
 #include "observe/metrics.h"
 #include "observe/process_metrics.h"
+#include "observe/wait_events.h"
+#include "server/binlog_variables.h"
+#include "server/lock_variables.h"
+#include "server/memory.h"
 #include "server/metrics.h"
 #include "server/variables.h"
+#include "sql/variables/persisted_variables.h"
 
 namespace commitd::server {
 namespace {
@@ -31,6 +36,15 @@ void stop_at_once(const Error& error) {
   spdlog::critical("stopping: the log or the storage engine failed: {}", error.message);
   spdlog::shutdown();
   std::_Exit(3);
+}
+
+Error unknown_option(const sql::SystemVariables& variables, const std::string& name) {
+  auto known = variables.names();
+  auto own = option_names();
+  known.insert(known.end(), own.begin(), own.end());
+  std::string nearest = nearest_name(name, known);
+  return make_error(er::kUnknownSystemVariable, "unknown option '--{}'{}", name,
+                    nearest.empty() ? "" : ": did you mean '--" + nearest + "'?");
 }
 
 }  // namespace
@@ -53,11 +67,13 @@ Status Server::start() {
   register_counters();
   observe::gauge("commitd_build_info", "The release that runs.", {{"version", std::string(kVersion)}}).set(1);
   COMMITD_RETURN_IF_ERROR(set_variables());
+  apply_memory_budget(options_);
   auto datadir = Datadir::open(fs_, options_.datadir);
   if (!datadir.ok()) return std::move(datadir).error();
   datadir_ = std::move(*datadir);
   context_.server_uuid = datadir_->server_uuid();
   define_identity(variables_, *datadir_, options_);
+  COMMITD_RETURN_IF_ERROR(load_persisted_variables());
 
   start_workers();
   roles_ = std::make_unique<replication::RoleManager>(replication_context());
@@ -67,24 +83,62 @@ Status Server::start() {
   COMMITD_RETURN_IF_ERROR(prepare_datadir());
   if (options_.initialize_insecure) return {};
   define_state(variables_, context_);
+  COMMITD_RETURN_IF_ERROR(apply_persisted_variables());  // those defined only now
   return listen();
 }
 
 Status Server::set_variables() {
+  define_binlog_variables(variables_, context_);
   define_options(variables_, options_);
-  for (const auto& [name, value] : options_.variables) {
+  commit_variables_.define();
+  define_limits(variables_, limits_);
+  define_lock_variables(variables_, context_);
+  define_tls(variables_, [this] { return tls_ && tls_->current(); });
+  for (const auto& [name, value, loose] : options_.variables) {
     if (variables_.find(name) == sql::SystemVariables::kNone) {
-      auto known = variables_.names();
-      auto own = option_names();
-      known.insert(known.end(), own.begin(), own.end());
-      std::string nearest = nearest_name(name, known);
-      return make_error(er::kUnknownSystemVariable, "unknown option '--{}'{}", name,
-                        nearest.empty() ? "" : ": did you mean '--" + nearest + "'?");
+      Error unknown = unknown_option(variables_, name);
+      if (!loose) return unknown;
+      spdlog::warn("{}", unknown.message);
+      continue;
     }
     COMMITD_RETURN_IF_ERROR(variables_.set_at_start(name, value));
   }
-  options_.sync_binlog = variables_.global("sync_binlog").as_uint();
+  if (variables_.global("performance_schema").as_int() == 0) {
+    observe::switch_wait_events(false);
+    observe::reset_wait_events();  // what start-up has counted until here
+  }
+  return take_options_from_variables();
+}
+
+Status Server::take_options_from_variables() {
   options_.max_binlog_size = variables_.global("max_binlog_size").as_uint();
+  COMMITD_RETURN_IF_ERROR(commit_variables_.check());
+  options_.xa = uses_xa(variables_);
+  return {};
+}
+
+Status Server::load_persisted_variables() {
+  const std::string path = datadir_->path() + "/mysqld-auto.cnf";
+  variables_.persisted().save_with(
+      [this, path](const std::string& content) { return write_file_atomically(fs_, path, content); });
+  if (!fs_.exists(path)) return {};
+  auto content = read_whole_file(fs_, path);
+  if (!content.ok()) return std::move(content).error();
+  COMMITD_RETURN_IF_ERROR(variables_.persisted().load(*content));
+  COMMITD_RETURN_IF_ERROR(apply_persisted_variables());
+  return take_options_from_variables();
+}
+
+Status Server::apply_persisted_variables() {
+  for (const auto& [name, variable] : variables_.persisted().all()) {
+    const size_t ordinal = variables_.find(name);
+    if (ordinal == sql::SystemVariables::kNone || !variables_.definition(ordinal).dynamic ||
+        variables_.origin(ordinal).source == sql::VariableOrigin::Source::Persisted)
+      continue;
+    sql::VariableOrigin origin{sql::VariableOrigin::Source::Persisted, variable.microseconds, variable.user,
+                               variable.host};
+    COMMITD_RETURN_IF_ERROR(variables_.set_persisted(ordinal, variable.value, std::move(origin)));
+  }
   return {};
 }
 
@@ -160,6 +214,10 @@ Status Server::open_instance() {
   if (!instance.ok()) return std::move(instance).error();
   instance_ = std::move(*instance);
   instance_->pipeline().on_failure(stop_at_once);
+  BackupSource backups{&fs_, &instance_->engine(), instance_->log_options()};
+  housekeeper_ = std::make_unique<Housekeeper>(std::move(backups), instance_->pipeline(), variables_);
+  context_.maintenance = housekeeper_.get();
+  background_.reactor->spawn(housekeeper_->run());
   auto size = [this](auto member) {
     return [this, member]() -> double {
       storage::Engine* engine = context_.engine;
@@ -168,6 +226,14 @@ Status Server::open_instance() {
   };
   observe::callback("gauge", "commitd_engine_memtable_bytes", "Rows that are not yet in files.", {},
                     size(&storage::Engine::Sizes::memtable_bytes));
+  observe::callback("gauge", "commitd_checkpoint_age_bytes",
+                    "Bytes of log that a start after a crash would replay now.", {}, [this]() -> double {
+                      txn::Services* services = context_.transactions;
+                      if (services == nullptr) return 0;
+                      storage::Engine& engine = services->engine;
+                      return static_cast<double>(services->pipeline.log().bytes_between(
+                          engine.flushed_position().position, engine.replay_position().position));
+                    });
   observe::callback("gauge", "commitd_engine_sst_bytes", "Rows in files.", {},
                     size(&storage::Engine::Sizes::sst_bytes));
   return {};
@@ -186,15 +252,26 @@ Task<void> Server::close_client_sessions() {
                                        Clock::now() + kSessionEndTimeout);
 }
 
+Status Server::set_up_tls() {
+  tls_ = std::make_unique<wire::TlsService>([this] { return tls_settings(variables_); }, datadir_->path(),
+                                            variables_.global("auto_generate_certs").as_int() != 0);
+  COMMITD_RETURN_IF_ERROR(tls_->load());
+  context_.reload_tls = [this] { return tls_->load(); };
+  context_.tls_status = [this] { return tls_->status(); };
+  return {};
+}
+
 Status Server::listen() {
+  COMMITD_RETURN_IF_ERROR(set_up_tls());
   wire::ProtocolServerOptions protocol;
   protocol.bind_address = options_.bind_address;
   protocol.port = options_.port;
   protocol.socket_path = options_.socket;
   protocol.admin_address = options_.admin_address;
   protocol.admin_port = options_.admin_port;
-  protocol.max_connections = options_.max_connections;
-  protocol.max_allowed_packet = options_.max_allowed_packet;
+  protocol.limits = limits_;
+  protocol.tls = tls_.get();
+  protocol.thread_per_connection = variables_.global("thread_handling").as_string() != "reactor";
   protocol.server_version = kVersion;
   protocol.private_key_directory = datadir_->path();
   std::vector<Reactor*> reactors;
@@ -246,8 +323,12 @@ void Server::stop() {
         protocol_->close_sessions(wire::ProtocolServer::Which::All, Clock::now() + kSessionEndTimeout));
   }
   if (roles_) run_in_background(roles_->shut_down());
+  if (housekeeper_) run_in_background(housekeeper_->stop());
+  context_.maintenance = nullptr;
+  housekeeper_.reset();
   // What waits in the pipeline is woken on its reactor, so the pipeline ends first.
   if (instance_) instance_->pipeline().stop();
+  if (protocol_) protocol_->stop_threads();
   stop_workers();
   protocol_.reset();
   http_.reset();

@@ -8,7 +8,9 @@
 #include "observe/http_server.h"
 #include "replication/role_manager.h"
 #include "runtime/reactor.h"
+#include "server/commit_variables.h"
 #include "server/datadir.h"
+#include "server/housekeeper.h"
 #include "server/instance.h"
 #include "server/options.h"
 #include "sql/accounts/accounts.h"
@@ -39,8 +41,13 @@ class Server {
   void start_workers();
   void stop_workers();
   Status set_variables();
+  // What SET PERSIST kept: mysqld-auto.cnf in the data directory, over what options say.
+  Status load_persisted_variables();
+  Status apply_persisted_variables();
+  Status take_options_from_variables();
   Status prepare_datadir();
   Status open_instance();
+  Status set_up_tls();
   Status listen();
   Status serve_http();
   Task<Status> initialize_on_command();
@@ -55,11 +62,15 @@ class Server {
   Worker background_;            // receiver, role changes, HTTP
   std::unique_ptr<Datadir> datadir_;
   sql::SystemVariables variables_;
+  CommitVariables commit_variables_{variables_, options_.commit_settings};
   sql::Accounts accounts_;
   sql::ProcessList processes_;
   sql::ServerContext context_;
+  std::shared_ptr<wire::ServerLimits> limits_ = std::make_shared<wire::ServerLimits>();
+  std::unique_ptr<Housekeeper> housekeeper_;
   std::unique_ptr<replication::RoleManager> roles_;
   std::unique_ptr<Instance> instance_;
+  std::unique_ptr<wire::TlsService> tls_;
   std::unique_ptr<wire::ProtocolServer> protocol_;
   std::unique_ptr<observe::HttpServer> http_;
 };

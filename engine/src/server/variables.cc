@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include "base/memory_budget.h"
+#include "server/logging.h"
+
 namespace commitd::server {
 namespace {
 
@@ -40,36 +43,78 @@ std::string host_name() {
   return buffer;
 }
 
-// Accepted so that option files and tools of MySQL work: single_log has no engine log that could be flushed.
-VariableDefinition accepted_flush_setting() {
-  auto definition = fixed("flush_log_at_trx_commit", VariableType::Integer, Value::unsigned_integer(1),
-                          {"innodb_flush_log_at_trx_commit"});
-  definition.dynamic = true;
-  definition.max = 2;
-  return definition;
-}
-
 }  // namespace
 
 void define_options(sql::SystemVariables& variables, const Options& options) {
   for (auto& definition :
        {number("port", options.port), number("admin_port", options.admin_port),
         text("admin_address", options.admin_address), text("bind_address", options.bind_address),
-        text("socket", options.socket), number("server_id", options.server_id),
-        number("max_connections", options.max_connections), text("hostname", host_name()),
+        text("socket", options.socket), number("server_id", options.server_id), text("hostname", host_name()),
         text("version", std::string(kVersion)), text("innodb_version", std::string(kVersion)),
-        text("log_error_verbosity", options.log_level),
-        number("commitd_reactor_threads", options.reactor_threads)}) {
+        number("commitd_reactor_threads", options.reactor_threads), computed("commitd_memory_budget", [] {
+          return Value::unsigned_integer(MemoryBudget::process().limit());
+        })}) {
     variables.define(definition);
   }
-  auto sync = number("sync_binlog", 1);
-  sync.max = 1;
-  variables.define(std::move(sync));
-  auto size = number("max_binlog_size", 1u << 30);
-  size.min = 4096;
-  size.max = 1u << 30;
-  variables.define(std::move(size));
-  variables.define(accepted_flush_setting());
+  auto verbosity = number("log_error_verbosity", log_verbosity());
+  verbosity.dynamic = true;
+  verbosity.min = 1;
+  verbosity.max = 3;
+  verbosity.on_update = [](const Value& value) -> Status {
+    set_log_verbosity(value.as_uint());
+    return {};
+  };
+  variables.define(std::move(verbosity));
+}
+
+void define_limits(sql::SystemVariables& variables, std::shared_ptr<wire::ServerLimits> limits) {
+  auto number_in = [&](std::string name, std::atomic<uint32_t> wire::ServerLimits::*place, int64_t min,
+                       uint64_t max) {
+    auto definition = number(std::move(name), (limits.get()->*place).load());
+    definition.dynamic = true;
+    definition.min = min;
+    definition.max = max;
+    definition.on_update = [limits, place](const Value& value) -> Status {
+      (limits.get()->*place).store(static_cast<uint32_t>(value.as_uint()));
+      return {};
+    };
+    variables.define(std::move(definition));
+  };
+  number_in("max_connections", &wire::ServerLimits::max_connections, 1, 100000);
+  number_in("max_user_connections", &wire::ServerLimits::max_user_connections, 0, UINT32_MAX);
+  number_in("connect_timeout", &wire::ServerLimits::connect_timeout, 2, 31536000);
+  auto secure = fixed("require_secure_transport", VariableType::Boolean, Value::integer(0));
+  secure.dynamic = true;
+  secure.on_update = [limits](const Value& value) -> Status {
+    limits->require_secure_transport.store(value.as_int() != 0);
+    return {};
+  };
+  variables.define(std::move(secure));
+}
+
+void define_tls(sql::SystemVariables& variables, std::function<bool()> is_offered) {
+  const wire::TlsSettings defaults;
+  for (auto& [name, value] :
+       {std::pair("ssl_ca", defaults.ca), std::pair("ssl_cert", defaults.certificate),
+        std::pair("ssl_key", defaults.key), std::pair("ssl_cipher", defaults.ciphers),
+        std::pair("tls_ciphersuites", defaults.ciphersuites), std::pair("tls_version", defaults.versions)}) {
+    auto definition = text(name, value);
+    definition.dynamic = true;
+    variables.define(std::move(definition));
+  }
+  variables.define(computed("have_ssl",
+                            [is_offered] { return Value::string(is_offered() ? "YES" : "DISABLED"); },
+                            {"have_openssl"}));
+  variables.define(fixed("auto_generate_certs", VariableType::Boolean, Value::integer(1)));
+}
+
+wire::TlsSettings tls_settings(const sql::SystemVariables& variables) {
+  auto of = [&](const char* name) {
+    const Value value = variables.global(name);
+    return value.is_null() ? std::string() : value.as_string();
+  };
+  return {of("ssl_ca"),      of("ssl_cert"),   of("ssl_key"),
+          of("tls_version"), of("ssl_cipher"), of("tls_ciphersuites")};
 }
 
 void define_identity(sql::SystemVariables& variables, const Datadir& datadir, const Options& options) {
@@ -88,7 +133,6 @@ void define_state(sql::SystemVariables& variables, sql::ServerContext& context) 
   };
   variables.define(computed("gtid_executed", gtids(&binlog::CommitPipeline::gtid_executed)));
   variables.define(computed("commitd_gtid_logged", gtids(&binlog::CommitPipeline::gtid_logged)));
-  variables.define(computed("gtid_purged", [] { return Value::string(""); }));
   auto read_only = [&context] { return Value::integer(!context.instance->check_writable().ok()); };
   for (const char* name : {"read_only", "super_read_only"}) {
     auto definition = computed(name, read_only);

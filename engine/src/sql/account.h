@@ -7,6 +7,8 @@
 
 namespace commitd::sql {
 
+enum class TlsRequirement : uint8_t { None, Tls, Certificate };  // REQUIRE SSL, REQUIRE X509
+
 // An account as authentication needs it.
 struct Account {
   std::string user, host;
@@ -16,6 +18,7 @@ struct Account {
   std::string auth_string;
   bool locked = false;
   bool is_operator = false;  // the built-in account of --operator-password-file
+  TlsRequirement require = TlsRequirement::None;
 };
 
 class AccountDirectory {

@@ -5,9 +5,7 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +13,7 @@
 
 #include "base/result.h"
 #include "binlog/events.h"
+#include "observe/mutex.h"
 #include "sql/catalog/catalog_codec.h"
 #include "storage/engine.h"
 #include "storage/record/table_def.h"
@@ -45,7 +44,7 @@ class Catalog {
   static std::string table_name_key(std::string_view db, std::string_view table);
 
   storage::Engine& engine_;
-  mutable std::shared_mutex mutex_;
+  mutable observe::SharedMutex mutex_{"wait/synch/rwlock/commitd/catalog"};
   State state_;
 };
 

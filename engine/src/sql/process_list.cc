@@ -1,17 +1,24 @@
 #include "sql/process_list.h"
 
+#include <algorithm>
+
 #include "sql/session.h"
 
 namespace commitd::sql {
 
-void ProcessList::add(uint32_t id, Session* session, std::function<ProcessInfo()> describe) {
+void ProcessList::add(uint32_t id, Session* session, std::function<ProcessInfo()> describe,
+                      const StatusCounters& status) {
   std::lock_guard lock(mutex_);
-  entries_[id] = {session, std::move(describe)};
+  entries_[id] = {session, std::move(describe), &status};
+  most_ = std::max(most_, entries_.size());
 }
 
 void ProcessList::remove(uint32_t id) {
   std::lock_guard lock(mutex_);
-  entries_.erase(id);
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  found->second.status->add_to(ended_);
+  entries_.erase(found);
 }
 
 std::vector<ProcessInfo> ProcessList::list() const {
@@ -25,6 +32,25 @@ std::vector<ProcessInfo> ProcessList::list() const {
 size_t ProcessList::size() const {
   std::lock_guard lock(mutex_);
   return entries_.size();
+}
+
+size_t ProcessList::most() const {
+  std::lock_guard lock(mutex_);
+  return most_;
+}
+
+StatusCounters::Values ProcessList::status_totals() const {
+  std::lock_guard lock(mutex_);
+  StatusCounters::Values sum = ended_;
+  for (const auto& [id, entry] : entries_) entry.status->add_to(sum);
+  return sum;
+}
+
+void ProcessList::flush_status(StatusCounters& of_session) {
+  std::lock_guard lock(mutex_);
+  of_session.add_to(ended_);
+  of_session.clear();
+  most_ = entries_.size();
 }
 
 bool ProcessList::kill(uint32_t id, bool connection) {

@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "observe/mutex.h"
 #include "runtime/reactor.h"
+#include "sql/status/status_counters.h"
 
 namespace commitd::sql {
 
@@ -24,11 +25,19 @@ class ProcessList {
  public:
   // A session is listed from its construction to its destruction. `describe` is called under the list's lock,
   // from any thread.
-  void add(uint32_t id, Session* session, std::function<ProcessInfo()> describe);
+  // What the session counts in `status` is counted here from then on.
+  void add(uint32_t id, Session* session, std::function<ProcessInfo()> describe,
+           const StatusCounters& status);
   void remove(uint32_t id);
 
   std::vector<ProcessInfo> list() const;
   size_t size() const;
+  size_t most() const;  // at one time
+  // Over all sessions that there are and were.
+  StatusCounters::Values status_totals() const;
+  // FLUSH STATUS: the session's counters start again at 0, the totals stay; so does the highest number of
+  // sessions.
+  void flush_status(StatusCounters& of_session);
   // KILL; false when there is no such session. The session cannot go away meanwhile.
   bool kill(uint32_t id, bool connection);
   // The account a session belongs to, for the privilege check of KILL; empty when there is no such session.
@@ -38,9 +47,12 @@ class ProcessList {
   struct Entry {
     Session* session;
     std::function<ProcessInfo()> describe;
+    const StatusCounters* status;
   };
-  mutable std::mutex mutex_;
+  mutable observe::Mutex mutex_{"wait/synch/mutex/sql/LOCK_thd_list"};
   std::map<uint32_t, Entry> entries_;
+  size_t most_ = 0;
+  StatusCounters::Values ended_{};  // of sessions that are gone
 };
 
 }  // namespace commitd::sql

@@ -20,7 +20,10 @@ LexerOptions lexer_options(uint64_t sql_mode) {
 Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::QueryEvent& event,
                                         const ast::Statement& statement, WriteSet& writes) {
   Diagnostics diagnostics;
-  ddl::Context context{*server.catalog, *server.engine, event.db, diagnostics, {}, {}};
+  ddl::Context context{.catalog = *server.catalog,
+                       .engine = *server.engine,
+                       .default_db = event.db,
+                       .diagnostics = diagnostics};
   ddl::set_value_rules(context, event.sql_mode, parse_time_zone(event.time_zone).value_or(0));
   auto effect = ddl::plan(statement, context);
   if (!effect.ok()) return std::move(effect).error();
@@ -28,10 +31,10 @@ Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::Que
   return std::move(effect->publish);
 }
 
-Result<std::function<void()>> apply_account_statement(ServerContext& server, const ast::Statement& statement,
-                                                      WriteSet& writes) {
+Result<std::function<void()>> apply_account_statement(ServerContext& server, const binlog::QueryEvent& event,
+                                                      const ast::Statement& statement, WriteSet& writes) {
   Diagnostics diagnostics;
-  auto effect = plan_account_statement(statement, *server.accounts, nullptr, diagnostics);
+  auto effect = plan_account_statement(statement, *server.accounts, nullptr, event.db, diagnostics);
   if (!effect.ok()) return std::move(effect).error();
   writes = std::move(effect->writes);
   return std::move(effect->publish);
@@ -46,7 +49,7 @@ Result<std::function<void()>> apply_logged_statement(ServerContext& server, cons
   if (!parsed.ok()) return std::move(parsed).error();
   const ast::Statement& statement = *parsed->statement;
   if (ddl::is_ddl(statement.kind)) return apply_ddl(server, event, statement, writes);
-  if (is_account_statement(statement.kind)) return apply_account_statement(server, statement, writes);
+  if (is_account_statement(statement.kind)) return apply_account_statement(server, event, statement, writes);
   return make_error(er::kNotSupportedYet, "The log has a statement that commitd cannot replay: {}",
                     event.sql);
 }

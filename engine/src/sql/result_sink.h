@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_codes.h"
 #include "base/result.h"
 #include "base/value.h"
 #include "runtime/task.h"
@@ -21,6 +22,9 @@ struct ResultColumn {
   uint16_t flags = 0;   // NOT_NULL 1, PRI_KEY 2, UNIQUE_KEY 4, MULTIPLE_KEY 8, BLOB 16, UNSIGNED 32, BINARY
                         // 128, AUTO_INCREMENT 512, NUM 32768
   uint8_t decimals = 0;
+  // Not sent: what comparisons of the values go by when the result becomes a table of another statement.
+  uint16_t value_collation = 63;
+  uint8_t collation_strength = 0;
 };
 
 struct OkInfo {
@@ -32,9 +36,24 @@ struct OkInfo {
   std::string info;  // "Records: 3  Duplicates: 0  Warnings: 0"
 };
 
+// What a statement changed in the session, for clients that keep track of it (CLIENT_SESSION_TRACK).
+struct SessionChange {
+  enum class What : uint8_t {
+    SystemVariable = 0,
+    Schema = 1,
+    State = 2,
+    Gtids = 3
+  };  // the protocol's numbers
+  What what;
+  std::string name;  // of a system variable
+  std::string value;
+};
+
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
+  // Values come with all the digits that were computed, not with those that the column announces.
+  virtual bool wants_all_digits() const { return false; }
   virtual void begin_rows(std::span<const ResultColumn> columns) = 0;
   virtual void row(std::span<const Value> values) = 0;
   // True when enough is buffered that the producer should co_await flush() before the next row.
@@ -43,6 +62,23 @@ class ResultSink {
   virtual void end_rows(const OkInfo& info) = 0;
   virtual void ok(const OkInfo& info) = 0;
   virtual void error(const Error& error) = 0;
+
+  // LOAD DATA LOCAL: asks the client for one of its files, which it then sends in pieces; an empty piece is
+  // the end. ok() only after that; error() at any time (the protocol takes the rest and drops it). Whether
+  // local_infile is ON is the caller's to check.
+  virtual Task<Status> request_local_file(std::string_view name);
+  virtual Task<Result<std::string>> read_local_file();
 };
+
+inline Error local_files_disabled() {
+  return Error{er::kClientLocalFilesDisabled,
+               "Loading local data is disabled; this must be enabled on both the client and server sides"};
+}
+inline Task<Status> ResultSink::request_local_file(std::string_view) {
+  co_return local_files_disabled();
+}
+inline Task<Result<std::string>> ResultSink::read_local_file() {
+  co_return local_files_disabled();
+}
 
 }  // namespace commitd::sql

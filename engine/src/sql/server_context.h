@@ -17,6 +17,7 @@ namespace commitd::sql {
 class SystemVariables;  // sql/variables/system_variables.h: global values, their types, SET and SHOW
 class Accounts;         // sql/accounts/accounts.h: users and grants; implements AccountDirectory
 class ProcessList;      // sql/process_list.h
+class Maintenance;      // sql/maintenance.h
 
 // A pointer that is null until what it points to exists (an uninitialised server has no engine) and may be
 // set while others read it.
@@ -42,9 +43,14 @@ struct ServerContext {
   SystemVariables* variables = nullptr;
   ProcessList* processes = nullptr;
   InstanceControl* instance = nullptr;
+  Published<Maintenance> maintenance;
   std::string version;  // "8.4.0-commitd"
   Uuid server_uuid;
-  std::function<void()> request_shutdown;  // SHUTDOWN statement
+  std::atomic<uint64_t> max_binlog_cache_size{4ull << 30};  // what one transaction may take
+  std::function<void()> request_shutdown;                   // SHUTDOWN statement
+  std::function<Status()> reload_tls;                       // ALTER INSTANCE RELOAD TLS
+  // Rows of SHOW STATUS about TLS that are the same for all sessions; added by the protocol.
+  std::function<std::vector<std::pair<std::string, std::string>>()> tls_status;
 };
 
 }  // namespace commitd::sql

@@ -5,6 +5,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "observe/mutex.h"
 #include "sql/executor/select.h"
 #include "sql/executor/set.h"
 #include "sql/executor/statement_runner.h"
@@ -16,8 +17,14 @@
 namespace commitd::sql {
 namespace {
 
+std::atomic<uint64_t> prepared_statements{0};  // of all sessions
+
 // A statement that is parsed once and executed often; its text and its tree live here.
 struct PreparedStatement {
+  PreparedStatement() { prepared_statements.fetch_add(1, std::memory_order_relaxed); }
+  ~PreparedStatement() { prepared_statements.fetch_sub(1, std::memory_order_relaxed); }
+  PreparedStatement(const PreparedStatement&) = delete;
+
   std::string text;
   Arena arena;
   const ast::Statement* statement = nullptr;
@@ -45,6 +52,11 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+const observe::WaitEvent& shown_waits() {
+  static const observe::WaitEvent event("wait/synch/mutex/sql/THD::LOCK_thd_query");
+  return event;
+}
+
 ResultColumn parameter_column() {
   ResultColumn column;
   column.name = "?";
@@ -65,6 +77,12 @@ class Session::Impl : public PreparedStatementCommands {
   }
 
   Result<std::unique_ptr<PreparedStatement>> parse_prepared(std::string_view sql) {
+    const uint64_t most = state.server.variables->global("max_prepared_stmt_count").as_uint();
+    if (prepared_statements.load(std::memory_order_relaxed) >= most) {
+      return make_error(er::kMaxPreparedStmtCountReached,
+                        "Can't create more than max_prepared_stmt_count statements (current value: {})",
+                        most);
+    }
     auto prepared = std::make_unique<PreparedStatement>();
     prepared->text = std::string(sql);
     auto parsed = parse_statement(prepared->text, prepared->arena, lexer_options());
@@ -133,23 +151,46 @@ class Session::Impl : public PreparedStatementCommands {
     shown_since = Clock::now();
   }
 
+  std::string_view lock_wait_state() const {
+    switch (state.lock_owner.wait()) {
+      case txn::LockOwner::Wait::Table:
+        return "Waiting for table metadata lock";
+      case txn::LockOwner::Wait::Row:
+        return "Waiting for row lock";
+      case txn::LockOwner::Wait::Commit:
+        return "waiting for handler commit";
+      default:
+        return "";
+    }
+  }
+
   ProcessInfo describe() {
     const std::lock_guard lock(shown_mutex);
     ProcessInfo info = shown;
     info.id = state.connection_id;
+    if (info.state.empty()) info.state = lock_wait_state();
     info.seconds = static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - shown_since).count());
     return info;
   }
 
   SessionState state;
+  void start_variables() {
+    if (interactive) {
+      // A value that its own definition has checked: this cannot fail.
+      (void)state.variables.set(kWaitTimeout, state.variables.get(kInteractiveTimeout));
+    }
+    state.refresh_settings();
+  }
+
   bool multi_statements = false;
+  bool interactive = false;
   absl::flat_hash_map<uint32_t, std::shared_ptr<PreparedStatement>> by_id;
   absl::flat_hash_map<std::string, std::shared_ptr<PreparedStatement>> named;
   uint32_t last_statement_id = 0;
   Arena arena;  // of the text query that is running
 
-  std::mutex shown_mutex;
+  observe::Mutex shown_mutex{shown_waits()};
   ProcessInfo shown;
   Clock::time_point shown_since = Clock::now();
   std::mutex kill_mutex;
@@ -160,7 +201,8 @@ Session::Session(ServerContext& server, uint32_t connection_id)
     : impl_(std::make_unique<Impl>(server, connection_id)) {
   impl_->show_command("Connect", "");
   if (server.processes != nullptr)
-    server.processes->add(connection_id, this, [this] { return impl_->describe(); });
+    server.processes->add(
+        connection_id, this, [this] { return impl_->describe(); }, impl_->state.status);
 }
 
 Session::~Session() {
@@ -206,8 +248,22 @@ void Session::set_client_collation(uint16_t number) {
 void Session::set_multi_statements(bool on) {
   impl_->multi_statements = on;
 }
+void Session::set_version_prefix(std::string prefix) {
+  impl_->state.version_prefix = std::move(prefix);
+}
+
 void Session::set_found_rows(bool on) {
   impl_->state.found_rows_flag = on;
+}
+void Session::set_interactive() {
+  impl_->interactive = true;
+  impl_->start_variables();
+}
+void Session::set_tracking(bool on) {
+  impl_->state.tracker.enable(on);
+}
+void Session::set_tls(TlsInfo tls) {
+  impl_->state.tls = std::move(tls);
 }
 
 Task<void> Session::query(std::string_view sql, ResultSink& sink) {
@@ -215,6 +271,7 @@ Task<void> Session::query(std::string_view sql, ResultSink& sink) {
   impl.show_command("Query", sql);
   std::string_view rest = sql;
   do {
+    impl.state.status.add(StatusVariable::Questions);
     impl.arena.reset();
     auto parsed = parse_statement(rest, impl.arena, impl.lexer_options());
     if (parsed.ok() && !parsed->rest.empty() && !impl.multi_statements) {
@@ -241,6 +298,7 @@ Task<void> Session::query(std::string_view sql, ResultSink& sink) {
 Task<Result<PreparedInfo>> Session::prepare(std::string_view sql) {
   Impl& impl = *impl_;
   impl.show_command("Prepare", sql);
+  impl.state.status.add(command_variable("stmt_prepare"));
   auto parsed = impl.parse_prepared(sql);
   if (!parsed.ok()) co_return std::move(parsed).error();
   const std::shared_ptr<PreparedStatement> prepared = *std::move(parsed);
@@ -265,6 +323,8 @@ Task<void> Session::execute(uint32_t statement_id, std::span<const Value> parame
   }
   const std::shared_ptr<PreparedStatement> prepared = found->second;
   impl.show_command("Execute", prepared->text);
+  impl.state.status.add(StatusVariable::Questions);
+  impl.state.status.add(command_variable("stmt_execute"));
   co_await run_statement(impl.state, impl, *prepared->statement, parameters, sink, false);
   impl.show_command("Sleep", "");
 }
@@ -275,6 +335,7 @@ size_t Session::parameter_count(uint32_t statement_id) const {
 }
 
 void Session::close_statement(uint32_t statement_id) {
+  impl_->state.status.add(command_variable("stmt_close"));
   impl_->by_id.erase(statement_id);
 }
 
@@ -299,7 +360,8 @@ Task<void> Session::reset() {
   rollback_transaction(state);
   state.user_variables.clear();
   state.variables.reset();
-  state.refresh_settings();
+  impl_->start_variables();
+  state.tracker.state_changed();
   state.diagnostics.clear();
   state.last_insert_id = 0;
   state.next_isolation.reset();
@@ -313,10 +375,27 @@ uint16_t Session::server_status() const {
   return sql::server_status(impl_->state);
 }
 
+ConnectionLimits Session::limits() const {
+  const SessionVariables& variables = impl_->state.variables;
+  ConnectionLimits limits;
+  limits.wait_timeout = std::chrono::seconds(variables.number(kWaitTimeout));
+  limits.net_read_timeout = std::chrono::seconds(variables.number(kNetReadTimeout));
+  limits.net_write_timeout = std::chrono::seconds(variables.number(kNetWriteTimeout));
+  limits.max_allowed_packet = static_cast<uint32_t>(variables.number(kMaxAllowedPacket));
+  return limits;
+}
+
+std::vector<SessionChange> Session::take_changes() {
+  return impl_->state.tracker.take(impl_->state);
+}
+
 void Session::kill(bool connection) {
   SessionState& state = impl_->state;
   (connection ? state.kill_connection : state.kill_query).store(true, std::memory_order_relaxed);
-  if (state.server.transactions != nullptr) state.server.transactions->locks.kill_wait(state.lock_owner);
+  if (state.server.transactions != nullptr) {
+    state.server.transactions->locks.kill_wait(state.lock_owner);
+    state.server.transactions->locks.kill_wait(state.table_locks.owner());
+  }
   if (!connection) return;
   std::function<void()> callback;
   {

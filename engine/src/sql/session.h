@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,6 +31,18 @@ struct PreparedInfo {
   uint16_t warnings = 0;
 };
 
+// What a session's variables say to the protocol; they count from the next command on.
+struct ConnectionLimits {
+  std::chrono::seconds wait_timeout{28800};
+  std::chrono::seconds net_read_timeout{30}, net_write_timeout{60};
+  uint32_t max_allowed_packet = 64u << 20;
+};
+
+// How a connection is protected, in OpenSSL's names; empty when it is not.
+struct TlsInfo {
+  std::string version, cipher;
+};
+
 class Session {
  public:
   Session(ServerContext& server, uint32_t connection_id);
@@ -39,8 +52,12 @@ class Session {
   void set_user(const Account& account, std::string client_host);
   Task<Status> use_database(std::string_view db);  // COM_INIT_DB, handshake
   void set_client_collation(uint16_t collation);
-  void set_multi_statements(bool on);  // CLIENT_MULTI_STATEMENTS, COM_SET_OPTION
-  void set_found_rows(bool on);        // CLIENT_FOUND_ROWS: affected rows of UPDATE counts matched ones
+  void set_multi_statements(bool on);           // CLIENT_MULTI_STATEMENTS, COM_SET_OPTION
+  void set_version_prefix(std::string prefix);  // in front of what SELECT VERSION() says
+  void set_found_rows(bool on);  // CLIENT_FOUND_ROWS: affected rows of UPDATE counts matched ones
+  void set_interactive();        // CLIENT_INTERACTIVE: wait_timeout starts as interactive_timeout
+  void set_tracking(bool on);    // CLIENT_SESSION_TRACK: take_changes() has something to give
+  void set_tls(TlsInfo tls);     // Ssl_version and Ssl_cipher of SHOW STATUS
 
   Task<void> query(std::string_view sql, ResultSink& sink);  // COM_QUERY, also several statements
   Task<Result<PreparedInfo>> prepare(std::string_view sql);
@@ -51,6 +68,9 @@ class Session {
   Task<Result<std::vector<ResultColumn>>> field_list(std::string_view table);  // COM_FIELD_LIST
   Task<void> reset();                                                          // COM_RESET_CONNECTION
   uint16_t server_status() const;
+  ConnectionLimits limits() const;
+  // What changed since the last call and is tracked (session_track_schema and so on).
+  std::vector<SessionChange> take_changes();
 
   // KILL: from any thread. QUERY ends the statement (1317), CONNECTION also the session (the protocol polls
   // killed()).

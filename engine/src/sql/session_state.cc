@@ -40,6 +40,8 @@ std::optional<int32_t> parse_time_zone(std::string_view text) {
 
 SessionState::SessionState(ServerContext& server_of, uint32_t id)
     : server(server_of), connection_id(id), variables(*server_of.variables) {
+  lock_owner.set_connection(id);
+  table_locks.owner().set_connection(id);
   if (server.transactions != nullptr) transaction.emplace(*server.transactions, lock_owner);
   refresh_settings();
 }
@@ -51,6 +53,7 @@ void SessionState::refresh_settings() {
   settings.sql_mode = sql_mode::bits(variables.text(kSqlMode));
   settings.isolation = isolation_of(variables.text(kTransactionIsolation));
   settings.lock_wait_timeout = std::chrono::seconds(variables.number(kLockWaitTimeout));
+  settings.table_lock_wait_timeout = std::chrono::seconds(variables.number(kMetadataLockWaitTimeout));
   settings.select_limit = variables.number(kSqlSelectLimit);
   settings.auto_increment_increment = variables.number(kAutoIncrementIncrement);
   settings.auto_increment_offset = variables.number(kAutoIncrementOffset);
@@ -90,7 +93,7 @@ Status SessionState::require_on_database(std::string_view db, Privileges wanted)
 Status SessionState::require_on_table(std::string_view db, std::string_view table, Privileges wanted,
                                       std::string_view command) {
   refresh_account();
-  if (record != nullptr && (record->on_database(db) & wanted) == wanted) return {};
+  if (record != nullptr && (record->on_table(db, table) & wanted) == wanted) return {};
   constexpr uint16_t kTableAccessDenied = 1142;
   return make_error(kTableAccessDenied, "{} command denied to user '{}'@'{}' for table '{}'", command,
                     account.user, client_host, table);

@@ -16,6 +16,10 @@
 #include "sql/accounts/accounts.h"
 #include "sql/diagnostics.h"
 #include "sql/server_context.h"
+#include "sql/session.h"
+#include "sql/session_tracker.h"
+#include "sql/status/status_counters.h"
+#include "sql/table_locks.h"
 #include "sql/variables/system_variables.h"
 #include "txn/lock_owner.h"
 #include "txn/transaction.h"
@@ -30,6 +34,7 @@ struct SessionSettings {
   uint64_t sql_mode = 0;
   txn::Isolation isolation = txn::Isolation::RepeatableRead;
   std::chrono::seconds lock_wait_timeout{50};
+  std::chrono::seconds table_lock_wait_timeout{31536000};
   uint64_t select_limit = UINT64_MAX;
   uint64_t auto_increment_increment = 1, auto_increment_offset = 1;
   int32_t time_zone_offset = 0;  // seconds east of UTC
@@ -55,7 +60,12 @@ struct SessionState {
   SessionSettings settings;
   absl::flat_hash_map<std::string, Value> user_variables;  // names in lower case
   Diagnostics diagnostics;
-  bool found_rows_flag = false;  // CLIENT_FOUND_ROWS
+  StatusCounters status;
+  std::string version_prefix;
+  std::optional<bool> binlog_checksums;  // of BINLOG statements: what their format description said
+  bool found_rows_flag = false;          // CLIENT_FOUND_ROWS
+  SessionTracker tracker;
+  TlsInfo tls;
 
   uint64_t last_insert_id = 0;
   int64_t row_count = -1;   // of the previous statement: ROW_COUNT()
@@ -71,6 +81,7 @@ struct SessionState {
 
   txn::LockOwner lock_owner;
   std::optional<txn::Transaction> transaction;  // none while the server has no engine
+  TableLocks table_locks;
 
   std::atomic<bool> kill_query{false};
   std::atomic<bool> kill_connection{false};

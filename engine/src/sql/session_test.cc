@@ -80,6 +80,45 @@ TEST_F(Sessions, KillEndsAStatement) {
   EXPECT_EQ(run("SELECT SLEEP(100)"), "1");
 }
 
+std::string told(Session& session) {
+  std::string text;
+  for (const SessionChange& change : session.take_changes()) {
+    text += fmt::format("{}{}:{}={}", text.empty() ? "" : " ", static_cast<int>(change.what), change.name,
+                        change.value);
+  }
+  return text;
+}
+
+TEST_F(Sessions, TellsWhatChangedToClientsThatTrackIt) {
+  run("CREATE DATABASE shop; USE shop");
+  EXPECT_EQ(told(session()), "");  // nobody listens
+  session().set_tracking(true);
+  run("SET autocommit = 0, time_zone = '+01:00', sql_notes = 0");
+  EXPECT_EQ(told(session()), "0:autocommit=OFF 0:time_zone=+01:00");
+  run("SET session_track_system_variables = 'sql_notes', session_track_state_change = ON, autocommit = 1");
+  run("USE shop");
+  EXPECT_EQ(told(session()), "1:=shop 2:=1");
+  run("SET sql_notes = 1");
+  EXPECT_EQ(told(session()), "0:sql_notes=ON 2:=1");
+  EXPECT_EQ(told(session()), "");
+}
+
+TEST_F(Sessions, TellsTheGtidOfEachTransactionOnce) {
+  run("CREATE TABLE tracked (id INT PRIMARY KEY)");
+  session().set_tracking(true);
+  run("SET session_track_gtids = OWN_GTID");
+  (void)told(session());
+  run("BEGIN; INSERT INTO tracked VALUES (1)");
+  EXPECT_EQ(told(session()), "");
+  run("COMMIT");
+  const std::string own = told(session());
+  EXPECT_TRUE(own.starts_with("3:=")) << own;
+  EXPECT_EQ(own.substr(own.rfind(':') + 1),
+            std::to_string(server().transactions->pipeline.gtid_executed().count()))
+      << own;
+  EXPECT_EQ(told(session()), "");  // reading has none
+}
+
 TEST_F(Sessions, WithoutDataOnlyWhatNeedsNoneWorks) {
   ServerContext bare;
   bare.accounts = server().accounts;

@@ -1,14 +1,21 @@
-// The storage-engine interface. An engine keeps no log of its own: it takes transactions in binlog order,
-// each batch together with the binlog position behind it, atomically. After a crash it comes up as some
-// earlier prefix and says which.
+// The storage-engine interface. An engine takes transactions in binlog order, each batch together with the
+// binlog position behind it, atomically. After a crash it comes up as some earlier prefix and says which.
+//
+// The way of a transaction, by who calls what:
+//   single_log   commit_ordered, commit                      the binlog is durable before; nothing is
+//   prepared xa           prepare, prepare_ordered | binlog | commit_ordered, commit
+// and `rollback` for what was prepared and did not get into the binlog. An engine without a log of its own
+// has nothing to do for prepare, commit and rollback, and inherits that.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/log_position.h"
 #include "base/result.h"
@@ -43,6 +50,13 @@ class Iterator {
   virtual Status status() const = 0;
 };
 
+// A transaction on its way from prepare to commit. Only those with a GTID are prepared: by it recovery finds
+// them in the binlog.
+struct PreparedTransaction {
+  Gtid gtid;
+  std::string record;  // what prepare() made
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -57,6 +71,27 @@ class Engine {
   // one thread at a time. Gives provisional row ids their final numbers (and keeps the counters of that in
   // the same batch).
   virtual Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) = 0;
+
+  // --- for engines with a log of their own ---
+  virtual bool has_own_log() const { return false; }
+  // What of preparing does not depend on the order: by the committing session, beside all others.
+  virtual std::string prepare(const WriteSet&) { return {}; }
+  // A group whose order is decided, before the binlog has it: as durable as flush_log_at_trx_commit says when
+  // this returns, by one sync. Visible to nobody.
+  virtual Status prepare_ordered(std::span<const PreparedTransaction>) { return {}; }
+  // Behind commit_ordered, before anybody is answered: what it took becomes as durable as
+  // flush_log_at_trx_commit says.
+  virtual Status commit() { return {}; }
+  // Prepared transactions that the binlog does not have are forgotten, durably.
+  virtual Status rollback(std::span<const Gtid>) { return {}; }
+  // The prepared transactions that are neither committed nor rolled back.
+  virtual std::vector<Gtid> recover() { return {}; }
+  // What one of them will write; nullopt when it is not prepared.
+  virtual Result<std::optional<WriteSet>> prepared_writes(const Gtid&) { return std::optional<WriteSet>(); }
+
+  // `sync` makes the binlog durable up to everything commit_ordered was given. An engine calls it, from any
+  // thread, before something of that gets to the disk; it does nothing when that is so already.
+  virtual void before_persisting(std::function<Status()> sync) { (void)sync; }
 
   virtual CommitPoint replay_position()
       const = 0;  // what commit_ordered last took, or what was found at open
@@ -86,11 +121,15 @@ inline constexpr uint32_t kCatalogIndexId = 1;
 inline constexpr uint32_t kCountersIndexId = 2;
 inline constexpr uint32_t kCommitPointIndexId = 3;
 inline constexpr uint32_t kAccountsIndexId = 4;
+inline constexpr uint32_t kPreparedIndexId = 5;
 
 struct RocksOptions {
   std::string directory;
   uint64_t block_cache_bytes = 128ull << 20;
   uint64_t write_buffer_bytes = 64ull << 20;
+  // RocksDB's write-ahead log on: for commitd_durability=xa.
+  bool own_log = false;
+  std::shared_ptr<const std::atomic<uint64_t>> flush_log_at_trx_commit = nullptr;  // null: 1
 };
 Result<std::unique_ptr<Engine>> open_rocks(const RocksOptions& options);
 

@@ -20,6 +20,12 @@ void WriteSet::erase(std::string key, RowId row_id, uint64_t table_id) {
 
 void WriteSet::set(std::string key, Entry entry) {
   byte_size_ += entry_size(key, entry);
+  if (!keeps_undo_) {
+    auto [at, inserted] = entries_.try_emplace(std::move(key));
+    if (!inserted) byte_size_ -= entry_size(at->first, at->second);
+    at->second = std::move(entry);
+    return;
+  }
   auto [at, inserted] = entries_.try_emplace(key);
   Undo undo{Undo::What::Entry, std::move(key), std::nullopt};
   if (!inserted) {
@@ -41,14 +47,14 @@ const WriteSet::Entry* WriteSet::find(std::string_view key) const {
 
 uint64_t WriteSet::new_provisional_row_id(uint64_t table_id) {
   uint64_t& count = provisional_counts_[table_id];
-  undo_.push_back({Undo::What::ProvisionalCount, {}, std::nullopt, table_id, count});
+  if (keeps_undo_) undo_.push_back({Undo::What::ProvisionalCount, {}, std::nullopt, table_id, count});
   return kProvisionalRowId | count++;
 }
 
 void WriteSet::raise_auto_increment(uint64_t table_id, uint64_t next) {
   uint64_t& known = auto_increment_[table_id];
   if (known >= next) return;
-  undo_.push_back({Undo::What::AutoIncrement, {}, std::nullopt, table_id, known});
+  if (keeps_undo_) undo_.push_back({Undo::What::AutoIncrement, {}, std::nullopt, table_id, known});
   known = next;
 }
 

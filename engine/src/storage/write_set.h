@@ -34,6 +34,14 @@ class WriteSet {
   };
   using Map = absl::btree_map<std::string, Entry, std::less<>>;
 
+  WriteSet() = default;
+  // For one that is never taken back in part (replay): marks and rollback_to() are not for it.
+  static WriteSet without_undo() {
+    WriteSet writes;
+    writes.keeps_undo_ = false;
+    return writes;
+  }
+
   void put(std::string key, std::string value, RowId row_id = RowId::Final, uint64_t table_id = 0);
   void erase(std::string key, RowId row_id = RowId::Final, uint64_t table_id = 0);
   // Everything in [begin, end) goes before the other entries are applied (DROP TABLE, TRUNCATE).
@@ -75,6 +83,7 @@ class WriteSet {
   std::map<uint64_t, uint64_t> auto_increment_;
   std::vector<Undo> undo_;
   size_t byte_size_ = 0;
+  bool keeps_undo_ = true;
 };
 
 }  // namespace commitd

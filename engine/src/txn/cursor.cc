@@ -43,12 +43,13 @@ class IndexCursor final : public Cursor {
         mode_(mode),
         snapshot_(mode == ReadMode::Snapshot ? transaction.read_view() : nullptr),
         keys_(key_range(*table_, index, range)),
-        entries_(transaction.services.engine, snapshot_, transaction.writes, keys_.lower, keys_.upper,
-                 backwards) {}
+        backwards_(backwards) {
+    if (!locks_range()) start();
+  }
 
   Result<bool> next(FoundRow& row) override {
     while (true) {
-      const auto more = entries_.next();
+      const auto more = entries_->next();
       if (!more || !*more) return more;
       const auto found = read_entry(row);
       if (!found || *found) return count(found);
@@ -56,15 +57,21 @@ class IndexCursor final : public Cursor {
   }
 
   Task<Result<bool>> next_locked(FoundRow& row) override {
+    if (!entries_) {
+      COMMITD_CO_RETURN_IF_ERROR(co_await transaction_.lock_range(keys_.lower, keys_.upper));
+      start();
+    }
     while (true) {
-      const auto more = entries_.next();
+      const auto more = entries_->next();
       if (!more || !*more) co_return more;
       const std::string clustered = clustered_key_here();
       if (clustered.empty()) co_return damaged();
       locked_by_this_scan_ = !transaction_.owner.holds(clustered);
       last_locked_ = clustered;
       if (!transaction_.lock_now(*table_, clustered, lock_mode(mode_))) {
-        COMMITD_CO_RETURN_IF_ERROR(co_await transaction_.lock_key(clustered, lock_mode(mode_)));
+        const Status locked = co_await transaction_.lock_key(clustered, lock_mode(mode_));
+        if (transaction_.skips(locked)) continue;
+        if (!locked.ok()) co_return locked.error();
       }
       const auto found = transaction_.read_row(*table_, nullptr, clustered, row);
       if (!found) co_return found;
@@ -79,16 +86,25 @@ class IndexCursor final : public Cursor {
   }
 
  private:
+  // Its keys must not be read before the range is locked.
+  bool locks_range() const {
+    return mode_ != ReadMode::Snapshot && transaction_.options.isolation == Isolation::Serializable;
+  }
+  void start() {
+    entries_.emplace(transaction_.services.engine, snapshot_, transaction_.writes, keys_.lower, keys_.upper,
+                     backwards_);
+  }
+
   bool clustered_scan() const { return index_.id == table_->clustered().id; }
 
   std::string clustered_key_here() const {
-    return clustered_scan() ? entries_.key()
-                            : clustered_key_of_entry(*table_, entries_.key(), entries_.value());
+    return clustered_scan() ? entries_->key()
+                            : clustered_key_of_entry(*table_, entries_->key(), entries_->value());
   }
 
   Result<bool> read_entry(FoundRow& row) {
     if (clustered_scan()) {
-      COMMITD_RETURN_IF_ERROR(fill_row(*table_, entries_.key(), entries_.value(), row));
+      COMMITD_RETURN_IF_ERROR(fill_row(*table_, entries_->key(), entries_->value(), row));
       return true;
     }
     const std::string clustered = clustered_key_here();
@@ -100,7 +116,7 @@ class IndexCursor final : public Cursor {
   // scan gets there.
   bool still_has_entry(const FoundRow& row) const {
     if (clustered_scan()) return true;
-    return secondary_key(*table_, index_, row.values, clustered_suffix(row.clustered_key)) == entries_.key();
+    return secondary_key(*table_, index_, row.values, clustered_suffix(row.clustered_key)) == entries_->key();
   }
 
   Error damaged() const {
@@ -119,7 +135,8 @@ class IndexCursor final : public Cursor {
   const ReadMode mode_;
   const storage::SnapshotPtr snapshot_;
   const KeyRange keys_;
-  MergedIterator entries_;
+  const bool backwards_;
+  std::optional<MergedIterator> entries_;
   std::string last_locked_;
   bool locked_by_this_scan_ = false;
 };

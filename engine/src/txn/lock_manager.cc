@@ -1,246 +1,158 @@
-// Order of mutexes: the graph's, then one partition's. Only waits touch the graph; a lock that is free costs
-// one partition mutex.
 #include "txn/lock_manager.h"
 
-#include <mutex>
-
-#include <absl/container/flat_hash_map.h>
-
 #include "base/error_codes.h"
-#include "txn/deadlock_policy.h"
+#include "txn/lock_attempt.h"
 #include "txn/lock_metrics.h"
-#include "txn/lock_owner.h"
-#include "txn/lock_queue.h"
-#include "txn/lock_table.h"
 
 namespace commitd::txn {
-
-namespace {
-
-Error timeout_error() {
-  return make_error(er::kLockWaitTimeout, "Lock wait timeout exceeded; try restarting transaction");
-}
-Error deadlock_error() {
-  return make_error(er::kLockDeadlock, "Deadlock found when trying to get lock; try restarting transaction");
-}
-Error killed_error() {
-  return make_error(er::kQueryInterrupted, "Query execution was interrupted");
-}
-Error full_error() {
-  return make_error(er::kLockTableFull, "The total number of locks exceeds the lock table size");
-}
-
-}  // namespace
 
 LockOwner::LockOwner() = default;
 LockOwner::~LockOwner() = default;
 
-class LockManager::Impl final : public WaitGraph {
- public:
-  explicit Impl(const Options& options)
-      : table_(options.partitions),
-        max_locks_(options.max_locks),
-        policy_(options.detect_deadlocks ? incremental_deadlock_detection() : no_deadlock_detection()) {}
+void LockOwner::begin_transaction() {
+  rows_changed_ = 0;
+  // Unique without a counter that all sessions share.
+  const uint64_t session = uint64_t{connection_id_} << 32;
+  const uint64_t number = (transaction_id() + 1) & UINT32_MAX;
+  transaction_id_.store(session | number, std::memory_order_relaxed);
+}
 
-  class Attempt;
+LockManager::Impl::Impl(const Options& options)
+    : table_(options.partitions), max_locks_(options.max_locks), detector_(*this, graph_mutex_) {
+  detector_.set_policy(options.deadlock_policy);
+  detector_.set_enabled(options.detect_deadlocks);
+}
 
-  bool full() const { return locks_.load(std::memory_order_relaxed) >= max_locks_; }
+std::unique_lock<observe::Mutex> LockManager::Impl::global_lock() {
+  if (!detector_.takes_global_lock()) return {};
+  lock_metrics::global_lock_taken();
+  return std::unique_lock(global_mutex_);
+}
 
-  static bool holds(const LockOwner& owner, std::string_view key, LockMode mode) {
-    const auto held = owner.held_.find(key);
-    return held != owner.held_.end() &&
-           (held->second->mode == LockMode::Exclusive || mode == LockMode::Shared);
-  }
+bool LockManager::Impl::holds(const LockOwner& owner, std::string_view key, LockMode mode) {
+  const auto held = owner.held_.find(key);
+  return held != owner.held_.end() && (held->second->mode == LockMode::Exclusive || mode == LockMode::Shared);
+}
 
-  bool try_lock(LockOwner& owner, std::string_view key, LockMode mode) {
-    if (full()) return false;
-    auto request = make_request(owner, key, mode);
-    auto& partition = table_.partition(key);
-    {
-      std::lock_guard lock(partition.mutex);
-      const auto queue = partition.queues.find(key);
-      if (queue != partition.queues.end() && !queue->second.could_grant(*request)) return false;
-      enqueue(partition, key, *request);
-    }
-    keep(owner, std::move(request));
-    return true;
-  }
-
-  void release(LockOwner& owner, std::string_view key) {
-    const auto held = owner.held_.find(key);
-    if (held == owner.held_.end()) return;
-    const std::unique_ptr<LockRequest> request = std::move(held->second);
-    owner.held_.erase(held);
-    take_back(*request);
-    locks_.fetch_sub(1, std::memory_order_relaxed);
-  }
-
-  void release_all(LockOwner& owner) {
-    auto held = std::move(owner.held_);
-    owner.held_.clear();
-    for (auto& [key, request] : held) take_back(*request);
-    locks_.fetch_sub(held.size(), std::memory_order_relaxed);
-  }
-
-  void kill_wait(LockOwner& owner) {
-    std::lock_guard graph(graph_mutex_);
-    owner.killed_.store(true, std::memory_order_relaxed);
-    const auto wait = waiting_.find(&owner);
-    if (wait == waiting_.end()) return;
-    LockRequest& request = *wait->second;
-    std::lock_guard lock(table_.partition(request.key).mutex);
-    if (request.granted) return;
-    request.killed.store(true, std::memory_order_relaxed);
-    request.parker->wake();
-  }
-
-  // Called by the policy, under the graph's mutex: whoever is in waiting_ cannot leave meanwhile.
-  void holders_waited_for(const LockOwner* waiter, std::vector<const LockOwner*>& holders) const override {
-    const auto wait = waiting_.find(waiter);
-    if (wait == waiting_.end()) return;
-    const LockRequest& request = *wait->second;
-    std::lock_guard lock(table_.partition(request.key).mutex);
-    if (request.granted) return;
-    for (const LockRequest* holder : request.queue->holders()) {
-      if (holder->owner != waiter) holders.push_back(holder->owner);
-    }
-  }
-
- private:
-  static std::unique_ptr<LockRequest> make_request(LockOwner& owner, std::string_view key, LockMode mode) {
-    auto request = std::make_unique<LockRequest>();
-    request->owner = &owner;
-    request->mode = mode;
-    request->key = key;
-    const auto held = owner.held_.find(key);
-    if (held != owner.held_.end()) request->upgrades = held->second.get();
-    return request;
-  }
-
-  // Under the partition's mutex.
-  static bool enqueue(LockTable::Partition& partition, std::string_view key, LockRequest& request) {
-    auto& [stored_key, queue] = *partition.queues.try_emplace(key).first;
-    request.key = stored_key;
-    request.queue = &queue;
-    return queue.request(request);
-  }
-
-  void keep(LockOwner& owner, std::unique_ptr<LockRequest> request) {
-    if (request->upgrades != nullptr) return;  // the hold it was for is exclusive now
-    locks_.fetch_add(1, std::memory_order_relaxed);
-    const std::string_view key = request->key;
-    owner.held_.emplace(key, std::move(request));
-  }
-
-  void take_back(LockRequest& request) {
-    auto& partition = table_.partition(request.key);
+bool LockManager::Impl::try_lock(LockOwner& owner, std::string_view key, LockMode mode) {
+  if (full()) return false;
+  auto request = make_request(owner, key, mode);
+  const auto global = global_lock();
+  auto& partition = table_.partition(key);
+  {
     std::lock_guard lock(partition.mutex);
-    take_back_locked(partition, request);
+    const auto queue = partition.queues.find(key);
+    if (queue != partition.queues.end() && !queue->second.could_grant(*request)) return false;
+    enqueue(partition, key, *request);
   }
+  keep(owner, std::move(request));
+  return true;
+}
 
-  static void take_back_locked(LockTable::Partition& partition, LockRequest& request) {
-    LockQueue& queue = *request.queue;
-    queue.remove(request);
-    request.withdrawn = true;
-    if (queue.idle()) partition.queues.erase(partition.queues.find(request.key));
+void LockManager::Impl::release(LockOwner& owner, std::string_view key) {
+  const auto held = owner.held_.find(key);
+  if (held == owner.held_.end()) return;
+  const auto global = global_lock();
+  const std::unique_ptr<LockRequest> request = std::move(held->second);
+  owner.held_.erase(held);
+  take_back(*request);
+  locks_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void LockManager::Impl::release_all(LockOwner& owner) {
+  if (owner.held_.empty()) return;
+  ranges_.remove_all(owner);
+  const auto global = global_lock();
+  auto held = std::move(owner.held_);
+  owner.held_.clear();
+  for (auto& [key, request] : held) take_back(*request);
+  locks_.fetch_sub(held.size(), std::memory_order_relaxed);
+}
+
+void LockManager::Impl::kill_wait(LockOwner& owner) {
+  std::lock_guard graph(graph_mutex_);
+  owner.killed_.store(true, std::memory_order_relaxed);
+  const auto wait = waiting_.find(&owner);
+  if (wait == waiting_.end()) return;
+  LockRequest& request = *wait->second;
+  std::lock_guard lock(request.partition->mutex);
+  if (request.granted || request.withdrawn) return;
+  request.killed = true;
+  request.parker->wake();
+}
+
+std::unique_ptr<LockRequest> LockManager::Impl::make_request(LockOwner& owner, std::string_view key,
+                                                             LockMode mode) {
+  auto request = std::make_unique<LockRequest>();
+  request->owner = &owner;
+  request->mode = mode;
+  request->key = key;
+  const auto held = owner.held_.find(key);
+  if (held != owner.held_.end()) request->upgrades = held->second.get();
+  return request;
+}
+
+bool LockManager::Impl::enqueue(Partition& partition, std::string_view key, LockRequest& request) {
+  auto& [stored_key, queue] = *partition.queues.try_emplace(key).first;
+  request.key = stored_key;
+  request.queue = &queue;
+  request.partition = &partition;
+  return queue.request(request);
+}
+
+void LockManager::Impl::keep(LockOwner& owner, std::unique_ptr<LockRequest> request) {
+  if (request->upgrades != nullptr) return;  // the hold it was for is exclusive now
+  locks_.fetch_add(1, std::memory_order_relaxed);
+  const std::string_view key = request->key;
+  owner.held_.emplace(key, std::move(request));
+}
+
+void LockManager::Impl::take_back(LockRequest& request) {
+  bool others_wait = false;
+  {
+    std::lock_guard lock(request.partition->mutex);
+    if (request.withdrawn) return;
+    others_wait = take_back_locked(request);
   }
+  if (others_wait) detector_.edges_changed();
+}
 
-  mutable LockTable table_;
-  const size_t max_locks_;
-  std::atomic<size_t> locks_{0};
-  const std::unique_ptr<DeadlockPolicy> policy_;
-  std::mutex graph_mutex_;
-  absl::flat_hash_map<const LockOwner*, LockRequest*> waiting_;
-};
-
-// One call of lock(). Its destructor takes back what has not become a hold, also when the waiting coroutine
-// is destroyed.
-class LockManager::Impl::Attempt {
- public:
-  Attempt(Impl& impl, LockOwner& owner, std::string_view key, LockMode mode)
-      : impl_(impl), owner_(owner), request_(make_request(owner, key, mode)) {
-    request_->parker = &parker_;
-    auto& partition = impl_.table_.partition(key);
-    std::lock_guard lock(partition.mutex);
-    enqueue(partition, key, *request_);
-  }
-  // Out of the graph first: who searches it may look at the queue of every request in it.
-  ~Attempt() {
-    if (in_graph_) leave_graph();
-    if (request_ != nullptr && !request_->withdrawn) impl_.take_back(*request_);
-  }
-  Attempt(const Attempt&) = delete;
-
-  // Makes it a hold if it was granted.
-  bool keep_if_granted() {
-    {
-      std::lock_guard lock(impl_.table_.partition(request_->key).mutex);
-      if (!request_->granted) return false;
-    }
-    if (in_graph_) leave_graph();
-    impl_.keep(owner_, std::move(request_));
-    return true;
-  }
-
-  // An error when the wait must not be: it was killed before it began, or it closes a cycle.
-  Status enter_graph() {
-    began_ = Clock::now();
-    lock_metrics::wait_began();
-    std::lock_guard graph(impl_.graph_mutex_);
-    impl_.waiting_.emplace(&owner_, request_.get());
-    in_graph_ = true;
-    if (owner_.killed_.load(std::memory_order_relaxed)) return killed_error();
-    if (!impl_.policy_->must_give_up(&owner_, impl_)) return {};
-    // Withdrawn while nobody else can search: of two waits that close one cycle only one gives up.
-    auto& partition = impl_.table_.partition(request_->key);
-    std::lock_guard lock(partition.mutex);
-    if (request_->granted) return {};
-    take_out_of_graph();
-    take_back_locked(partition, *request_);
-    lock_metrics::deadlock();
-    return deadlock_error();
-  }
-
-  bool killed() const { return request_->killed.load(std::memory_order_relaxed); }
-  Parker& parker() { return parker_; }
-
- private:
-  void leave_graph() {
-    std::lock_guard graph(impl_.graph_mutex_);
-    take_out_of_graph();
-  }
-
-  // Under the graph's mutex.
-  void take_out_of_graph() {
-    impl_.waiting_.erase(&owner_);
-    in_graph_ = false;
-    lock_metrics::wait_ended(Clock::now() - began_);
-  }
-
-  Impl& impl_;
-  LockOwner& owner_;
-  std::unique_ptr<LockRequest> request_;
-  Parker parker_;
-  Deadline began_{};
-  bool in_graph_ = false;
-};
+bool LockManager::Impl::take_back_locked(LockRequest& request) {
+  LockQueue& queue = *request.queue;
+  queue.remove(request);
+  request.withdrawn = true;
+  const bool others_wait = !queue.waiting().empty();
+  if (queue.idle()) request.partition->queues.erase(request.partition->queues.find(request.key));
+  return others_wait;
+}
 
 LockManager::LockManager() : LockManager(Options{}) {}
 LockManager::LockManager(Options options) : impl_(std::make_unique<Impl>(options)) {}
 LockManager::~LockManager() = default;
 
+namespace {
+
+const observe::WaitEvent& wait_event(std::string_view key) {
+  static const observe::WaitEvent table("wait/lock/metadata/sql/mdl"), row("wait/lock/row/commitd/key");
+  return table_of_lock_key(key) ? table : row;
+}
+
+}  // namespace
+
 Task<Status> LockManager::lock(LockOwner& owner, std::string_view key, LockMode mode, Deadline deadline) {
   if (Impl::holds(owner, key, mode)) co_return Status{};
-  if (impl_->full()) co_return full_error();
-  Impl::Attempt attempt(*impl_, owner, key, mode);
+  if (impl_->full())
+    co_return make_error(er::kLockTableFull, "The total number of locks exceeds the lock table size");
+  Attempt attempt(*impl_, owner, key, mode);
   if (attempt.keep_if_granted()) co_return Status{};
-  Status entered = attempt.enter_graph();
-  if (!entered.ok()) co_return entered;
-  co_await attempt.parker().park(deadline);
+  Status begun = attempt.begin_wait();
+  if (!begun.ok()) co_return begun;
+  {
+    const observe::WaitTimer timer(wait_event(key));
+    co_await attempt.parker().park(deadline);
+  }
   if (attempt.keep_if_granted()) co_return Status{};
-  if (attempt.killed()) co_return killed_error();
-  lock_metrics::timeout();
-  co_return timeout_error();
+  co_return attempt.failure();
 }
 
 bool LockManager::try_lock(LockOwner& owner, std::string_view key, LockMode mode) {
@@ -253,8 +165,46 @@ void LockManager::release_all(LockOwner& owner) {
 void LockManager::release(LockOwner& owner, std::string_view key) {
   impl_->release(owner, key);
 }
+RangeLocks& LockManager::ranges() {
+  return impl_->ranges();
+}
 void LockManager::kill_wait(LockOwner& owner) {
   impl_->kill_wait(owner);
+}
+
+void LockManager::set_deadlock_policy(DeadlockPolicyName name) {
+  impl_->detector().set_policy(name);
+}
+void LockManager::set_deadlock_detect(bool on) {
+  impl_->detector().set_enabled(on);
+}
+
+std::vector<LockView> LockManager::locks() const {
+  return impl_->views();
+}
+std::optional<DeadlockReport> LockManager::last_deadlock() const {
+  return impl_->detector().last_deadlock();
+}
+
+namespace {
+
+// Table names live below every index id in the lock table: index ids start at 1.
+constexpr std::string_view kTableLockPrefix("\0\0\0\0", 4);
+
+}  // namespace
+
+std::string table_lock_key(std::string_view db, std::string_view table) {
+  std::string key(kTableLockPrefix);
+  key.append(db).append(1, '\0').append(table);
+  return key;
+}
+
+std::optional<LockedTable> table_of_lock_key(std::string_view key) {
+  if (!key.starts_with(kTableLockPrefix)) return std::nullopt;
+  key.remove_prefix(kTableLockPrefix.size());
+  const size_t end = key.find('\0');
+  if (end == std::string_view::npos) return std::nullopt;
+  return LockedTable{key.substr(0, end), key.substr(end + 1)};
 }
 
 }  // namespace commitd::txn

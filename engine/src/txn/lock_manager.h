@@ -3,8 +3,10 @@
 // key.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +19,39 @@ namespace commitd::txn {
 
 enum class LockMode : uint8_t { Shared, Exclusive };
 
+// How deadlocks are looked for (deadlock_policy.h).
+enum class DeadlockPolicyName : uint8_t { Incremental, Background, Recursive };
+
 // What a transaction holds and waits for. One per session; used by one coroutine at a time.
 class LockOwner;
+class RangeLocks;  // txn/range_locks.h
+
+// One hold of, or wait for, a lock, as it was when it was looked at.
+struct LockView {
+  uint64_t id = 0;  // of the hold or wait, while it lasts
+  uint64_t transaction_id = 0;
+  uint32_t connection_id = 0;
+  std::string key;
+  LockMode mode = LockMode::Shared;
+  bool granted = false;
+  std::vector<uint64_t> blocked_by;  // ids
+};
+
+struct DeadlockReport {
+  struct Member {
+    uint64_t transaction_id = 0;
+    uint32_t connection_id = 0;
+    std::string statement;
+    std::string waits_for;  // a key
+    LockMode mode = LockMode::Shared;
+    size_t locks = 0;
+    uint64_t rows_changed = 0;
+    bool victim = false;
+  };
+  std::chrono::system_clock::time_point at;
+  std::vector<Member> members;  // each waits for the one before it, the first for the last
+  bool search_gave_up = false;  // no cycle was found, the search went too far
+};
 
 class LockManager {
  public:
@@ -26,12 +59,13 @@ class LockManager {
     size_t partitions = 64;
     size_t max_locks = 16'000'000;  // more is error 1206
     bool detect_deadlocks = true;   // false: they end by the lock wait timeout
+    DeadlockPolicyName deadlock_policy = DeadlockPolicyName::Incremental;
   };
   LockManager();
   explicit LockManager(Options options);
   ~LockManager();
 
-  // Error 1205 at the deadline, 1213 when this request closes a cycle and this owner is the victim, 1317 when
+  // Error 1205 at the deadline, 1213 when this owner has to give up so that a deadlock ends, 1317 when
   // killed meanwhile. Already held in this or a stronger mode: returns at once; a held shared lock is
   // upgraded.
   Task<Status> lock(LockOwner& owner, std::string_view key, LockMode mode, Deadline deadline);
@@ -43,12 +77,32 @@ class LockManager {
   // that did not match).
   void release(LockOwner& owner, std::string_view key);
 
+  // What SERIALIZABLE transactions have read; an owner's go with release_all().
+  RangeLocks& ranges();
+
   // From any thread: the wait of this owner, if any, ends with error 1317.
   void kill_wait(LockOwner& owner);
 
+  // At any time. A deadlock that nobody looked for until then is looked for at once.
+  void set_deadlock_policy(DeadlockPolicyName name);
+  void set_deadlock_detect(bool on);
+
+  // A look at one partition after the other: consistent for each lock, not for all together.
+  std::vector<LockView> locks() const;
+  std::optional<DeadlockReport> last_deadlock() const;
+
  private:
-  class Impl;
+  class Impl;  // txn/lock_manager_impl.h
+  class Attempt;
   std::unique_ptr<Impl> impl_;
 };
+
+// Metadata locks and row locks share the manager; table locks have keys of their own.
+std::string table_lock_key(std::string_view db, std::string_view table);
+struct LockedTable {
+  std::string_view db, table;
+};
+// nullopt when the key is not a table lock's.
+std::optional<LockedTable> table_of_lock_key(std::string_view key);
 
 }  // namespace commitd::txn

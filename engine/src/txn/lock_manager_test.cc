@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error_codes.h"
+#include "observe/metrics.h"
 #include "txn/lock_owner.h"
 
 namespace commitd::txn {
@@ -247,10 +248,147 @@ TEST(LockManager, TooManyLocksAreRefused) {
   run_blocking(table_full());
 }
 
+LockManager::Options with_policy(DeadlockPolicyName name) {
+  LockManager::Options options;
+  options.deadlock_policy = name;
+  return options;
+}
+
+// a and b each hold a key and want the other's; a asks last but has changed more.
+Task<void> lightest_gives_up(DeadlockPolicyName name) {
+  LockManager locks(with_policy(name));
+  LockOwner a, b;
+  Attempt a_attempt, b_attempt;
+  a.set_connection(7);
+  b.set_connection(8);
+  a.begin_transaction();
+  b.set_statement("update t");
+  for (int i = 0; i < 5; ++i) a.row_changed();
+  locks.try_lock(a, "ka", LockMode::Exclusive);
+  locks.try_lock(b, "kb", LockMode::Exclusive);
+  start(locks, b, "ka", LockMode::Exclusive, b_attempt);
+  co_await settle();
+  EXPECT_TRUE(b_attempt.waits());
+  start(locks, a, "kb", LockMode::Exclusive, a_attempt);
+  while (b_attempt.waits()) co_await settle();
+  EXPECT_EQ(b_attempt.outcome, er::kLockDeadlock);
+  EXPECT_TRUE(a_attempt.waits()) << "the victim has given up its wait, not yet its locks";
+  const auto report = locks.last_deadlock();
+  EXPECT_TRUE(report.has_value());
+  EXPECT_EQ(report->members.size(), 2u);
+  for (const auto& member : report->members) {
+    EXPECT_EQ(member.victim, member.connection_id == 8);
+    EXPECT_EQ(member.waits_for, member.victim ? "ka" : "kb");
+    EXPECT_EQ(member.rows_changed, member.victim ? 0u : 5u);
+    EXPECT_EQ(member.statement, member.victim ? "update t" : "");
+  }
+  locks.release_all(b);
+  co_await settle();
+  EXPECT_EQ(a_attempt.outcome, 0);
+  locks.release_all(a);
+}
+TEST(LockManager, TheLightestOfACycleGivesUpAlsoWhenItWaitsAlready) {
+  run_blocking(lightest_gives_up(DeadlockPolicyName::Incremental));
+  run_blocking(lightest_gives_up(DeadlockPolicyName::Background));
+  run_blocking(lightest_gives_up(DeadlockPolicyName::Recursive));
+}
+
+Task<void> switched_on() {
+  LockManager::Options options;
+  options.detect_deadlocks = false;
+  LockManager locks(options);
+  LockOwner a, b;
+  Attempt a_attempt, b_attempt;
+  locks.try_lock(a, "ka", LockMode::Exclusive);
+  locks.try_lock(b, "kb", LockMode::Exclusive);
+  start(locks, a, "kb", LockMode::Exclusive, a_attempt);
+  start(locks, b, "ka", LockMode::Exclusive, b_attempt);
+  co_await settle();
+  EXPECT_TRUE(a_attempt.waits() && b_attempt.waits());
+  EXPECT_FALSE(locks.last_deadlock().has_value());
+  locks.set_deadlock_detect(true);
+  co_await settle();
+  EXPECT_NE(a_attempt.waits(), b_attempt.waits()) << "one of them gave up";
+  LockOwner& victim = a_attempt.waits() ? b : a;
+  locks.release_all(victim);
+  co_await settle();
+  EXPECT_EQ(a_attempt.outcome + b_attempt.outcome, er::kLockDeadlock);
+  locks.release_all(a);
+  locks.release_all(b);
+}
+TEST(LockManager, DetectionSwitchedOnFindsTheDeadlocksThatAreThere) {
+  run_blocking(switched_on());
+}
+
+double metric(const std::string& name) {
+  for (const auto& [known, value] : observe::snapshot()) {
+    if (known == name) return value;
+  }
+  return -1;
+}
+
+Task<void> takes_global_lock() {
+  constexpr const char* kTaken = "commitd_deadlock_global_lock_acquisitions_total";
+  LockManager locks;
+  LockOwner owner;
+  locks.try_lock(owner, "k", LockMode::Exclusive);
+  locks.release_all(owner);
+  const double before = std::max(0.0, metric(kTaken));
+  locks.set_deadlock_policy(DeadlockPolicyName::Recursive);
+  locks.try_lock(owner, "k", LockMode::Exclusive);
+  locks.release_all(owner);
+  EXPECT_EQ(metric(kTaken), before + 2);
+  locks.set_deadlock_detect(false);
+  locks.try_lock(owner, "k", LockMode::Exclusive);
+  locks.release_all(owner);
+  EXPECT_EQ(metric(kTaken), before + 2) << "without detection there is nothing it would guard";
+  co_return;
+}
+TEST(LockManager, OnlyTheRecursiveDetectorTakesAGlobalLock) {
+  run_blocking(takes_global_lock());
+}
+
+Task<void> listed() {
+  LockManager locks;
+  LockOwner holder, waiter;
+  Attempt attempt;
+  holder.set_connection(1);
+  waiter.set_connection(2);
+  const std::string key = table_lock_key("db", "t");
+  locks.try_lock(holder, key, LockMode::Shared);
+  start(locks, waiter, key, LockMode::Exclusive, attempt);
+  co_await settle();
+  EXPECT_EQ(waiter.wait(), LockOwner::Wait::Table);
+  const auto views = locks.locks();
+  EXPECT_EQ(views.size(), 2u);
+  for (const LockView& view : views) {
+    EXPECT_EQ(view.key, key);
+    EXPECT_EQ(view.connection_id, view.granted ? 1u : 2u);
+    EXPECT_EQ(view.mode, view.granted ? LockMode::Shared : LockMode::Exclusive);
+    EXPECT_EQ(view.blocked_by.size(), view.granted ? 0u : 1u);
+  }
+  locks.release_all(holder);
+  co_await settle();
+  EXPECT_EQ(waiter.wait(), LockOwner::Wait::None);
+  locks.release_all(waiter);
+  EXPECT_TRUE(locks.locks().empty());
+}
+TEST(LockManager, HoldsAndWaitsAreListed) {
+  run_blocking(listed());
+}
+
+TEST(LockManager, TableLocksHaveKeysOfTheirOwn) {
+  const std::string key = table_lock_key("db", "t");
+  EXPECT_EQ(table_of_lock_key(key)->db, "db");
+  EXPECT_EQ(table_of_lock_key(key)->table, "t");
+  EXPECT_FALSE(table_of_lock_key(std::string("\0\0\0\1x\0y", 7)).has_value());
+}
+
 // Many coroutines on several threads take random locks and change what they guard; deadlocks happen and are
 // retried.
 struct Stress {
   static constexpr size_t kKeys = 12, kWorkers = 24, kRounds = 300, kThreads = 3;
+  explicit Stress(DeadlockPolicyName name) : locks(with_policy(name)) {}
   LockManager locks;
   std::array<uint64_t, kKeys> counters{};
   std::atomic<uint64_t> expected{0}, deadlocks{0}, running{0};
@@ -278,8 +416,10 @@ Task<void> stress_worker(Stress& stress, unsigned seed) {
   if (stress.running.fetch_sub(1) == 1) stress.running.notify_all();
 }
 
-TEST(LockManager, UnderStressNothingIsLostAndNobodyHangs) {
-  Stress stress;
+class LockManagerStress : public ::testing::TestWithParam<DeadlockPolicyName> {};
+
+TEST_P(LockManagerStress, NothingIsLostAndNobodyHangs) {
+  Stress stress(GetParam());
   std::vector<std::unique_ptr<Reactor>> reactors;
   std::vector<std::thread> threads;
   stress.running = Stress::kWorkers;
@@ -297,6 +437,10 @@ TEST(LockManager, UnderStressNothingIsLostAndNobodyHangs) {
   EXPECT_EQ(total, stress.expected.load());
   EXPECT_EQ(total, Stress::kWorkers * Stress::kRounds);
 }
+
+INSTANTIATE_TEST_SUITE_P(Policies, LockManagerStress,
+                         ::testing::Values(DeadlockPolicyName::Incremental, DeadlockPolicyName::Background,
+                                           DeadlockPolicyName::Recursive));
 
 }  // namespace
 }  // namespace commitd::txn

@@ -4,11 +4,30 @@
 
 namespace commitd::txn {
 
+namespace {
+
+bool excludes(const LockRequest& request, const LockRequest& other) {
+  return &other != request.upgrades &&
+         (other.mode == LockMode::Exclusive || request.mode == LockMode::Exclusive);
+}
+
+}  // namespace
+
 bool LockQueue::compatible_with_holders(const LockRequest& request) const {
-  return std::all_of(granted_.begin(), granted_.end(), [&](const LockRequest* holder) {
-    return holder == request.upgrades ||
-           (holder->mode == LockMode::Shared && request.mode == LockMode::Shared);
-  });
+  return std::none_of(granted_.begin(), granted_.end(),
+                      [&](const LockRequest* holder) { return excludes(request, *holder); });
+}
+
+std::vector<const LockRequest*> LockQueue::in_the_way_of(const LockRequest& request) const {
+  std::vector<const LockRequest*> found;
+  for (const LockRequest* holder : granted_) {
+    if (excludes(request, *holder)) found.push_back(holder);
+  }
+  for (const LockRequest* waiter : waiting_) {
+    if (waiter == &request) break;
+    if (excludes(request, *waiter)) found.push_back(waiter);
+  }
+  return found;
 }
 
 bool LockQueue::could_grant(const LockRequest& request) const {

@@ -2,7 +2,6 @@
 // mutex guards it.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <string_view>
 #include <vector>
@@ -13,6 +12,7 @@
 namespace commitd::txn {
 
 class LockQueue;
+struct LockTablePartition;
 
 // One owner's hold of, or wait for, one lock.
 struct LockRequest {
@@ -20,11 +20,14 @@ struct LockRequest {
   LockMode mode = LockMode::Shared;
   std::string_view key;  // the lock table's copy, valid while the request is in the queue
   LockQueue* queue = nullptr;
-  LockRequest* upgrades = nullptr;  // the shared hold that this request wants to make exclusive
-  Parker* parker = nullptr;         // while it waits
+  LockTablePartition* partition = nullptr;  // the one that guards the queue
+  LockRequest* upgrades = nullptr;          // the shared hold that this request wants to make exclusive
+  Parker* parker = nullptr;                 // while it waits
   bool granted = false;
-  std::atomic<bool> killed{false};
-  bool withdrawn = false;  // in no queue any more
+  // Under the partition's mutex: how the wait was ended by others, and whether it is in no queue any more
+  // (then the key and the queue may be gone).
+  bool killed = false, deadlocked = false;
+  bool withdrawn = false;
 };
 
 class LockQueue {
@@ -37,6 +40,10 @@ class LockQueue {
   void remove(LockRequest& request);
 
   const std::vector<LockRequest*>& holders() const { return granted_; }
+  // In the queue's order.
+  const std::deque<LockRequest*>& waiting() const { return waiting_; }
+  // What keeps a waiting request from its lock: holds and earlier waits that exclude its mode.
+  std::vector<const LockRequest*> in_the_way_of(const LockRequest& request) const;
   size_t waiters() const { return waiting_.size(); }
   bool idle() const { return granted_.empty() && waiting_.empty(); }
 

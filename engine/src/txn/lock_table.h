@@ -2,31 +2,39 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <absl/container/node_hash_map.h>
 
+#include "observe/mutex.h"
 #include "txn/lock_queue.h"
 
 namespace commitd::txn {
 
+struct LockKeyHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
+};
+
+struct LockTablePartition {
+  static const observe::WaitEvent& waits() {
+    static const observe::WaitEvent event("wait/synch/mutex/commitd/lock_partition");
+    return event;
+  }
+  observe::Mutex mutex{waits()};
+  absl::node_hash_map<std::string, LockQueue, LockKeyHash, std::equal_to<>> queues;
+};
+
 class LockTable {
  public:
-  struct KeyHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
-  };
-  struct Partition {
-    std::mutex mutex;
-    absl::node_hash_map<std::string, LockQueue, KeyHash, std::equal_to<>> queues;
-  };
+  using Partition = LockTablePartition;
 
   explicit LockTable(size_t partitions) : partitions_(partitions) {}
 
-  Partition& partition(std::string_view key) { return partitions_[KeyHash{}(key) % partitions_.size()]; }
+  std::vector<Partition>& partitions() { return partitions_; }
+  Partition& partition(std::string_view key) { return partitions_[LockKeyHash{}(key) % partitions_.size()]; }
 
  private:
   std::vector<Partition> partitions_;

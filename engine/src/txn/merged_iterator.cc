@@ -36,8 +36,8 @@ Result<bool> MergedIterator::position_committed() {
   } else if (!committed_is_next_ && committed_->valid()) {
     backwards_ ? committed_->prev() : committed_->next();
   }
-  COMMITD_RETURN_IF_ERROR(committed_->status());
   committed_is_next_ = committed_->valid();
+  if (!committed_is_next_) COMMITD_RETURN_IF_ERROR(committed_->status());
   return committed_is_next_;
 }
 

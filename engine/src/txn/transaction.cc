@@ -5,6 +5,7 @@
 
 #include "base/error_codes.h"
 #include "observe/metrics.h"
+#include "txn/range_locks.h"
 #include "txn/transaction_impl.h"
 
 namespace commitd::txn {
@@ -20,13 +21,6 @@ bool same_name(std::string_view left, std::string_view right) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
                     [&](char l, char r) { return lower(l) == lower(r); });
-}
-
-// Table names live below every index id in the lock table: index ids start at 1.
-std::string table_lock_key(std::string_view db, std::string_view table) {
-  std::string key(4, '\0');
-  key.append(db).append(1, '\0').append(table);
-  return key;
 }
 
 Error no_savepoint(std::string_view name) {
@@ -58,14 +52,22 @@ void Transaction::begin(const Options& options, const binlog::TransactionBuffer:
   rollback();
   impl_->options = options;
   impl_->events.set_context(context);
+  impl_->owner.begin_transaction();
+  impl_->locked_rows = LockedRows::Wait;
   impl_->active = true;
 }
 
 bool Transaction::active() const {
   return impl_->active;
 }
+Isolation Transaction::isolation() const {
+  return impl_->options.isolation;
+}
 bool Transaction::has_writes() const {
   return !impl_->events.empty();
+}
+void Transaction::set_locked_rows(LockedRows what) {
+  impl_->locked_rows = what;
 }
 void Transaction::take_snapshot() {
   impl_->read_view();
@@ -89,7 +91,7 @@ void Transaction::rollback_statement() {
 
 Task<Status> Transaction::lock_table(std::string_view db, std::string_view table, LockMode mode) {
   const std::string key = table_lock_key(db, table);
-  co_return co_await impl_->lock_key(key, mode);
+  co_return co_await impl_->lock_name(key, mode);
 }
 
 void Transaction::savepoint(std::string_view name) {
@@ -157,13 +159,22 @@ const storage::SnapshotPtr& Transaction::Impl::read_view() {
 // When the outcome is not known (error 1053) the transaction lives on in the log only, so this side of it
 // ends like any other.
 Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
+  RangeLocks::InFlight in_flight(services.locks.ranges());
+  while (range_in_the_way(writes)) {
+    in_flight.leave();
+    const Status waited = co_await wait_for_ranges(writes);
+    if (!waited.ok()) co_return waited;
+    in_flight.enter_again();
+  }
   events.finish(next_xid());
   binlog::CommitRequest request;
   request.events = &events;
   request.writes = &writes;
   request.ship = options.ship;
   request.publish = std::move(publish);
+  owner.set_wait(LockOwner::Wait::Commit);
   Status status = co_await services.pipeline.commit(request);
+  owner.set_wait(LockOwner::Wait::None);
   if (status.ok()) {
     last_gtid = request.gtid;
     committed_counter().add();
@@ -179,15 +190,24 @@ void Transaction::Impl::forget() {
   savepoints.clear();
   writes.clear();
   events.clear();
+  memory.clear();
   active = false;
 }
 
-Status Transaction::Impl::check_size() const {
-  if (writes.byte_size() + events.size() <= options.max_bytes) return {};
+Status Transaction::Impl::check_size() {
+  const size_t logged = writes.byte_size() + events.size();
+  if (logged > options.max_bytes) {
+    return make_error(er::kTransCacheFull,
+                      "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of "
+                      "storage; increase this mysqld "
+                      "variable and try again");
+  }
+  // A change is kept with what undoes it; both are nodes of trees and lists.
+  constexpr size_t kOverheadOfChange = 192;
+  if (memory.cover(logged + writes.byte_size() + writes.mark() * kOverheadOfChange)) return {};
   return make_error(er::kTransCacheFull,
-                    "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of "
-                    "storage; increase this mysqld "
-                    "variable and try again");
+                    "Multi-statement transaction required more memory than the server has left of its "
+                    "'commitd_memory_budget'; split it and try again");
 }
 
 }  // namespace commitd::txn

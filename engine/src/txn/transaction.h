@@ -27,6 +27,8 @@ namespace commitd::txn {
 enum class Isolation : uint8_t { ReadUncommitted, ReadCommitted, RepeatableRead, Serializable };
 // How rows are read: from the snapshot, or the newest committed version under a lock.
 enum class ReadMode : uint8_t { Snapshot, LockShared, LockExclusive };
+// What a locking read does about a row that another has locked: NoWait is error 3572, Skip leaves it out.
+enum class LockedRows : uint8_t { Wait, NoWait, Skip };
 
 // Shared by all sessions; owned by server/.
 struct Services {
@@ -42,7 +44,9 @@ struct Bound {
 };
 struct IndexRange {
   std::optional<Bound> lower, upper;  // not set = open
-  static IndexRange equal(std::vector<Value> values) { return {Bound{values, true}, Bound{values, true}}; }
+  static IndexRange equal(const std::vector<Value>& values) {
+    return {Bound{values, true}, Bound{values, true}};
+  }
 };
 
 // A row as read: decoded values, and what identifies it for update and erase.
@@ -75,8 +79,9 @@ class Transaction {
     Isolation isolation = Isolation::RepeatableRead;
     bool read_only = false;
     std::chrono::nanoseconds lock_wait_timeout = std::chrono::seconds(50);
-    size_t max_bytes = 4ull << 30;  // error 1197 beyond it
-    bool ship = true;               // sql_log_bin
+    std::chrono::nanoseconds table_lock_wait_timeout = std::chrono::hours(24 * 365);  // metadata locks
+    size_t max_bytes = 4ull << 30;                                                    // error 1197 beyond it
+    bool ship = true;                                                                 // sql_log_bin
   };
 
   Transaction(Services& services, LockOwner& owner);
@@ -84,6 +89,7 @@ class Transaction {
 
   void begin(const Options& options, const binlog::TransactionBuffer::Context& context);
   bool active() const;
+  Isolation isolation() const;  // of the open transaction
   bool has_writes() const;
   // START TRANSACTION WITH CONSISTENT SNAPSHOT; otherwise the first consistent read takes it. READ COMMITTED
   // takes one per statement.
@@ -98,6 +104,8 @@ class Transaction {
   Task<Status> lock_table(std::string_view db, std::string_view table, LockMode mode);
 
   // --- reads ---
+  // For the locking reads that follow, until set again.
+  void set_locked_rows(LockedRows what);
   Task<Result<bool>> get(const TablePtr& table, std::span<const Value> primary_key, ReadMode mode,
                          FoundRow& row);
   // The row a unique index (the primary key included) has for these values.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "txn/lock_owner.h"
 #include "txn/transaction.h"
 
@@ -35,6 +36,9 @@ class Transaction::Impl {
   bool lock_now(const TableDef& table, std::string_view clustered_key, LockMode mode);
   Task<Status> lock_row(const TableDef& table, std::string_view clustered_key, LockMode mode);
   Task<Status> lock_key(std::string_view key, LockMode mode);
+  Task<Status> lock_name(std::string_view key, LockMode mode);  // a metadata lock
+  // True when `status` says that a row is another's and is to be left out.
+  bool skips(const Status& status) const;
   // Locks the row under `clustered_key`, then reads its newest version.
   Task<Result<bool>> lock_and_read(const TableDef& table, std::string clustered_key, LockMode mode,
                                    FoundRow& row);
@@ -44,10 +48,17 @@ class Transaction::Impl {
   Task<Result<std::optional<Duplicate>>> check_unique(const TablePtr& table, const IndexDef& index,
                                                       const Row& row, std::string_view self);
 
+  // SERIALIZABLE: nothing appears in [lower, upper) of an index any more before this transaction ends, and
+  // what was about to is there.
+  Task<Status> lock_range(std::string lower, std::string upper);
+  // Waits until nobody else has read a range into which `changes` puts a new key.
+  Task<Status> wait_for_ranges(const WriteSet& changes);
+  std::optional<std::string> range_in_the_way(const WriteSet& changes) const;
+
   // Sends what there is through the pipeline. Locks and state stay as they are.
   Task<Status> log_and_apply(std::function<void()> publish);
   void forget();  // locks, snapshot, writes: no transaction any more
-  Status check_size() const;
+  Status check_size();
 
   Services& services;
   LockOwner& owner;
@@ -58,7 +69,9 @@ class Transaction::Impl {
   std::vector<Savepoint> savepoints;
   Savepoint statement{};
   Gtid last_gtid;
+  LockedRows locked_rows = LockedRows::Wait;
   bool active = false;
+  MemoryReservation memory{MemoryUse::Transactions};
 };
 
 inline LockMode lock_mode(ReadMode mode) {

@@ -45,7 +45,20 @@ bool Transaction::Impl::lock_now(const TableDef& table, std::string_view cluster
 
 Task<Status> Transaction::Impl::lock_key(std::string_view key, LockMode mode) {
   if (services.locks.try_lock(owner, key, mode)) co_return Status{};
+  if (locked_rows != LockedRows::Wait)
+    co_return make_error(
+        er::kLockNowait,
+        "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.");
   co_return co_await services.locks.lock(owner, key, mode, Clock::now() + options.lock_wait_timeout);
+}
+
+Task<Status> Transaction::Impl::lock_name(std::string_view key, LockMode mode) {
+  if (services.locks.try_lock(owner, key, mode)) co_return Status{};
+  co_return co_await services.locks.lock(owner, key, mode, Clock::now() + options.table_lock_wait_timeout);
+}
+
+bool Transaction::Impl::skips(const Status& status) const {
+  return !status.ok() && locked_rows == LockedRows::Skip && status.error().code == er::kLockNowait;
 }
 
 Task<Status> Transaction::Impl::lock_row(const TableDef& table, std::string_view clustered_key,
@@ -56,7 +69,9 @@ Task<Status> Transaction::Impl::lock_row(const TableDef& table, std::string_view
 
 Task<Result<bool>> Transaction::Impl::lock_and_read(const TableDef& table, std::string clustered_key,
                                                     LockMode mode, FoundRow& row) {
-  COMMITD_CO_RETURN_IF_ERROR(co_await lock_row(table, clustered_key, mode));
+  const Status locked = co_await lock_row(table, clustered_key, mode);
+  if (skips(locked)) co_return false;
+  if (!locked.ok()) co_return locked.error();
   co_return read_row(table, nullptr, clustered_key, row);
 }
 
@@ -77,7 +92,11 @@ Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const Index
     co_return false;
   const std::string key = index_key_prefix(*table, index, values);
   const bool locking = mode != ReadMode::Snapshot;
-  if (locking) COMMITD_CO_RETURN_IF_ERROR(co_await impl_->lock_key(key, lock_mode(mode)));
+  if (locking) {
+    const Status locked = co_await impl_->lock_key(key, lock_mode(mode));
+    if (impl_->skips(locked)) co_return false;
+    if (!locked.ok()) co_return locked.error();
+  }
   std::string entry, again;
   const storage::Snapshot* at = locking ? nullptr : impl_->read_view().get();
   while (true) {
@@ -87,7 +106,9 @@ Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const Index
     if (clustered.empty())
       co_return make_error(er::kErrorOnRead, "An entry of index '{}' is damaged", index.name);
     if (!locking) co_return impl_->read_row(*table, at, clustered, row);
-    COMMITD_CO_RETURN_IF_ERROR(co_await impl_->lock_row(*table, clustered, lock_mode(mode)));
+    const Status locked = co_await impl_->lock_row(*table, clustered, lock_mode(mode));
+    if (impl_->skips(locked)) co_return false;
+    if (!locked.ok()) co_return locked.error();
     const auto still = impl_->read(nullptr, key, again);
     if (!still) co_return still;
     if (*still && again == entry) co_return impl_->read_row(*table, nullptr, clustered, row);

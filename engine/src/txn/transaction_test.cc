@@ -384,7 +384,7 @@ Task<void> table_lock(Client& a, Client& b) {
   const Status shared = co_await a.transaction.lock_table("test", "people", LockMode::Shared);
   EXPECT_TRUE(shared.ok());
   Transaction::Options hurried;
-  hurried.lock_wait_timeout = 10ms;
+  hurried.table_lock_wait_timeout = 10ms;
   b.transaction.begin(hurried, {});
   Status exclusive = co_await b.transaction.lock_table("test", "people", LockMode::Exclusive);
   EXPECT_EQ(exclusive.ok() ? 0 : exclusive.error().code, er::kLockWaitTimeout);

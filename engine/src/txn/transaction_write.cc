@@ -1,5 +1,6 @@
 #include "observe/metrics.h"
 #include "storage/record/key_codec.h"
+#include "txn/range_locks.h"
 #include "txn/row_writes.h"
 #include "txn/transaction_impl.h"
 
@@ -37,9 +38,15 @@ Task<Result<Found>> Transaction::insert(const TablePtr& table, const Row& row) {
   const uint64_t row_id = table->has_primary_key() ? 0 : impl_->writes.new_provisional_row_id(table->id);
   std::string image;
   encode_row_image(*table, row, image);
+  if (impl_->services.locks.ranges().any()) {
+    WriteSet change;
+    put_row(change, *table, row, image, row_id);
+    COMMITD_CO_RETURN_IF_ERROR(co_await impl_->wait_for_ranges(change));
+  }
   put_row(impl_->writes, *table, row, image, row_id);
   impl_->events.insert_row(*table, image);
   COMMITD_CO_RETURN_IF_ERROR(impl_->check_size());
+  impl_->owner.row_changed();
   inserted.add();
   co_return Found{};
 }
@@ -57,9 +64,15 @@ Task<Result<Found>> Transaction::update(const TablePtr& table, const FoundRow& o
     auto duplicate = co_await impl_->check_unique(table, index, new_row, old_row.clustered_key);
     if (!duplicate || duplicate->has_value()) co_return duplicate;
   }
+  if (impl_->services.locks.ranges().any()) {
+    WriteSet change;
+    replace_row(change, *table, old_row.values, new_row, image, old_row.row_id);
+    COMMITD_CO_RETURN_IF_ERROR(co_await impl_->wait_for_ranges(change));
+  }
   replace_row(impl_->writes, *table, old_row.values, new_row, image, old_row.row_id);
   impl_->events.update_row(*table, old_row.image, image, old_row.row_id);
   COMMITD_CO_RETURN_IF_ERROR(impl_->check_size());
+  impl_->owner.row_changed();
   updated.add();
   co_return Found{};
 }
@@ -70,6 +83,7 @@ Task<Status> Transaction::erase(const TablePtr& table, const FoundRow& row) {
   erase_row(impl_->writes, *table, row.values, row.row_id);
   impl_->events.delete_row(*table, row.image, row.row_id);
   COMMITD_CO_RETURN_IF_ERROR(impl_->check_size());
+  impl_->owner.row_changed();
   deleted.add();
   co_return Status{};
 }

@@ -82,7 +82,7 @@ void append_string(ByteWriter& out, const Value& value) {
   out.lenenc_string(value.to_text());
 }
 
-void append_cell(ByteWriter& out, const Value& value, FieldType type) {
+void append_cell(ByteWriter& out, const Value& value, FieldType type, uint32_t length) {
   switch (type) {
     case FieldType::Tiny:
       return out.le(integer_bits(value), 1);
@@ -104,6 +104,8 @@ void append_cell(ByteWriter& out, const Value& value, FieldType type) {
       return append_datetime(out, temporal_of(value, false));
     case FieldType::Time:
       return append_time(out, temporal_of(value, true));
+    case FieldType::Bit:
+      return out.lenenc_string(bit_bytes(value, length));
     default:
       return append_string(out, value);
   }
@@ -120,7 +122,7 @@ void BinaryResultWriter::row(std::span<const Value> values) {
   out.zeros((values.size() + 7 + kFirstNullBit) / 8);
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i].is_null()) {
-      append_cell(out, values[i], types_[i]);
+      append_cell(out, values[i], types_[i], lengths_[i]);
       continue;
     }
     size_t bit = i + kFirstNullBit;

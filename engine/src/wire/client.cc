@@ -67,7 +67,12 @@ Client::Client(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) 
 Task<Result<std::unique_ptr<Client>>> Client::connect(ClientOptions options) {
   auto socket = co_await Socket::connect(options.host, options.port, options.deadline);
   if (!socket.ok()) co_return std::move(socket).error();
-  auto channel = std::make_unique<PacketChannel>(socket_stream(std::move(*socket)), kLargestAnswer);
+  std::unique_ptr<Stream> stream = socket_stream(std::move(*socket));
+  co_return co_await over(std::move(stream), std::move(options));
+}
+
+Task<Result<std::unique_ptr<Client>>> Client::over(std::unique_ptr<Stream> stream, ClientOptions options) {
+  auto channel = std::make_unique<PacketChannel>(std::move(stream), kLargestAnswer);
   Status logged_in = co_await log_in(*channel, options);
   if (!logged_in.ok()) co_return std::move(logged_in).error();
   co_return std::unique_ptr<Client>(new Client(std::move(channel)));

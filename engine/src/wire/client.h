@@ -10,6 +10,8 @@
 #include "base/result.h"
 #include "runtime/task.h"
 #include "wire/channel.h"
+#include "wire/stream.h"
+#include "wire/tls/tls_context.h"
 
 namespace commitd::wire {
 
@@ -17,7 +19,8 @@ struct ClientOptions {
   std::string host;
   uint16_t port = 3306;
   std::string user, password;
-  Deadline deadline = kNoDeadline;  // for connecting and authenticating
+  Deadline deadline = kNoDeadline;                  // for connecting and authenticating
+  std::shared_ptr<const TlsContext> tls = nullptr;  // set: only with TLS
 };
 
 class Client {
@@ -25,6 +28,8 @@ class Client {
   // Resolves, connects, authenticates (caching_sha2_password: fast path and RSA full path;
   // mysql_native_password).
   static Task<Result<std::unique_ptr<Client>>> connect(ClientOptions options);
+  // The same over a stream that is connected already.
+  static Task<Result<std::unique_ptr<Client>>> over(std::unique_ptr<Stream> stream, ClientOptions options);
 
   using TextRow = std::vector<std::optional<std::string>>;
   Task<Result<std::vector<TextRow>>> query(std::string_view sql, Deadline deadline);

@@ -6,6 +6,7 @@
 #include "wire/auth/rsa_key.h"
 #include "wire/handshake.h"
 #include "wire/protocol.h"
+#include "wire/tls/tls_stream.h"
 
 namespace commitd::wire {
 
@@ -40,6 +41,32 @@ struct Exchange {
   std::string plugin, salt;
 };
 
+Task<Status> start_tls(PacketChannel& channel, const Greeting& greeting, const ClientOptions& options) {
+  if ((greeting.capabilities & capability::kSsl) == 0) {
+    co_return make_error(er::kClientTlsError,
+                         "SSL connection error: SSL is required but the server doesn't support it");
+  }
+  channel.write_packet(encode_tls_request(kCapabilities));
+  COMMITD_CO_RETURN_IF_ERROR(co_await channel.flush());
+  TlsStream* tls = nullptr;
+  channel.change_stream([&](std::unique_ptr<Stream> inner, std::string received) {
+    auto stream = std::make_unique<TlsStream>(options.tls, TlsStream::Role::Client, std::move(inner),
+                                              std::move(received));
+    tls = stream.get();
+    return stream;
+  });
+  auto shaken = co_await tls->handshake(options.deadline);
+  if (!shaken.ok())
+    co_return make_error(er::kClientTlsError, "SSL connection error: {}", shaken.error().message);
+  co_return Status();
+}
+
+// Over TLS the password needs no encryption of its own.
+Task<Status> send_password(Exchange& exchange) {
+  exchange.channel.write_packet({exchange.options.password.c_str(), exchange.options.password.size() + 1});
+  co_return co_await exchange.channel.flush();
+}
+
 Task<Status> send_encrypted_password(Exchange& exchange) {
   exchange.channel.write_packet(kRequestPublicKey);
   COMMITD_CO_RETURN_IF_ERROR(co_await exchange.channel.flush());
@@ -71,6 +98,7 @@ Task<Status> more_data(Exchange& exchange, std::string_view data) {
     case kFastAuthSuccess:
       co_return Status();  // OK follows
     case kPerformFullAuthentication:
+      if (exchange.options.tls) co_return co_await send_password(exchange);
       co_return co_await send_encrypted_password(exchange);
     default:
       co_return out_of_protocol();
@@ -102,7 +130,7 @@ Task<Status> finish(Exchange& exchange) {
 
 }  // namespace
 
-Task<Status> log_in(Channel& channel, const ClientOptions& options) {
+Task<Status> log_in(PacketChannel& channel, const ClientOptions& options) {
   auto packet = co_await channel.read_packet(options.deadline);
   if (!packet.ok()) co_return std::move(packet).error();
   if (!packet->empty() && static_cast<uint8_t>(packet->front()) == kErrorHeader)
@@ -110,11 +138,13 @@ Task<Status> log_in(Channel& channel, const ClientOptions& options) {
   auto greeting = decode_greeting(*packet);
   if (!greeting.ok()) co_return std::move(greeting).error();
 
+  if (options.tls) COMMITD_CO_RETURN_IF_ERROR(co_await start_tls(channel, *greeting, options));
+
   Exchange exchange{channel, options, greeting->plugin, greeting->salt};
   // A method we do not have may be only the server's default: the account's own comes as a switch.
   if (exchange.plugin != kCachingSha2 && exchange.plugin != kNativePassword) exchange.plugin = kCachingSha2;
   HandshakeResponse response;
-  response.capabilities = kCapabilities;
+  response.capabilities = kCapabilities | (options.tls ? capability::kSsl : 0);
   response.max_packet = 1u << 30;
   response.collation = kUtf8mb4GeneralCi;
   response.user = options.user;

@@ -38,20 +38,24 @@ Task<bool> Connection::serve(std::string_view packet) {
       co_await use_database(arguments);
       co_return true;
     case Command::Query:
-      co_await query(arguments);
-      co_return true;
+      co_return co_await query(arguments);
     case Command::FieldList:
       co_await field_list(arguments);
       co_return true;
     case Command::Shutdown:
-      co_await query("SHUTDOWN");
+      co_return co_await query("SHUTDOWN");
+    case Command::Refresh:
+      co_return co_await refresh(arguments);
+    case Command::ProcessInfo:
+      co_return co_await query("SHOW PROCESSLIST");
+    case Command::Debug:
+      write_eof(channel_, ok_info(), deprecate_eof());
       co_return true;
     case Command::Statistics:
       statistics();
       co_return true;
     case Command::ProcessKill:
-      co_await kill_process(arguments);
-      co_return true;
+      co_return co_await kill_process(arguments);
     case Command::Ping:
       write_ok();
       co_return true;
@@ -70,8 +74,7 @@ Task<bool> Connection::serve(std::string_view packet) {
       co_await prepare(arguments);
       co_return true;
     case Command::StmtExecute:
-      co_await execute(arguments);
-      co_return true;
+      co_return co_await execute(arguments);
     case Command::StmtSendLongData:
       send_long_data(arguments);
       co_return true;
@@ -92,10 +95,20 @@ Task<bool> Connection::serve(std::string_view packet) {
   co_return true;
 }
 
-void Connection::write_ok() {
+sql::OkInfo Connection::ok_info() const {
   sql::OkInfo info;
   info.server_status = session_.server_status();
-  wire::write_ok(channel_, info);
+  return info;
+}
+
+void Connection::write_ok() {
+  wire::write_ok(channel_, ok_info(), session_.take_changes());
+}
+
+Task<bool> Connection::finish(ResultWriter& writer) {
+  Status finished = co_await writer.finish();
+  if (!finished.ok() && is_worth_telling(finished.error())) write_error(channel_, finished.error());
+  co_return finished.ok();
 }
 
 Task<void> Connection::use_database(std::string_view db) {
@@ -107,9 +120,10 @@ Task<void> Connection::use_database(std::string_view db) {
   }
 }
 
-Task<void> Connection::query(std::string_view sql) {
-  TextResultWriter writer(channel_, deprecate_eof());
+Task<bool> Connection::query(std::string_view sql) {
+  TextResultWriter writer(channel_, session_, capabilities_);
   co_await session_.query(sql, writer);
+  co_return co_await finish(writer);
 }
 
 // Table name and zero, then a pattern that clients match themselves.
@@ -120,9 +134,7 @@ Task<void> Connection::field_list(std::string_view arguments) {
     co_return;
   }
   for (const sql::ResultColumn& column : *columns) write_column(channel_, column, true);
-  sql::OkInfo info;
-  info.server_status = session_.server_status();
-  write_eof(channel_, info, deprecate_eof());
+  write_eof(channel_, ok_info(), deprecate_eof());
 }
 
 Task<void> Connection::prepare(std::string_view sql) {
@@ -139,8 +151,7 @@ Task<void> Connection::prepare(std::string_view sql) {
   out.u8(0);
   out.le16(prepared->warnings);
   channel_.end_packet();
-  sql::OkInfo info;
-  info.server_status = session_.server_status();
+  const sql::OkInfo info = ok_info();
   for (const auto* definitions : {&prepared->parameters, &prepared->columns}) {
     for (const sql::ResultColumn& column : *definitions) write_column(channel_, column);
     if (!definitions->empty() && !deprecate_eof()) write_eof(channel_, info, false);
@@ -148,23 +159,24 @@ Task<void> Connection::prepare(std::string_view sql) {
 }
 
 // Cursors are answered without one, with all rows at once: the status flag tells the client.
-Task<void> Connection::execute(std::string_view arguments) {
+Task<bool> Connection::execute(std::string_view arguments) {
   ByteReader in(arguments);
   uint32_t id = in.le32();
   in.skip(1 + 4);  // cursor type, iteration count
   if (!in.ok()) {
     write_error(channel_, malformed_packet());
-    co_return;
+    co_return true;
   }
   size_t count = session_.parameter_count(id);
   auto parameters = statements_[id].decode(in.rest(), count);
   if (count == 0) statements_.erase(id);
   if (!parameters.ok()) {
     write_error(channel_, parameters.error());
-    co_return;
+    co_return true;
   }
-  BinaryResultWriter writer(channel_, deprecate_eof());
+  BinaryResultWriter writer(channel_, session_, capabilities_);
   co_await session_.execute(id, *parameters, writer);
+  co_return co_await finish(writer);
 }
 
 void Connection::send_long_data(std::string_view arguments) {
@@ -172,7 +184,7 @@ void Connection::send_long_data(std::string_view arguments) {
   uint32_t id = in.le32();
   uint16_t parameter = in.le16();
   if (!in.ok() || parameter >= session_.parameter_count(id)) return;  // this command has no reply
-  statements_[id].add_long_data(parameter, in.rest(), context_.options.max_allowed_packet);
+  statements_[id].add_long_data(parameter, in.rest(), session_.limits().max_allowed_packet);
 }
 
 void Connection::close_statement(std::string_view arguments) {
@@ -195,9 +207,7 @@ void Connection::set_option(std::string_view arguments) {
   uint16_t option = in.le16();
   if (!in.ok() || option > 1) return write_error(channel_, make_error(er::kUnknownCom, "Unknown command"));
   session_.set_multi_statements(option == 0);
-  sql::OkInfo info;
-  info.server_status = session_.server_status();
-  write_eof(channel_, info, deprecate_eof());
+  write_eof(channel_, ok_info(), deprecate_eof());
 }
 
 void Connection::statistics() {
@@ -212,15 +222,33 @@ void Connection::statistics() {
                   context_.registry.count(), questions, questions / static_cast<double>(uptime + 1)));
 }
 
-Task<void> Connection::kill_process(std::string_view arguments) {
+Task<bool> Connection::kill_process(std::string_view arguments) {
   ByteReader in(arguments);
   uint32_t id = in.le32();
   if (!in.ok()) {
     write_error(channel_, malformed_packet());
-    co_return;
+    co_return true;
   }
   std::string statement = fmt::format("KILL CONNECTION {}", id);
-  co_await query(statement);
+  co_return co_await query(statement);
+}
+
+// What mysqladmin flush-logs and so on send; the statement checks the privilege.
+Task<bool> Connection::refresh(std::string_view arguments) {
+  constexpr std::pair<uint8_t, std::string_view> kParts[] = {
+      {1, "PRIVILEGES"}, {2, "LOGS"}, {4, "TABLES"}, {8, "HOSTS"}, {16, "STATUS"}};
+  ByteReader in(arguments);
+  uint8_t wanted = in.u8();
+  std::string statement;
+  for (const auto& [bit, what] : kParts) {
+    if ((wanted & bit) != 0) statement += fmt::format("{}{}", statement.empty() ? "FLUSH " : ", ", what);
+  }
+  if (!in.ok()) {
+    write_error(channel_, malformed_packet());
+    co_return true;
+  }
+  // Of the thread cache and of replicas there is nothing to flush.
+  co_return co_await query(statement.empty() ? std::string_view("DO 0") : statement);
 }
 
 Task<bool> Connection::change_user(std::string_view arguments) {
@@ -233,8 +261,7 @@ Task<bool> Connection::change_user(std::string_view arguments) {
   statements_.clear();
   LoginAttempt attempt;  // without a method: the client is asked to answer to a new salt
   attempt.user = request->user;
-  Status changed =
-      co_await authenticate(std::move(attempt), *request, Clock::now() + std::chrono::seconds(10));
+  Status changed = co_await authenticate(std::move(attempt), *request, login_deadline());
   if (changed.ok()) {
     write_ok();
   } else {

@@ -11,8 +11,9 @@ namespace commitd::wire {
 
 namespace {
 
-constexpr std::chrono::seconds kLoginTimeout{10};  // MySQL's connect_timeout
-constexpr uint32_t kMaxLoginPacket = 256 * 1024;   // nobody has proved anything yet
+// What MariaDB's own servers from 10 on put in front for clients that expect a major of 5.
+constexpr const char* kVersionPrefixOfMariaDB = "5.5.5-";
+constexpr uint32_t kMaxLoginPacket = 256 * 1024;  // nobody has proved anything yet
 
 observe::Gauge& open_connections() {
   static auto& gauge = observe::gauge("commitd_connections", "Client connections that are open.");
@@ -29,13 +30,18 @@ bool is_loopback(std::string_view host) {
   return host.starts_with("127.") || host == "::1";
 }
 
-// Errors about the packets themselves are told to the client; a connection that is gone or silent just ends.
-bool is_worth_telling(const Error& error) {
-  return error.code != er::kNetReadError && error.code != er::kNetReadInterrupted &&
-         error.code != er::kNetErrorOnWrite;
+Error idle_for_too_long() {
+  return make_error(er::kClientInteractionTimeout,
+                    "The client was disconnected by the server because of inactivity. See wait_timeout and "
+                    "interactive_timeout for configuring this behavior.");
 }
 
 }  // namespace
+
+bool Connection::is_worth_telling(const Error& error) {
+  return error.code != er::kNetReadError && error.code != er::kNetErrorOnWrite &&
+         error.code != er::kNetWriteInterrupted;
+}
 
 Connection::Connection(ConnectionContext& context, std::unique_ptr<Socket> socket, uint32_t id,
                        Entrance entrance)
@@ -58,6 +64,7 @@ Connection::~Connection() {
 // On the killer's thread. Ending the input lets a statement that runs still be answered with why it ended;
 // only who waits for a client to take its answer must lose the output as well.
 void Connection::close_socket_when_killed() {
+  channel_.hurry();
   ::shutdown(socket_.fd(), channel_.sending() ? SHUT_RDWR : SHUT_RD);
 }
 
@@ -69,12 +76,13 @@ Task<void> Connection::run() {
   } else {
     aborted_connects().add();
   }
+  co_await channel_.finish();
 }
 
 Task<bool> Connection::log_in() {
-  Status logged_in = co_await answer_greeting(Clock::now() + kLoginTimeout);
+  Status logged_in = co_await answer_greeting(login_deadline());
   if (logged_in.ok()) {
-    channel_.set_max_packet(context_.options.max_allowed_packet);
+    apply_limits();
     write_ok();
   } else if (is_worth_telling(logged_in.error())) {
     write_error(channel_, logged_in.error());
@@ -84,20 +92,27 @@ Task<bool> Connection::log_in() {
 }
 
 Task<Status> Connection::answer_greeting(Deadline deadline) {
+  std::shared_ptr<const TlsContext> tls = context_.options.tls ? context_.options.tls->current() : nullptr;
   Greeting greeting;
   greeting.server_version = context_.options.server_version;
   greeting.connection_id = id_;
   greeting.salt = random_salt();
-  greeting.capabilities = server_capabilities();
+  greeting.capabilities = server_capabilities() | (tls ? capability::kSsl : 0);
   greeting.plugin = kCachingSha2;
   channel_.write_packet(encode(greeting));
   COMMITD_CO_RETURN_IF_ERROR(co_await channel_.flush());
 
   auto packet = co_await channel_.read_packet(deadline);
+  if (packet.ok() && is_tls_request(*packet)) {
+    if (!tls) co_return make_error(er::kHandshake, "Bad handshake: this server does not offer TLS");
+    COMMITD_CO_RETURN_IF_ERROR(co_await start_tls(std::move(tls), deadline));
+    packet = co_await channel_.read_packet(deadline);  // all over again: nothing said before counts
+  }
   if (!packet.ok()) co_return std::move(packet).error();
   auto response = decode_handshake_response(*packet);
   if (!response.ok()) co_return std::move(response).error();
   capabilities_ = response->capabilities;
+  COMMITD_CO_RETURN_IF_ERROR(check_transport());
 
   LoginAttempt attempt;
   attempt.user = response->user;
@@ -107,39 +122,111 @@ Task<Status> Connection::answer_greeting(Deadline deadline) {
   co_return co_await authenticate(std::move(attempt), *response, deadline);
 }
 
+Task<Status> Connection::start_tls(std::shared_ptr<const TlsContext> context, Deadline deadline) {
+  channel_.change_stream([&](std::unique_ptr<Stream> inner, std::string received) {
+    auto stream = std::make_unique<TlsStream>(std::move(context), TlsStream::Role::Server, std::move(inner),
+                                              std::move(received));
+    tls_ = stream.get();
+    return stream;
+  });
+  COMMITD_CO_RETURN_IF_ERROR(co_await tls_->handshake(deadline));
+  session_.set_tls(tls_->info());
+  co_return Status();
+}
+
+Status Connection::check_transport() const {
+  if (tls_ || entrance_ == Entrance::UnixSocket || !limits().require_secure_transport.load()) return {};
+  return make_error(
+      er::kSecureTransportRequired,
+      "Connections using insecure transport are prohibited while --require_secure_transport=ON.");
+}
+
+// As MySQL, this looks like a wrong password.
+Status Connection::check_requirement(const sql::Account& account) const {
+  using sql::TlsRequirement;
+  if (account.require == TlsRequirement::None) return {};
+  if (tls_ && (account.require == TlsRequirement::Tls || tls_->peer_has_certificate())) return {};
+  return make_error(er::kAccessDenied, "Access denied for user '{}'@'{}' (using password: YES)", account.user,
+                    channel_.peer_address());
+}
+
 Task<Status> Connection::authenticate(LoginAttempt attempt, const HandshakeResponse& request,
                                       Deadline deadline) {
   attempt.client_host = channel_.peer_address();
   // MariaDB's client sends the password in clear over loopback as well.
-  attempt.secure_transport = entrance_ == Entrance::UnixSocket || is_loopback(attempt.client_host);
+  attempt.secure_transport = tls_ || entrance_ == Entrance::UnixSocket || is_loopback(attempt.client_host);
   auto account = co_await context_.authenticator.authenticate(channel_, attempt, deadline);
   if (!account.ok()) co_return std::move(account).error();
+  COMMITD_CO_RETURN_IF_ERROR(check_requirement(*account));
   is_operator_.store(account->is_operator);
   COMMITD_CO_RETURN_IF_ERROR(check_limit());
+  COMMITD_CO_RETURN_IF_ERROR(take_place_of_user(*account));
   session_.set_user(*account, attempt.client_host);
   session_.set_client_collation(request.collation);
-  session_.set_multi_statements((capabilities_ & capability::kMultiStatements) != 0);
-  session_.set_found_rows((capabilities_ & capability::kFoundRows) != 0);
-  if (!request.database.empty()) co_return co_await session_.use_database(request.database);
+  session_.set_multi_statements(can(capability::kMultiStatements));
+  session_.set_found_rows(can(capability::kFoundRows));
+  if (can(capability::kInteractive)) session_.set_interactive();
+  if (is_mariadb_binlog_reader(request)) session_.set_version_prefix(kVersionPrefixOfMariaDB);
+  if (!request.database.empty()) COMMITD_CO_RETURN_IF_ERROR(co_await session_.use_database(request.database));
+  session_.set_tracking(can(capability::kSessionTrack));
   co_return Status();
 }
 
 // Only who has logged in can be told from the operator, who must get in when all other places are taken.
+Deadline Connection::login_deadline() const {
+  return Clock::now() + std::chrono::seconds(limits().connect_timeout.load());
+}
+
 Status Connection::check_limit() const {
   if (entrance_ == Entrance::Admin || is_operator_.load()) return {};
-  if (context_.registry.count() <= context_.options.max_connections) return {};
+  if (context_.registry.count() <= limits().max_connections.load()) return {};
   return make_error(er::kConCount, "Too many connections");
+}
+
+Status Connection::take_place_of_user(const sql::Account& account) {
+  const std::string name = fmt::format("{}@{}", account.user, account.host);
+  const uint32_t limit = account.is_operator ? 0 : limits().max_user_connections.load();
+  if (context_.registry.take_place(*this, name, limit)) return {};
+  return make_error(er::kTooManyUserConnections,
+                    "User {} already has more than 'max_user_connections' active connections", account.user);
+}
+
+std::chrono::seconds Connection::apply_limits() {
+  const sql::ConnectionLimits limits = session_.limits();
+  channel_.set_max_packet(limits.max_allowed_packet);
+  channel_.set_read_timeout(limits.net_read_timeout);
+  channel_.set_write_timeout(limits.net_write_timeout);
+  return limits.wait_timeout;
+}
+
+Task<Result<std::string>> Connection::next_command() {
+  const auto wait_timeout = apply_limits();
+  channel_.reset_sequence();
+  Status there = co_await channel_.wait_for_packet(Clock::now() + wait_timeout);
+  if (!there.ok()) {
+    if (there.error().code == er::kNetReadInterrupted) co_return idle_for_too_long();
+    co_return std::move(there).error();
+  }
+  co_return co_await channel_.read_packet();
+}
+
+// The client may be in the middle of sending. If the socket were closed on it at once, the kernel would throw
+// away the error before the client has read it.
+Task<void> Connection::end_with(const Error& error) {
+  constexpr std::chrono::seconds kPatience{2};
+  write_error(channel_, error);
+  Status sent = co_await channel_.flush();
+  if (!sent.ok()) co_return;
+  co_await channel_.finish();
+  ::shutdown(socket_.fd(), SHUT_WR);
+  co_await channel_.drain(Clock::now() + kPatience);
 }
 
 Task<void> Connection::serve_commands() {
   while (!session_.killed()) {
-    channel_.reset_sequence();
-    auto packet = co_await channel_.read_packet();
+    auto packet = co_await next_command();
     if (!packet.ok()) {
-      if (is_worth_telling(packet.error())) {
-        write_error(channel_, packet.error());
-        co_await channel_.flush();
-      }
+      if (is_worth_telling(packet.error())) co_await end_with(packet.error());
       co_return;
     }
     bool go_on = co_await serve(*packet);

@@ -17,6 +17,7 @@
 #include "wire/protocol_server.h"
 #include "wire/result_writer.h"
 #include "wire/statement_parameters.h"
+#include "wire/tls/tls_stream.h"
 
 namespace commitd::wire {
 
@@ -46,30 +47,47 @@ class Connection final : public RegisteredConnection {
   void close_socket_when_killed();
   Task<bool> log_in();
   Task<Status> answer_greeting(Deadline deadline);
+  Task<Status> start_tls(std::shared_ptr<const TlsContext> context, Deadline deadline);
+  Status check_transport() const;
+  Status check_requirement(const sql::Account& account) const;
   Task<Status> authenticate(LoginAttempt attempt, const HandshakeResponse& request, Deadline deadline);
+  const ServerLimits& limits() const { return *context_.options.limits; }
+  Deadline login_deadline() const;
   Status check_limit() const;
+  Status take_place_of_user(const sql::Account& account);
 
+  // Errors about the packets themselves are told to the client; a connection that is gone just ends.
+  static bool is_worth_telling(const Error& error);
+  std::chrono::seconds apply_limits();  // gives wait_timeout
+  Task<Result<std::string>> next_command();
+  Task<void> end_with(const Error& error);
   Task<void> serve_commands();
   Task<bool> serve(std::string_view packet);  // false: the connection ends
 
   Task<void> use_database(std::string_view db);
-  Task<void> query(std::string_view sql);
+  Task<bool> query(std::string_view sql);
   Task<void> field_list(std::string_view arguments);
   Task<void> prepare(std::string_view sql);
-  Task<void> execute(std::string_view arguments);
+  Task<bool> execute(std::string_view arguments);
   void send_long_data(std::string_view arguments);
   void close_statement(std::string_view arguments);
   void reset_statement(std::string_view arguments);
   void set_option(std::string_view arguments);
   void statistics();
-  Task<void> kill_process(std::string_view arguments);
+  Task<bool> kill_process(std::string_view arguments);
   Task<bool> change_user(std::string_view arguments);
   Task<void> reset_connection();
   void register_replica(std::string_view arguments);
   Task<void> dump(std::string_view arguments, bool by_gtid);
 
+  Task<bool> refresh(std::string_view arguments);
+
+  sql::OkInfo ok_info() const;
   void write_ok();
-  bool deprecate_eof() const { return (capabilities_ & capability::kDeprecateEof) != 0; }
+  bool can(uint32_t capability) const { return (capabilities_ & capability) != 0; }
+  bool deprecate_eof() const { return can(capability::kDeprecateEof); }
+  // Closes the connection when what the client still had to send did not come.
+  Task<bool> finish(ResultWriter& writer);
 
   ConnectionContext& context_;
   Socket& socket_;
@@ -77,6 +95,7 @@ class Connection final : public RegisteredConnection {
   Entrance entrance_;
   uint32_t id_;
   uint32_t capabilities_ = 0;
+  TlsStream* tls_ = nullptr;  // the channel's stream, once it is one
   std::atomic<bool> is_operator_{false}, dumping_{false};
   std::unordered_map<uint32_t, StatementParameters> statements_;
   sql::Session session_;

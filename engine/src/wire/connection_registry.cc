@@ -36,9 +36,29 @@ void ConnectionRegistry::add(RegisteredConnection& connection) {
 void ConnectionRegistry::remove(RegisteredConnection& connection) {
   std::lock_guard lock(mutex_);
   connections_.erase(&connection);
+  leave_place(connection);
   for (Closing* closing : closings_) {
     if (closing->left.erase(&connection) != 0 && closing->left.empty()) closing->done.wake();
   }
+}
+
+bool ConnectionRegistry::take_place(RegisteredConnection& connection, const std::string& user,
+                                    uint32_t limit) {
+  std::lock_guard lock(mutex_);
+  leave_place(connection);
+  uint32_t& taken = users_[user];
+  if (limit != 0 && taken >= limit) return false;
+  ++taken;
+  connection.user_ = user;
+  return true;
+}
+
+// Under the mutex.
+void ConnectionRegistry::leave_place(RegisteredConnection& connection) {
+  auto found = users_.find(connection.user_);
+  if (connection.user_.empty() || found == users_.end()) return;
+  if (--found->second == 0) users_.erase(found);
+  connection.user_.clear();
 }
 
 uint32_t ConnectionRegistry::count() const {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -18,6 +20,10 @@ class RegisteredConnection {
   // Both from any thread.
   virtual void ask_to_end() = 0;
   virtual bool counts_as_client() const = 0;  // neither the operator nor a reader of the log
+
+ private:
+  friend class ConnectionRegistry;
+  std::string user_;  // whose place it has taken; the registry's
 };
 
 class ConnectionRegistry {
@@ -27,6 +33,9 @@ class ConnectionRegistry {
   void add(RegisteredConnection& connection);
   void remove(RegisteredConnection& connection);
   uint32_t count() const;
+  // Counts the connection among those of an account (and no longer among those of the one before it). False
+  // when that account has `limit` of them already; 0 = no limit.
+  bool take_place(RegisteredConnection& connection, const std::string& user, uint32_t limit);
 
   // Asks them to end and waits until they have, but not beyond the deadline. Connections that come later are
   // not its concern.
@@ -39,8 +48,11 @@ class ConnectionRegistry {
   };
   class ClosingEntry;
 
+  void leave_place(RegisteredConnection& connection);
+
   mutable std::mutex mutex_;
   std::unordered_set<RegisteredConnection*> connections_;
+  std::unordered_map<std::string, uint32_t> users_;
   std::vector<Closing*> closings_;
 };
 

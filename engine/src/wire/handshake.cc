@@ -11,6 +11,9 @@ namespace {
 
 constexpr uint8_t kProtocolVersion = 10;
 constexpr size_t kSaltInFirstPart = 8;
+constexpr size_t kTlsRequestSize = 32;
+constexpr uint32_t kLargestPacket = 1u << 30;
+constexpr uint8_t kUtf8mb4GeneralCi = 45;
 
 Error bad_handshake() {
   return make_error(er::kHandshake, "Bad handshake");
@@ -28,13 +31,48 @@ std::string_view last_string(ByteReader& in) {
   return in.take_rest();
 }
 
+std::map<std::string, std::string> attributes(ByteReader& in) {
+  std::map<std::string, std::string> result;
+  ByteReader pairs(in.lenenc_string());
+  while (!pairs.at_end()) {
+    std::string name(pairs.lenenc_string());
+    std::string value(pairs.lenenc_string());
+    if (!pairs.ok()) break;
+    result.emplace(std::move(name), std::move(value));
+  }
+  return result;
+}
+
 }  // namespace
+
+bool is_mariadb_binlog_reader(const HandshakeResponse& response) {
+  const auto client = response.attributes.find("_client_name"),
+             program = response.attributes.find("program_name");
+  if (client == response.attributes.end() || program == response.attributes.end()) return false;
+  return client->second == "libmariadb" &&
+         (program->second == "mysqlbinlog" || program->second == "mariadb-binlog");
+}
 
 uint32_t server_capabilities() {
   using namespace capability;
-  return kLongPassword | kFoundRows | kLongFlag | kConnectWithDb | kProtocol41 | kTransactions |
-         kSecureConnection | kMultiStatements | kMultiResults | kPsMultiResults | kPluginAuth |
-         kConnectAttrs | kPluginAuthLenenc | kDeprecateEof;
+  return kLongPassword | kFoundRows | kLongFlag | kConnectWithDb | kLocalFiles | kProtocol41 | kInteractive |
+         kTransactions | kSecureConnection | kMultiStatements | kMultiResults | kPsMultiResults |
+         kPluginAuth | kConnectAttrs | kPluginAuthLenenc | kSessionTrack | kDeprecateEof;
+}
+
+bool is_tls_request(std::string_view packet) {
+  ByteReader in(packet);
+  return packet.size() == kTlsRequestSize && (in.le32() & capability::kSsl) != 0;
+}
+
+std::string encode_tls_request(uint32_t capabilities) {
+  std::string packet;
+  ByteWriter out(packet);
+  out.le32(capabilities | capability::kSsl);
+  out.le32(kLargestPacket);
+  out.u8(kUtf8mb4GeneralCi);
+  out.zeros(23);
+  return packet;
 }
 
 std::string encode(const Greeting& greeting) {
@@ -98,9 +136,6 @@ Result<HandshakeResponse> decode_handshake_response(std::string_view packet) {
   response.collation = in.u8();
   in.skip(23);
   if (!in.ok() || !(response.capabilities & capability::kProtocol41)) return bad_handshake();
-  if ((response.capabilities & capability::kSsl) && in.at_end()) {
-    return make_error(er::kHandshake, "Bad handshake: this server does not offer TLS; connect without it");
-  }
   response.capabilities &= server_capabilities();
   response.user = in.nul_string();
   response.auth_response = auth_response(in, response.capabilities);
@@ -108,6 +143,8 @@ Result<HandshakeResponse> decode_handshake_response(std::string_view packet) {
     response.database = last_string(in);
   if ((response.capabilities & capability::kPluginAuth) && !in.at_end()) response.plugin = last_string(in);
   if (!in.ok()) return bad_handshake();
+  if ((response.capabilities & capability::kConnectAttrs) && !in.at_end())
+    response.attributes = attributes(in);
   return response;
 }
 

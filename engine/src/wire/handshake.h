@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -25,9 +26,17 @@ struct HandshakeResponse {
   uint32_t max_packet = 0;
   uint8_t collation = 45;
   std::string user, auth_response, database, plugin;
+  std::map<std::string, std::string> attributes;  // _client_name, program_name …
 };
 
-uint32_t server_capabilities();
+// MariaDB's mariadb-binlog refuses a server whose SELECT VERSION() starts with none of the majors it knows.
+bool is_mariadb_binlog_reader(const HandshakeResponse& response);
+
+uint32_t server_capabilities();  // without TLS
+
+// The short packet by which a client asks for TLS before it says who it is.
+bool is_tls_request(std::string_view packet);
+std::string encode_tls_request(uint32_t capabilities);
 
 std::string encode(const Greeting& greeting);
 Result<Greeting> decode_greeting(std::string_view packet);

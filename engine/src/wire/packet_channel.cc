@@ -13,8 +13,12 @@ namespace {
 
 constexpr size_t kHeaderSize = 4;
 constexpr size_t kScratchSize = 64 * 1024;
-constexpr size_t kLargestStep = 1 << 20;  // so that a header alone cannot make us reserve its whole claim
-constexpr size_t kKeptOutput = 1024;      // what an idle connection may keep of its output buffer
+// A long payload gets as much memory again as has come of it, within these: a header alone claims nothing.
+constexpr size_t kSmallestStep = 64 * 1024, kLargestStep = 1 << 20;
+constexpr size_t kLargestWrite = 256 * 1024;  // what one write time-out is for
+constexpr std::chrono::milliseconds kPatienceAtEnd{1000};
+constexpr size_t kLargestDrain = 64 << 20;
+constexpr size_t kKeptOutput = 1024;  // what an idle connection may keep of its output buffer
 
 // Where this thread's channels receive: idle sessions hold no buffer of their own.
 std::span<char> scratch() {
@@ -27,16 +31,51 @@ Error peer_gone() {
                     "Got an error reading communication packets: the peer closed the connection");
 }
 
+Error out_of_memory() {
+  return make_error(
+      er::kOutOfResources,
+      "Out of memory; check if mysqld or some other process uses all available memory; if not, "
+      "you may have to use 'ulimit' to allow mysqld to use more memory or you can add more swap "
+      "space");
+}
+
 }  // namespace
 
 PacketChannel::PacketChannel(std::unique_ptr<Stream> stream, uint32_t max_packet)
     : stream_(std::move(stream)), max_packet_(max_packet) {}
 
+void PacketChannel::change_stream(const Wrap& wrap) {
+  stream_ = wrap(std::move(stream_), std::exchange(input_, {}));
+}
+
+Task<void> PacketChannel::finish() {
+  co_await stream_->finish(Clock::now() + std::min(write_timeout_, kPatienceAtEnd));
+}
+
+Task<void> PacketChannel::drain(Deadline deadline) {
+  for (size_t left = kLargestDrain; left > 0;) {
+    std::span<char> buffer = scratch();
+    auto got = co_await stream_->read(buffer, deadline);
+    if (!got.ok() || *got == 0 || *got > left) co_return;
+    left -= *got;
+  }
+}
+
+Task<Status> PacketChannel::wait_for_packet(Deadline deadline) {
+  memory_.clear();
+  return need(1, deadline);
+}
+
+// Somebody who has begun a packet must go on with it.
+Deadline PacketChannel::next_step(Deadline deadline) const {
+  return std::min(deadline, Clock::now() + read_timeout_);
+}
+
 // Makes at least `bytes` available in input_.
 Task<Status> PacketChannel::need(size_t bytes, Deadline deadline) {
   while (input_.size() < bytes) {
     std::span<char> buffer = scratch();
-    auto got = co_await stream_->read(buffer, deadline);
+    auto got = co_await stream_->read(buffer, input_.empty() ? deadline : next_step(deadline));
     if (!got.ok()) co_return std::move(got).error();
     if (*got == 0) co_return peer_gone();
     input_.append(buffer.data(), *got);
@@ -59,8 +98,10 @@ Task<Status> PacketChannel::read_payload(size_t size, std::string& into, Deadlin
   size_t left = size - buffered;
   while (left > 0) {
     size_t start = into.size();
-    into.resize(start + std::min(left, kLargestStep));
-    auto got = co_await stream_->read(std::span(into).subspan(start), deadline);
+    const size_t step = std::min(left, std::clamp(start, kSmallestStep, kLargestStep));
+    if (!memory_.cover(start + step)) co_return out_of_memory();
+    into.resize(start + step);
+    auto got = co_await stream_->read(std::span(into).subspan(start), next_step(deadline));
     if (!got.ok()) co_return std::move(got).error();
     if (*got == 0) co_return peer_gone();
     into.resize(start + *got);
@@ -136,10 +177,20 @@ void PacketChannel::split_last_packet() {
 
 Task<Status> PacketChannel::flush() {
   if (output_.empty()) co_return Status();
+  if (!memory_.cover(output_.size())) {
+    output_ = std::string();
+    co_return out_of_memory();
+  }
   // Another coroutine may add packets while these are on their way.
   std::string sending = std::exchange(output_, {});
   sending_.store(true);
-  Status sent = co_await stream_->write(sending, Clock::now() + write_timeout_);
+  Status sent;
+  for (std::string_view rest = sending; sent.ok() && !rest.empty();) {
+    std::string_view piece = rest.substr(0, kLargestWrite);
+    rest.remove_prefix(piece.size());
+    const auto patience = hurried_.load() ? std::min(write_timeout_, kPatienceAtEnd) : write_timeout_;
+    sent = co_await stream_->write(piece, Clock::now() + patience);
+  }
   sending_.store(false);
   if (sent.ok() && output_.empty() && sending.capacity() <= kKeptOutput) {
     sending.clear();

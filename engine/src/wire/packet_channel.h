@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "base/memory_budget.h"
 #include "wire/channel.h"
 #include "wire/stream.h"
 
@@ -17,6 +19,8 @@ class PacketChannel final : public Channel {
   PacketChannel(std::unique_ptr<Stream> stream, uint32_t max_packet);
 
   Task<Result<std::string>> read_packet(Deadline deadline = kNoDeadline) override;
+  // Until something of the next packet has come. The read timeout is for what follows its first byte.
+  Task<Status> wait_for_packet(Deadline deadline);
   void write_packet(std::string_view payload) override;
   void write_packet(std::string_view head, std::string_view body) override;
   size_t buffered() const override { return output_.size(); }
@@ -27,13 +31,25 @@ class PacketChannel final : public Channel {
   void shutdown() override { stream_->shutdown(); }
   std::string peer_address() const override { return stream_->peer_address(); }
 
+  // From now on through another stream, made around the one so far. What came through that one and was not
+  // taken as a packet yet goes to `wrap`.
+  using Wrap = std::function<std::unique_ptr<Stream>(std::unique_ptr<Stream> inner, std::string received)>;
+  void change_stream(const Wrap& wrap);
+  Task<void> finish();
+  // Receives and drops what still comes, within bounds.
+  Task<void> drain(Deadline deadline);
+
   // A packet whose payload the caller appends to the returned buffer, up to end_packet().
   std::string& begin_packet();
   void end_packet();
 
+  // Any thread: from now on the peer gets little time to take what it is sent. Whoever calls this either sees
+  // a flush going on, or the flush sees the call.
+  void hurry() { hurried_.store(true); }
   // Any thread: whether a flush waits for the peer right now.
   bool sending() const { return sending_.load(); }
   void set_max_packet(uint32_t bytes) { max_packet_ = bytes; }
+  void set_read_timeout(std::chrono::milliseconds timeout) { read_timeout_ = timeout; }
   void set_write_timeout(std::chrono::milliseconds timeout) { write_timeout_ = timeout; }
 
  private:
@@ -42,6 +58,7 @@ class PacketChannel final : public Channel {
     uint8_t sequence;
   };
 
+  Deadline next_step(Deadline deadline) const;
   Task<Status> need(size_t bytes, Deadline deadline);
   Task<Result<Header>> read_header(Deadline deadline);
   Task<Status> read_payload(size_t size, std::string& into, Deadline deadline);
@@ -50,13 +67,15 @@ class PacketChannel final : public Channel {
 
   std::unique_ptr<Stream> stream_;
   uint32_t max_packet_;
-  std::chrono::milliseconds write_timeout_{60'000};  // MySQL's net_write_timeout
+  // Of a step of a packet, however many it takes: MySQL's net_read_timeout and net_write_timeout.
+  std::chrono::milliseconds read_timeout_{30'000}, write_timeout_{60'000};
   uint8_t sequence_ = 0;
   bool duplex_ = false;
   std::string input_;  // received, not yet taken; empty while the session is idle
   std::string output_;
   size_t packet_start_ = 0;
-  std::atomic<bool> sending_{false};
+  std::atomic<bool> sending_{false}, hurried_{false};
+  MemoryReservation memory_{MemoryUse::Network};  // of the packet that is read, then of what is sent
 };
 
 }  // namespace commitd::wire

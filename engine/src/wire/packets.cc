@@ -7,21 +7,51 @@ namespace commitd::wire {
 
 namespace {
 
-void write_ok_with_header(PacketChannel& channel, uint8_t header, const sql::OkInfo& info) {
+std::string encode(const sql::SessionChange& change) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  switch (change.what) {
+    case sql::SessionChange::What::SystemVariable:
+      out.lenenc_string(change.name);
+      break;
+    case sql::SessionChange::What::Gtids:
+      out.u8(0);  // the only encoding there is: text
+      break;
+    default:
+      break;
+  }
+  out.lenenc_string(change.value);
+  return bytes;
+}
+
+void write_changes(ByteWriter& out, std::span<const sql::SessionChange> changes) {
+  std::string bytes;
+  ByteWriter all(bytes);
+  for (const sql::SessionChange& change : changes) {
+    all.u8(static_cast<uint8_t>(change.what));
+    all.lenenc_string(encode(change));
+  }
+  out.lenenc_string(bytes);
+}
+
+void write_ok_with_header(PacketChannel& channel, uint8_t header, const sql::OkInfo& info,
+                          std::span<const sql::SessionChange> changes) {
   ByteWriter out(channel.begin_packet());
   out.u8(header);
   out.lenenc(info.affected_rows);
   out.lenenc(info.last_insert_id);
-  out.le16(info.server_status);
+  const bool changed = !changes.empty();
+  out.le16(static_cast<uint16_t>(info.server_status | (changed ? server_status::kSessionStateChanged : 0)));
   out.le16(info.warnings);
-  if (!info.info.empty()) out.lenenc_string(info.info);
+  if (changed || !info.info.empty()) out.lenenc_string(info.info);
+  if (changed) write_changes(out, changes);
   channel.end_packet();
 }
 
 }  // namespace
 
-void write_ok(PacketChannel& channel, const sql::OkInfo& info) {
-  write_ok_with_header(channel, kOkHeader, info);
+void write_ok(PacketChannel& channel, const sql::OkInfo& info, std::span<const sql::SessionChange> changes) {
+  write_ok_with_header(channel, kOkHeader, info, changes);
 }
 
 void write_error(PacketChannel& channel, const Error& error) {
@@ -34,8 +64,9 @@ void write_error(PacketChannel& channel, const Error& error) {
   channel.end_packet();
 }
 
-void write_eof(PacketChannel& channel, const sql::OkInfo& info, bool deprecate_eof) {
-  if (deprecate_eof) return write_ok_with_header(channel, kEofHeader, info);
+void write_eof(PacketChannel& channel, const sql::OkInfo& info, bool deprecate_eof,
+               std::span<const sql::SessionChange> changes) {
+  if (deprecate_eof) return write_ok_with_header(channel, kEofHeader, info, changes);
   ByteWriter out(channel.begin_packet());
   out.u8(kEofHeader);
   out.le16(info.warnings);

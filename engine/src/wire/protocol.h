@@ -12,7 +12,9 @@ inline constexpr uint32_t kLongPassword = 1u << 0;
 inline constexpr uint32_t kFoundRows = 1u << 1;
 inline constexpr uint32_t kLongFlag = 1u << 2;
 inline constexpr uint32_t kConnectWithDb = 1u << 3;
+inline constexpr uint32_t kLocalFiles = 1u << 7;
 inline constexpr uint32_t kProtocol41 = 1u << 9;
+inline constexpr uint32_t kInteractive = 1u << 10;
 inline constexpr uint32_t kSsl = 1u << 11;
 inline constexpr uint32_t kTransactions = 1u << 13;
 inline constexpr uint32_t kSecureConnection = 1u << 15;
@@ -22,6 +24,7 @@ inline constexpr uint32_t kPsMultiResults = 1u << 18;
 inline constexpr uint32_t kPluginAuth = 1u << 19;
 inline constexpr uint32_t kConnectAttrs = 1u << 20;
 inline constexpr uint32_t kPluginAuthLenenc = 1u << 21;
+inline constexpr uint32_t kSessionTrack = 1u << 23;
 inline constexpr uint32_t kDeprecateEof = 1u << 24;
 }  // namespace capability
 
@@ -30,9 +33,12 @@ enum class Command : uint8_t {
   InitDb = 2,
   Query = 3,
   FieldList = 4,
+  Refresh = 7,
   Shutdown = 8,
   Statistics = 9,
+  ProcessInfo = 10,
   ProcessKill = 12,
+  Debug = 13,
   Ping = 14,
   ChangeUser = 17,
   BinlogDump = 18,
@@ -50,6 +56,7 @@ enum class Command : uint8_t {
 namespace server_status {
 inline constexpr uint16_t kAutocommit = 2;
 inline constexpr uint16_t kMoreResults = 8;
+inline constexpr uint16_t kSessionStateChanged = 0x4000;
 }  // namespace server_status
 
 inline constexpr uint8_t kOkHeader = 0x00;
@@ -58,6 +65,7 @@ inline constexpr uint8_t kErrorHeader = 0xff;
 inline constexpr uint8_t kAuthMoreData = 0x01;
 inline constexpr uint8_t kAuthSwitch = 0xfe;
 inline constexpr uint8_t kNullCell = 0xfb;
+inline constexpr uint8_t kLocalFileRequest = 0xfb;
 
 inline constexpr uint16_t kBinaryCollation = 63;
 

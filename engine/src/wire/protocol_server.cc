@@ -8,6 +8,7 @@
 #include "base/error_codes.h"
 #include "wire/connection.h"
 #include "wire/packets.h"
+#include "wire/session_threads.h"
 
 namespace commitd::wire {
 
@@ -35,12 +36,15 @@ class ProtocolServer::Impl {
 
   Status listen();
   void stop_accepting();
+  void stop_threads() { threads_.stop(); }
   ConnectionRegistry& registry() { return registry_; }
 
  private:
   Status open(Result<UniqueFd> fd, Entrance entrance);
   Task<void> accept_on(Listener& listener);
   Task<void> serve(UniqueFd fd, Entrance entrance);
+  Task<void> refuse(UniqueFd fd, Error why);
+  void start_session(UniqueFd fd, Entrance entrance);
   bool is_full(Entrance entrance) const;
   Reactor& next_reactor() { return *reactors_[next_reactor_++ % reactors_.size()]; }
 
@@ -52,6 +56,7 @@ class ProtocolServer::Impl {
   Authenticator authenticator_;
   ConnectionContext context_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  SessionThreads threads_;  // ends before all that its sessions use
 };
 
 Status ProtocolServer::Impl::listen() {
@@ -92,22 +97,35 @@ Task<void> ProtocolServer::Impl::accept_on(Listener& listener) {
   for (;;) {
     UniqueFd fd = co_await acceptor.accept();
     if (!fd.valid()) co_return;
-    next_reactor().spawn(serve(std::move(fd), listener.entrance));
+    start_session(std::move(fd), listener.entrance);
   }
+}
+
+void ProtocolServer::Impl::start_session(UniqueFd fd, Entrance entrance) {
+  if (!options_.thread_per_connection) return next_reactor().spawn(serve(std::move(fd), entrance));
+  auto connection = std::make_shared<UniqueFd>(std::move(fd));
+  Status started =
+      threads_.start([this, connection, entrance] { return serve(std::move(*connection), entrance); });
+  if (!started.ok()) next_reactor().spawn(refuse(std::move(*connection), std::move(started).error()));
+}
+
+Task<void> ProtocolServer::Impl::refuse(UniqueFd fd, Error why) {
+  PacketChannel channel(socket_stream(std::make_unique<Socket>(std::move(fd))), kMaxPayload);
+  write_error(channel, why);
+  co_await channel.flush();
 }
 
 bool ProtocolServer::Impl::is_full(Entrance entrance) const {
-  return entrance != Entrance::Admin && registry_.count() >= options_.max_connections + kReservedPlaces;
+  return entrance != Entrance::Admin &&
+         registry_.count() >= options_.limits->max_connections.load() + kReservedPlaces;
 }
 
 Task<void> ProtocolServer::Impl::serve(UniqueFd fd, Entrance entrance) {
-  auto socket = std::make_unique<Socket>(std::move(fd));
   if (is_full(entrance)) {
-    PacketChannel channel(socket_stream(std::move(socket)), kMaxPayload);
-    write_error(channel, make_error(er::kConCount, "Too many connections"));
-    co_await channel.flush();
-    co_return;
+    Error full = make_error(er::kConCount, "Too many connections");
+    co_return co_await refuse(std::move(fd), std::move(full));
   }
+  auto socket = std::make_unique<Socket>(std::move(fd));
   Connection connection(context_, std::move(socket), ++last_id_, entrance);
   co_await connection.run();
 }
@@ -123,6 +141,9 @@ Status ProtocolServer::listen() {
 }
 void ProtocolServer::stop_accepting() {
   impl_->stop_accepting();
+}
+void ProtocolServer::stop_threads() {
+  impl_->stop_threads();
 }
 uint32_t ProtocolServer::session_count() const {
   return impl_->registry().count();

@@ -13,6 +13,8 @@
 #include "sql/account.h"
 #include "sql/session.h"
 #include "wire/replication_commands.h"
+#include "wire/server_limits.h"
+#include "wire/tls/tls_service.h"
 
 namespace commitd::wire {
 
@@ -22,10 +24,11 @@ struct ProtocolServerOptions {
   std::string socket_path;  // empty = none
   std::string admin_address = "127.0.0.1";
   uint16_t admin_port = 0;  // not subject to max_connections
-  uint32_t max_connections = 10000;
-  uint32_t max_allowed_packet = 64u << 20;
+  std::shared_ptr<ServerLimits> limits = std::make_shared<ServerLimits>();
   std::string server_version;
-  std::string private_key_directory;  // RSA key for caching_sha2_password, made at first start
+  bool thread_per_connection = false;  // thread_handling=one-thread-per-connection
+  TlsService* tls = nullptr;           // null = TLS is not offered
+  std::string private_key_directory;   // RSA key for caching_sha2_password, made at first start
 };
 
 class ProtocolServer {
@@ -36,6 +39,9 @@ class ProtocolServer {
 
   Status listen();  // binds and starts accepting
   void stop_accepting();
+  // Sessions on threads of their own that have not ended are ended where they wait. Those on the reactors end
+  // with them.
+  void stop_threads();
   // Asks every session to end (all, or all but the operator's and those of readers of the log) and waits for
   // them.
   enum class Which { All, Clients };

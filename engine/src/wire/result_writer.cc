@@ -1,8 +1,8 @@
 #include "wire/result_writer.h"
 
 #include "base/bytes.h"
+#include "base/error_codes.h"
 #include "wire/packets.h"
-#include "wire/protocol.h"
 
 namespace commitd::wire {
 
@@ -10,28 +10,77 @@ namespace {
 constexpr size_t kFlushAt = 32 * 1024;
 }
 
+std::string bit_bytes(const Value& value, uint32_t bits) {
+  if (value.kind() == Value::Kind::String) return value.as_string();
+  const uint64_t number =
+      value.kind() == Value::Kind::Int ? static_cast<uint64_t>(value.as_int()) : value.as_uint();
+  std::string bytes;
+  for (int at = static_cast<int>((bits + 7) / 8) - 1; at >= 0; --at)
+    bytes.push_back(static_cast<char>(number >> (8 * at)));
+  return bytes;
+}
+
 void ResultWriter::begin_rows(std::span<const sql::ResultColumn> columns) {
   ByteWriter(channel_.begin_packet()).lenenc(columns.size());
   channel_.end_packet();
   types_.clear();
+  lengths_.clear();
+  decimals_.clear();
   for (const sql::ResultColumn& column : columns) {
     write_column(channel_, column);
     types_.push_back(column.type);
+    lengths_.push_back(column.length);
+    decimals_.push_back(column.decimals);
   }
-  if (!deprecate_eof_) write_eof(channel_, {}, false);
+  if (!can(capability::kDeprecateEof)) write_eof(channel_, {}, false);
 }
 
 bool ResultWriter::wants_flush() const {
   return channel_.buffered() >= kFlushAt;
 }
 void ResultWriter::end_rows(const sql::OkInfo& info) {
-  write_eof(channel_, info, deprecate_eof_);
+  write_eof(channel_, info, can(capability::kDeprecateEof), session_.take_changes());
 }
 void ResultWriter::ok(const sql::OkInfo& info) {
-  write_ok(channel_, info);
+  write_ok(channel_, info, session_.take_changes());
 }
+
+// The client listens only when it has sent its file; one that does not come is finish()'s to report.
 void ResultWriter::error(const Error& error) {
-  write_error(channel_, error);
+  if (!file_received_.ok()) return;
+  if (receiving_file_) {
+    error_behind_file_ = error;
+  } else {
+    write_error(channel_, error);
+  }
+}
+
+Task<Status> ResultWriter::request_local_file(std::string_view name) {
+  if (!can(capability::kLocalFiles)) co_return sql::local_files_disabled();
+  ByteWriter out(channel_.begin_packet());
+  out.u8(kLocalFileRequest);
+  out.bytes(name);
+  channel_.end_packet();
+  COMMITD_CO_RETURN_IF_ERROR(co_await channel_.flush());
+  receiving_file_ = true;
+  co_return Status();
+}
+
+Task<Result<std::string>> ResultWriter::read_local_file() {
+  if (!receiving_file_) co_return std::string();
+  auto piece = co_await channel_.read_packet(Clock::now() + session_.limits().net_read_timeout);
+  if (!piece.ok() || piece->empty()) receiving_file_ = false;
+  if (!piece.ok()) file_received_ = piece.error();
+  co_return piece;
+}
+
+Task<Status> ResultWriter::finish() {
+  while (receiving_file_) {
+    [[maybe_unused]] auto dropped = co_await read_local_file();
+  }
+  if (!file_received_.ok()) co_return file_received_;
+  if (error_behind_file_) write_error(channel_, *error_behind_file_);
+  co_return Status();
 }
 
 }  // namespace commitd::wire

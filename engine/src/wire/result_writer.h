@@ -2,17 +2,20 @@
 // into the output buffer.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sql/result_sink.h"
+#include "sql/session.h"
 #include "wire/packet_channel.h"
+#include "wire/protocol.h"
 
 namespace commitd::wire {
 
 class ResultWriter : public sql::ResultSink {
  public:
-  ResultWriter(PacketChannel& channel, bool deprecate_eof)
-      : channel_(channel), deprecate_eof_(deprecate_eof) {}
+  ResultWriter(PacketChannel& channel, sql::Session& session, uint32_t capabilities)
+      : channel_(channel), session_(session), capabilities_(capabilities) {}
 
   void begin_rows(std::span<const sql::ResultColumn> columns) override;
   bool wants_flush() const override;
@@ -21,13 +24,30 @@ class ResultWriter : public sql::ResultSink {
   void ok(const sql::OkInfo& info) override;
   void error(const Error& error) override;
 
+  Task<Status> request_local_file(std::string_view name) override;
+  Task<Result<std::string>> read_local_file() override;
+  // After the statement: a file that was not read to its end is received and dropped, and the error that
+  // ended it is written. An error when the file did not come: the connection cannot go on.
+  Task<Status> finish();
+
  protected:
   PacketChannel& channel_;
   std::vector<FieldType> types_;
+  std::vector<uint32_t> lengths_;
+  std::vector<uint8_t> decimals_;
 
  private:
-  bool deprecate_eof_;
+  bool can(uint32_t capability) const { return (capabilities_ & capability) != 0; }
+
+  sql::Session& session_;
+  uint32_t capabilities_;
+  bool receiving_file_ = false;
+  Status file_received_;
+  std::optional<Error> error_behind_file_;
 };
+
+// A BIT value as it is sent: the bytes that its column's bits take, the highest first.
+std::string bit_bytes(const Value& value, uint32_t bits);
 
 class TextResultWriter final : public ResultWriter {
  public:

@@ -107,9 +107,10 @@ TEST(Robustness, ExecutionsWithGarbageParametersAreErrorsNotCrashes) {
 }
 
 TEST(Robustness, APacketBeyondTheLimitIsRefusedBeforeItIsRead) {
-  TestServer server(100, 1 << 20);
+  TestServer server;
   RawConnection connection(server.port());
   ASSERT_FALSE(connection.log_in("echo", "echo").empty());
+  ASSERT_FALSE(connection.command(static_cast<uint8_t>(Command::Query), "max_packet 1048576").empty());
   std::string header;
   ByteWriter out(header);
   out.le24(2 << 20);

@@ -107,7 +107,7 @@ Value decode_value(ByteReader& in, ParameterType type) {
 
 void StatementParameters::add_long_data(uint16_t parameter, std::string_view piece, size_t max_size) {
   std::string& data = long_data_[parameter];
-  if (data.size() + piece.size() > max_size) {
+  if (data.size() + piece.size() > max_size || !memory_.add(piece.size())) {
     long_data_too_large_ = true;
     return;
   }
@@ -117,6 +117,7 @@ void StatementParameters::add_long_data(uint16_t parameter, std::string_view pie
 void StatementParameters::reset_long_data() {
   long_data_.clear();
   long_data_too_large_ = false;
+  memory_.clear();
 }
 
 Result<std::vector<Value>> StatementParameters::decode(std::string_view packet, size_t parameter_count) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "base/result.h"
 #include "base/value.h"
 
@@ -30,6 +31,7 @@ class StatementParameters {
   std::vector<ParameterType> types_;
   std::map<uint16_t, std::string> long_data_;
   bool long_data_too_large_ = false;
+  MemoryReservation memory_{MemoryUse::Network};
 };
 
 }  // namespace commitd::wire

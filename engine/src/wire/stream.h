@@ -1,4 +1,4 @@
-// The bytes under a packet channel. A TLS stream would wrap another one.
+// The bytes under a packet channel: a socket, or TLS (tls/) around one.
 #pragma once
 
 #include <memory>
@@ -20,6 +20,8 @@ class Stream {
   // and the return.
   virtual Task<Result<size_t>> read(std::span<char> into, Deadline deadline) = 0;
   virtual Task<Status> write(std::string_view bytes, Deadline deadline) = 0;
+  // Nothing more will be written: says so to the peer where the stream has a way to.
+  virtual Task<void> finish(Deadline) { co_return; }
   virtual void shutdown() = 0;
   virtual std::string peer_address() const = 0;
 };

@@ -26,18 +26,32 @@ std::string float_text(double value) {
   return Value::real(std::strtod(rounded, nullptr)).to_text();
 }
 
-void append_cell(ByteWriter& out, const Value& value, FieldType type) {
+void append_unsigned(ByteWriter& out, const Value& value, FieldType type, uint32_t length) {
+  if (type == FieldType::Bit) return out.lenenc_string(bit_bytes(value, length));
+  if (type == FieldType::Year) return out.lenenc_string(fmt::format("{:04}", value.as_uint()));
+  append_integer(out, value.as_uint());
+}
+
+// A number of digits behind the point is announced for some results only (PI(), DOUBLE(8,2)).
+std::string double_text(const Value& value, FieldType type, uint8_t decimals) {
+  constexpr uint8_t kAsManyAsNeeded = 31;
+  if (type == FieldType::Float) return float_text(value.as_double());
+  const bool fixed = type == FieldType::Double && decimals < kAsManyAsNeeded;
+  return fixed ? fmt::format("{:.{}f}", value.as_double(), decimals) : value.to_text();
+}
+
+void append_cell(ByteWriter& out, const Value& value, FieldType type, uint32_t length, uint8_t decimals) {
   switch (value.kind()) {
     case Value::Kind::Null:
       return out.u8(kNullCell);
     case Value::Kind::Int:
       return append_integer(out, value.as_int());
     case Value::Kind::UInt:
-      return append_integer(out, value.as_uint());
+      return append_unsigned(out, value, type, length);
     case Value::Kind::String:
       return out.lenenc_string(value.as_string());
     case Value::Kind::Double:
-      return out.lenenc_string(type == FieldType::Float ? float_text(value.as_double()) : value.to_text());
+      return out.lenenc_string(double_text(value, type, decimals));
     case Value::Kind::Decimal:
     case Value::Kind::Temporal:
       return out.lenenc_string(value.to_text());
@@ -48,7 +62,8 @@ void append_cell(ByteWriter& out, const Value& value, FieldType type) {
 
 void TextResultWriter::row(std::span<const Value> values) {
   ByteWriter out(channel_.begin_packet());
-  for (size_t i = 0; i < values.size(); ++i) append_cell(out, values[i], types_[i]);
+  for (size_t i = 0; i < values.size(); ++i)
+    append_cell(out, values[i], types_[i], lengths_[i], decimals_[i]);
   channel_.end_packet();
 }
 

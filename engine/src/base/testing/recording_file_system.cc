@@ -9,6 +9,10 @@ namespace {
 
 constexpr uint64_t kSector = 512;
 
+std::string directory_of(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
+
 }  // namespace
 
 struct RecordingFileSystem::Operation {
@@ -16,7 +20,7 @@ struct RecordingFileSystem::Operation {
   int inode = 0;
   uint64_t offset = 0;   // Write; the new size of Truncate
   std::string data;      // Write
-  std::string path, to;  // Create, Rename, Remove
+  std::string path, to;  // Create, Rename, Remove; path of SyncDirectory
 };
 
 struct RecordingFileSystem::Disk {
@@ -54,6 +58,17 @@ struct RecordingFileSystem::Disk {
       case Kind::SyncDirectory:
         break;
     }
+  }
+
+  void forget_unnamed_files() {
+    std::map<int, std::string> named;
+    for (const auto& [name, inode] : names) named[inode] = std::move(content[inode]);
+    content = std::move(named);
+  }
+
+  void apply_cut(const Operation& operation, std::mt19937& random) {
+    write(operation.inode, operation.offset,
+          std::string_view(operation.data).substr(0, random() % (operation.data.size() + 1)));
   }
 
   // The sectors of an unsynced write reach the disk in any order.
@@ -161,9 +176,9 @@ Status RecordingFileSystem::remove(const std::string& path) {
   return {};
 }
 
-Status RecordingFileSystem::sync_directory(const std::string&) {
+Status RecordingFileSystem::sync_directory(const std::string& path) {
   std::lock_guard lock(mutex_);
-  add({Operation::Kind::SyncDirectory, 0, 0, {}, {}, {}});
+  if (!lying_about_directories_) add({Operation::Kind::SyncDirectory, 0, 0, {}, path, {}});
   return {};
 }
 
@@ -175,7 +190,7 @@ Result<std::vector<std::string>> RecordingFileSystem::list(const std::string& pa
   std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   for (const auto& [name, inode] : now_->names) {
-    if (name.starts_with(path + "/")) names.push_back(name.substr(path.size() + 1));
+    if (directory_of(name) == path) names.push_back(name.substr(path.size() + 1));
   }
   return names;
 }
@@ -183,6 +198,12 @@ Result<std::vector<std::string>> RecordingFileSystem::list(const std::string& pa
 bool RecordingFileSystem::exists(const std::string& path) {
   std::lock_guard lock(mutex_);
   return now_->names.contains(path);
+}
+
+void RecordingFileSystem::start_recording() {
+  std::lock_guard lock(mutex_);
+  *base_ = *now_;
+  operations_.clear();
 }
 
 size_t RecordingFileSystem::steps() const {
@@ -196,40 +217,81 @@ std::unique_ptr<RecordingFileSystem> RecordingFileSystem::after_crash(size_t ste
   std::mt19937 random(seed);
   // For each operation: has a sync behind it, but before the crash, made it durable?
   std::map<int, size_t> data_synced;
-  size_t names_synced = 0;
+  std::map<std::string, size_t> names_kept_to;  // by directory
   for (size_t i = 0; i < step; ++i) {
     if (operations_[i].kind == Operation::Kind::SyncData) data_synced[operations_[i].inode] = i;
-    if (operations_[i].kind == Operation::Kind::SyncDirectory) names_synced = i;
+    if (operations_[i].kind == Operation::Kind::SyncDirectory) names_kept_to[operations_[i].path] = i;
+    if (!operations_[i].path.empty()) names_kept_to.try_emplace(directory_of(operations_[i].path), 0);
   }
-  // Directory changes go through a journal: what survives of them is a prefix.
-  size_t names_kept_to = step;
-  if (loss == Loss::DropAll) names_kept_to = names_synced;
-  if (loss == Loss::Random) names_kept_to = names_synced + random() % (step - names_synced + 1);
+  // Changes of a directory go through a journal: what survives of them is a prefix.
+  for (auto& [directory, kept_to] : names_kept_to) {
+    if (loss == Loss::KeepAll) kept_to = step;
+    if (loss == Loss::Random) kept_to += random() % (step - kept_to + 1);
+  }
 
+  const std::set<int> appended = appended_inodes(step);
+  std::set<int> cut_off;  // of those: the first loss was before
   auto result = std::make_unique<RecordingFileSystem>();
+  result->append_only_directory_ = append_only_directory_;
   *result->now_ = *base_;
   for (size_t i = 0; i < step; ++i) {
     const Operation& operation = operations_[i];
     const bool is_data =
         operation.kind == Operation::Kind::Write || operation.kind == Operation::Kind::Truncate;
     if (!is_data) {
-      if (i < names_kept_to || operation.kind == Operation::Kind::SyncData) result->now_->apply(operation);
+      const bool is_sync =
+          operation.kind == Operation::Kind::SyncData || operation.kind == Operation::Kind::SyncDirectory;
+      if (!is_sync && i < names_kept_to[directory_of(operation.path)]) result->now_->apply(operation);
       continue;
     }
     const auto synced = data_synced.find(operation.inode);
     const bool durable = synced != data_synced.end() && i < synced->second;
+    if (cut_off.contains(operation.inode)) continue;
     const unsigned choice = loss == Loss::KeepAll || durable ? 0 : loss == Loss::DropAll ? 1 : random() % 3;
     if (choice == 0) result->now_->apply(operation);
-    if (choice == 2 && operation.kind == Operation::Kind::Write) result->now_->apply_torn(operation, random);
+    const bool in_order = choice != 0 && appended.contains(operation.inode);
+    if (in_order) cut_off.insert(operation.inode);
+    if (choice == 2 && operation.kind == Operation::Kind::Write) {
+      if (in_order) {
+        result->now_->apply_cut(operation, random);
+      } else {
+        result->now_->apply_torn(operation, random);
+      }
+    }
   }
+  result->now_->forget_unnamed_files();
   result->now_->next_inode = now_->next_inode;
   *result->base_ = *result->now_;
   return result;
 }
 
+std::set<int> RecordingFileSystem::appended_inodes(size_t step) const {
+  std::set<int> inodes;
+  if (append_only_directory_.empty()) return inodes;
+  for (const auto& [name, inode] : base_->names) {
+    if (directory_of(name) == append_only_directory_) inodes.insert(inode);
+  }
+  for (size_t i = 0; i < step; ++i) {
+    const Operation& operation = operations_[i];
+    if (operation.kind == Operation::Kind::Create && directory_of(operation.path) == append_only_directory_)
+      inodes.insert(operation.inode);
+  }
+  return inodes;
+}
+
+void RecordingFileSystem::appends_survive_in_order(const std::string& directory) {
+  std::lock_guard lock(mutex_);
+  append_only_directory_ = directory;
+}
+
 void RecordingFileSystem::lie_about_sync(bool on) {
   std::lock_guard lock(mutex_);
   lying_ = on;
+}
+
+void RecordingFileSystem::lie_about_directory_syncs(bool on) {
+  std::lock_guard lock(mutex_);
+  lying_about_directories_ = on;
 }
 
 void RecordingFileSystem::fail_next_syncs(int count) {
@@ -251,6 +313,30 @@ std::string RecordingFileSystem::content(const std::string& path) const {
   std::lock_guard lock(mutex_);
   const auto found = now_->names.find(path);
   return found == now_->names.end() ? "" : now_->content.at(found->second);
+}
+
+std::map<std::string, std::string> RecordingFileSystem::every_file() const {
+  std::lock_guard lock(mutex_);
+  std::map<std::string, std::string> files;
+  Disk disk = *base_;
+  const auto gather = [&] {
+    for (const auto& [name, inode] : disk.names) files[name] = now_->content.at(inode);
+  };
+  gather();
+  for (const Operation& operation : operations_) {
+    if (operation.kind == Operation::Kind::Remove) gather();
+    if (operation.kind != Operation::Kind::Write) disk.apply(operation);
+  }
+  gather();
+  return files;
+}
+
+void RecordingFileSystem::put_file(const std::string& path, std::string_view content) {
+  std::lock_guard lock(mutex_);
+  const int inode = now_->next_inode++;
+  now_->names[path] = inode;
+  now_->content[inode] = content;
+  *base_ = *now_;
 }
 
 void RecordingFileSystem::overwrite(const std::string& path, uint64_t offset, std::string_view bytes) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@
 namespace commitd::testing {
 
 // What becomes of writes and directory changes that were not synced when the crash came.
-enum class Loss { KeepAll, DropAll, Random /* each kept, dropped or torn into sectors */ };
+enum class Loss { KeepAll, DropAll, Random /* each kept, dropped or torn */ };
 
 class RecordingFileSystem final : public FileSystem {
  public:
@@ -31,19 +32,30 @@ class RecordingFileSystem final : public FileSystem {
   bool exists(const std::string& path) override;
 
   // --- the record ---
+  // What is there now is durable and no part of the record.
+  void start_recording();
   // Number of operations so far. Crash points are 0 … steps().
   size_t steps() const;
   // The file system a machine would come up with after a crash behind the first `step` operations. It records
-  // anew.
+  // anew. A name lasts only when its own directory was synced, contents only when the file was.
   std::unique_ptr<RecordingFileSystem> after_crash(size_t step, Loss loss, unsigned seed) const;
 
+  // Of a torn write any sectors survive, in front of others that do not. Not in this directory: its files are
+  // only appended to, and keep a prefix of what was appended, cut anywhere. ext4 and XFS promise that much
+  // (a file's size grows behind its data), and RocksDB relies on it for its MANIFEST.
+  void appends_survive_in_order(const std::string& directory);
+
   // --- misbehaviour ---
-  void lie_about_sync(bool on);     // data syncs report success and do nothing
-  void fail_next_syncs(int count);  // sync_data() fails
+  void lie_about_sync(bool on);             // data syncs report success and do nothing
+  void lie_about_directory_syncs(bool on);  // the same for directories
+  void fail_next_syncs(int count);          // sync_data() fails
   void fail_writes_beyond(
       uint64_t total);  // no space left once so many bytes were written; half of the failing write arrives
   size_t data_syncs() const;
   std::string content(const std::string& path) const;
+  // Every file that ever had a name, removed ones too, with its last content.
+  std::map<std::string, std::string> every_file() const;
+  void put_file(const std::string& path, std::string_view content);  // no part of the record
   void overwrite(const std::string& path, uint64_t offset, std::string_view bytes);
 
  private:
@@ -56,11 +68,14 @@ class RecordingFileSystem final : public FileSystem {
   Status do_sync(int inode);
   void add(Operation operation);
 
+  std::set<int> appended_inodes(size_t step) const;
+
   mutable std::mutex mutex_;
+  std::string append_only_directory_;
   std::vector<Operation> operations_;
   std::unique_ptr<Disk> now_;
   std::unique_ptr<Disk> base_;  // what was there before the first operation
-  bool lying_ = false;
+  bool lying_ = false, lying_about_directories_ = false;
   int failing_syncs_ = 0;
   size_t data_syncs_ = 0;
   uint64_t written_ = 0, space_ = UINT64_MAX;

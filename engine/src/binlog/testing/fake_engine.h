@@ -4,14 +4,18 @@
 
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "base/error_codes.h"
 #include "binlog/commit_pipeline.h"
 #include "binlog/events.h"
 #include "storage/engine.h"
+#include "storage/write_set_codec.h"
 
 namespace commitd::binlog::testing {
 
@@ -21,6 +25,7 @@ class FakeEngine final : public storage::Engine {
     storage::CommitPoint point;
     std::vector<std::string> keys;  // of every transaction, in the order they came
     std::vector<size_t> batch_sizes;
+    std::map<Gtid, std::string> prepared;  // with a log of its own
   };
   FakeEngine() = default;
   explicit FakeEngine(State state) : state_(std::move(state)) {}
@@ -34,8 +39,53 @@ class FakeEngine final : public storage::Engine {
     }
     state_.batch_sizes.push_back(transactions.size());
     state_.point = point;
+    std::erase_if(state_.prepared, [&](const auto& one) { return point.executed.contains(one.first); });
     if (on_commit) on_commit(state_);
     return {};
+  }
+  // As an engine whose own log is synced at once. `on_commit` hears of every change.
+  bool own_log = false;  // set before use
+  bool has_own_log() const override { return own_log; }
+  std::string prepare(const WriteSet& writes) override { return encode_write_set(writes); }
+  Status prepare_ordered(std::span<const storage::PreparedTransaction> group) override {
+    std::lock_guard lock(mutex_);
+    for (const auto& transaction : group) state_.prepared[transaction.gtid] = transaction.record;
+    if (on_commit) on_commit(state_);
+    return {};
+  }
+  Status rollback(std::span<const Gtid> transactions) override {
+    std::lock_guard lock(mutex_);
+    for (const Gtid& gtid : transactions) state_.prepared.erase(gtid);
+    return {};
+  }
+  std::vector<Gtid> recover() override {
+    std::lock_guard lock(mutex_);
+    std::vector<Gtid> all;
+    for (const auto& [gtid, record] : state_.prepared) all.push_back(gtid);
+    return all;
+  }
+  Result<std::optional<WriteSet>> prepared_writes(const Gtid& gtid) override {
+    std::lock_guard lock(mutex_);
+    const auto found = state_.prepared.find(gtid);
+    if (found == state_.prepared.end()) return std::optional<WriteSet>();
+    return std::optional(*decode_write_set(found->second));
+  }
+
+  void before_persisting(std::function<Status()> sync) override {
+    std::lock_guard lock(mutex_);
+    sync_binlog_ = std::move(sync);
+  }
+  // What would be there after a crash from now on.
+  State persist() {
+    std::function<Status()> sync;
+    State state;
+    {
+      std::lock_guard lock(mutex_);
+      sync = sync_binlog_;
+      state = state_;
+    }
+    EXPECT_TRUE(sync().ok());
+    return state;
   }
   std::function<void(const State&)> on_commit;  // set before use
   storage::CommitPoint replay_position() const override {
@@ -73,6 +123,7 @@ class FakeEngine final : public storage::Engine {
   mutable std::mutex mutex_;
   std::condition_variable unblocked_;
   State state_;
+  std::function<Status()> sync_binlog_;
   bool blocked_ = false, failing_ = false;
 };
 

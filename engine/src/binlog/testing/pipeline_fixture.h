@@ -145,6 +145,7 @@ class Server {
     options.directory = "d";
     options.server_version = "8.4.0-commitd";
     options.max_file_size = max_file_size;
+    options.prefill_bytes = prefill_bytes;
     auto log = Log::open(fs_, options, engine.replay_position().position, &report);
     if (!log) return std::move(log).error();
     pipeline = std::make_unique<CommitPipeline>(std::move(*log), report, engine, applier, options_);
@@ -176,6 +177,7 @@ class Server {
   std::unique_ptr<CommitPipeline> pipeline;
   const TableDef table = orders_table();
   uint64_t max_file_size = 1 << 30;
+  uint64_t prefill_bytes = 0;
 
  private:
   commitd::testing::RecordingFileSystem& fs_;

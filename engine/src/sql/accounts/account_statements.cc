@@ -1,5 +1,6 @@
 #include "sql/accounts/account_statements.h"
 
+#include <charconv>
 #include <map>
 
 #include "base/error_codes.h"
@@ -30,6 +31,17 @@ std::string hexadecimal(std::string_view bytes) {
   return out;
 }
 
+std::string_view require_text(TlsRequirement require) {
+  switch (require) {
+    case TlsRequirement::Tls:
+      return " REQUIRE SSL";
+    case TlsRequirement::Certificate:
+      return " REQUIRE X509";
+    default:
+      return " REQUIRE NONE";
+  }
+}
+
 std::string identified(const AccountRecord& account) {
   std::string out = " IDENTIFIED WITH " + quoted(account.plugin);
   return account.auth_string.empty() ? out : out + " AS " + hexadecimal(account.auth_string);
@@ -37,12 +49,15 @@ std::string identified(const AccountRecord& account) {
 
 class Planner {
  public:
-  Planner(Accounts& accounts, const AccountRecord* current, Diagnostics& diagnostics)
-      : accounts_(accounts), current_(current), diagnostics_(diagnostics) {}
+  Planner(Accounts& accounts, const AccountRecord* current, std::string_view default_db,
+          Diagnostics& diagnostics)
+      : accounts_(accounts), current_(current), default_db_(default_db), diagnostics_(diagnostics) {}
 
   Status create_or_alter(const ast::UserStatement& statement);
   Status drop(const ast::UserStatement& statement);
   Status grant(const ast::GrantStatement& statement);
+  Status change_privileges(AccountRecord& account, const ast::GrantStatement& statement,
+                           const std::string& db) const;
   AccountEffect finish(std::string_view fallback_text);
 
  private:
@@ -58,6 +73,7 @@ class Planner {
 
   Accounts& accounts_;
   const AccountRecord* current_;
+  std::string_view default_db_;
   Diagnostics& diagnostics_;
   AccountEffect effect_;
   std::vector<std::function<void()>> publish_;
@@ -73,6 +89,21 @@ Result<Planner::Name> Planner::resolve(const ast::AccountName& name) const {
   }
   if (!current_) return make_error(er::kCannotUser, "There is no current user here");
   return Name(current_->user, current_->host);
+}
+
+// What clients of MariaDB send in SET PASSWORD (mysqladmin password): the hash of mysql_native_password, in
+// its text form. nullopt for anything else, which is a password.
+std::optional<std::string> native_hash(std::string_view text) {
+  constexpr size_t kDigits = 40;
+  if (text.size() != kDigits + 1 || text[0] != '*') return std::nullopt;
+  std::string bytes;
+  for (size_t i = 1; i < text.size(); i += 2) {
+    uint8_t byte = 0;
+    const auto [end, problem] = std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
+    if (problem != std::errc() || end != text.data() + i + 2) return std::nullopt;
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
 }
 
 Status Planner::authenticate(AccountRecord& account, const ast::AccountSpec& spec) const {
@@ -106,10 +137,18 @@ Status Planner::create_or_alter(const ast::UserStatement& statement) {
     account.user = name->first;
     account.host = name->second;
     COMMITD_RETURN_IF_ERROR(authenticate(account, spec));
+    if (statement.kind == StatementKind::SetPassword) {
+      if (auto hash = native_hash(spec.password)) {
+        account.plugin = "mysql_native_password";
+        account.auth_string = *std::move(hash);
+      }
+    }
     if (statement.locked) account.locked = *statement.locked;
+    if (statement.require) account.require = *statement.require;
     log(verb, account_text(account) + identified(account));
     put(std::move(account));
   }
+  if (statement.require && !effect_.logged.empty()) effect_.logged += require_text(*statement.require);
   if (statement.locked && !effect_.logged.empty())
     effect_.logged += *statement.locked ? " ACCOUNT LOCK" : " ACCOUNT UNLOCK";
   return {};
@@ -134,17 +173,25 @@ Status Planner::drop(const ast::UserStatement& statement) {
 }
 
 Result<Privileges> granted(const ast::GrantStatement& statement) {
+  const bool on_table = !statement.table.empty();
+  const Privileges all = statement.global ? privilege::kAllGlobal
+                         : on_table       ? privilege::kAllOnTable
+                                          : privilege::kAllOnDatabase;
   Privileges privileges = statement.with_grant_option ? privilege::kGrantOption : 0;
   for (std::string_view name : statement.privileges) {
-    if (name == "ALL" || name == "ALL PRIVILEGES") {
-      privileges |= statement.global ? privilege::kAllGlobal : privilege::kAllOnDatabase;
+    if (name == "ALL") {
+      privileges |= all;
       continue;
     }
     auto bit = privilege::parse(name);
     if (!bit)
       return make_error(er::kNotSupportedYet,
                         "This version of commitd doesn't yet support the privilege '{}'", name);
-    if (!statement.global && (*bit & ~(privilege::kAllOnDatabase | privilege::kGrantOption))) {
+    if (!statement.global && (*bit & ~(all | privilege::kGrantOption))) {
+      if (on_table)
+        return make_error(1144,
+                          "Illegal GRANT/REVOKE command; please consult the manual to see which privileges "
+                          "can be used");
       return make_error(1221, "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES");
     }
     privileges |= *bit;
@@ -152,31 +199,80 @@ Result<Privileges> granted(const ast::GrantStatement& statement) {
   return privileges;
 }
 
-Status Planner::grant(const ast::GrantStatement& statement) {
-  if (!statement.table.empty()) {
-    return make_error(
-        er::kNotSupportedYet,
-        "This version of commitd doesn't yet support 'privileges on single tables': grant them on {}.*",
-        statement.db);
+std::string quoted_name(std::string_view name) {
+  std::string out = "`";
+  for (char c : name) out += c == '`' ? "``" : std::string(1, c);
+  return out + "`";
+}
+
+Error no_such_grant(const ast::GrantStatement& statement, std::string_view user, std::string_view host) {
+  if (statement.table.empty())
+    return make_error(1141, "There is no such grant defined for user '{}' on host '{}'", user, host);
+  return make_error(1147, "There is no such grant defined for user '{}' on host '{}' on table '{}'", user,
+                    host, statement.table);
+}
+
+// Which of an account's sets of privileges the statement is about. `db` is the database named or meant.
+Privileges& held_privileges(AccountRecord& account, const ast::GrantStatement& statement,
+                            const std::string& db) {
+  if (statement.global) return account.global;
+  if (statement.table.empty()) return account.databases[db];
+  return account.tables[{db, std::string(statement.table)}];
+}
+
+// With the database and the accounts named, so that it means the same wherever it is replayed.
+std::string logged_grant(const ast::GrantStatement& statement, const std::string& db,
+                         const std::string& accounts) {
+  std::string privileges;
+  for (std::string_view name : statement.privileges)
+    privileges += fmt::format("{}{}", privileges.empty() ? "" : ", ", name);
+  std::string object;
+  if (!statement.everything) {
+    object = " ON " + (statement.global ? "*.*"
+                                        : quoted_name(db) + "." +
+                                              (statement.table.empty() ? "*" : quoted_name(statement.table)));
+  }
+  return fmt::format("{} {}{} {} {}{}", statement.revoke ? "REVOKE" : "GRANT", privileges, object,
+                     statement.revoke ? "FROM" : "TO", accounts,
+                     statement.with_grant_option ? " WITH GRANT OPTION" : "");
+}
+
+Status Planner::change_privileges(AccountRecord& account, const ast::GrantStatement& statement,
+                                  const std::string& db) const {
+  if (statement.everything) {
+    account.global = 0;
+    account.databases.clear();
+    account.tables.clear();
+    return {};
   }
   auto privileges = granted(statement);
   if (!privileges.ok()) return std::move(privileges).error();
+  Privileges& held = held_privileges(account, statement, db);
+  if (statement.revoke && !statement.global && held == 0)
+    return no_such_grant(statement, account.user, account.host);
+  held = statement.revoke ? held & ~*privileges : held | *privileges;
+  std::erase_if(account.databases, [](const auto& entry) { return entry.second == 0; });
+  std::erase_if(account.tables, [](const auto& entry) { return entry.second == 0; });
+  return {};
+}
+
+Status Planner::grant(const ast::GrantStatement& statement) {
+  const std::string db(statement.db.empty() ? default_db_ : statement.db);
+  if (db.empty() && !statement.global && !statement.everything)
+    return make_error(er::kNoDb, "No database selected");
+  std::string accounts;
   for (const auto& account_name : statement.accounts) {
     auto name = resolve(account_name);
     if (!name.ok()) return std::move(name).error();
     AccountPtr existing = accounts_.record(name->first, name->second);
-    if (!existing) {
-      if (statement.revoke)
-        return make_error(1141, "There is no such grant defined for user '{}' on host '{}'", name->first,
-                          name->second);
-      return make_error(1410, "You are not allowed to create a user with GRANT");
-    }
+    if (!existing && statement.revoke) return no_such_grant(statement, name->first, name->second);
+    if (!existing) return make_error(1410, "You are not allowed to create a user with GRANT");
     AccountRecord account = *existing;
-    Privileges& held = statement.global ? account.global : account.databases[std::string(statement.db)];
-    held = statement.revoke ? held & ~*privileges : held | *privileges;
-    if (!statement.global && held == 0) account.databases.erase(std::string(statement.db));
+    COMMITD_RETURN_IF_ERROR(change_privileges(account, statement, db));
+    accounts += (accounts.empty() ? "" : ", ") + account_text(account);
     put(std::move(account));
   }
+  effect_.logged = logged_grant(statement, db, accounts);
   return {};
 }
 
@@ -198,8 +294,9 @@ bool is_account_statement(StatementKind kind) {
 }
 
 Result<AccountEffect> plan_account_statement(const ast::Statement& statement, Accounts& accounts,
-                                             const AccountRecord* current, Diagnostics& diagnostics) {
-  Planner planner(accounts, current, diagnostics);
+                                             const AccountRecord* current, std::string_view default_db,
+                                             Diagnostics& diagnostics) {
+  Planner planner(accounts, current, default_db, diagnostics);
   Status status;
   switch (statement.kind) {
     case StatementKind::DropUser:

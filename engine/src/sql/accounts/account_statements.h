@@ -22,8 +22,10 @@ struct AccountEffect {
 
 bool is_account_statement(ast::StatementKind kind);
 
-// `current`: the account that CURRENT_USER() and SET PASSWORD without FOR mean; may be null during replay.
+// `default_db`: what GRANT … ON table without a database means. `current`: the account that CURRENT_USER()
+// and SET PASSWORD without FOR mean; may be null during replay.
 Result<AccountEffect> plan_account_statement(const ast::Statement& statement, Accounts& accounts,
-                                             const AccountRecord* current, Diagnostics& diagnostics);
+                                             const AccountRecord* current, std::string_view default_db,
+                                             Diagnostics& diagnostics);
 
 }  // namespace commitd::sql

@@ -11,7 +11,7 @@
 namespace commitd::sql {
 namespace {
 
-constexpr uint8_t kRecordFormat = 1;
+constexpr uint8_t kRecordFormat = 2;  // 2 has privileges on tables
 constexpr std::string_view kCachingSha2 = "caching_sha2_password";
 constexpr std::string_view kNative = "mysql_native_password";
 
@@ -33,17 +33,31 @@ void put_number(std::string& out, uint64_t number) {
   out.append(bytes, sizeof bytes);
 }
 
+// Bit 0: locked; from bit 8 on: what TLS is required.
+constexpr uint64_t kLockedFlag = 1;
+constexpr int kRequireShift = 8;
+
+uint64_t flags_of(const AccountRecord& record) {
+  return (record.locked ? kLockedFlag : 0) | static_cast<uint64_t>(record.require) << kRequireShift;
+}
+
 std::string encode(const AccountRecord& record) {
   std::string out(1, static_cast<char>(kRecordFormat));
   put_text(out, record.user);
   put_text(out, record.host);
   put_text(out, record.plugin);
   put_text(out, record.auth_string);
-  put_number(out, record.locked);
+  put_number(out, flags_of(record));
   put_number(out, record.global);
   put_number(out, record.databases.size());
   for (const auto& [db, privileges] : record.databases) {
     put_text(out, db);
+    put_number(out, privileges);
+  }
+  put_number(out, record.tables.size());
+  for (const auto& [name, privileges] : record.tables) {
+    put_text(out, name.first);
+    put_text(out, name.second);
     put_number(out, privileges);
   }
   return out;
@@ -52,7 +66,7 @@ std::string encode(const AccountRecord& record) {
 Result<AccountRecord> decode(std::string_view bytes) {
   ByteReader reader(bytes);
   uint8_t format = reader.u8();
-  if (format != kRecordFormat)
+  if (format == 0 || format > kRecordFormat)
     return make_error(er::kErrorOnRead, "An account record has the unknown format {}", format);
   auto text = [&] { return std::string(reader.bytes(reader.le32())); };
   AccountRecord record;
@@ -60,11 +74,18 @@ Result<AccountRecord> decode(std::string_view bytes) {
   record.host = text();
   record.plugin = text();
   record.auth_string = text();
-  record.locked = reader.le64() != 0;
+  const uint64_t flags = reader.le64();
+  record.locked = (flags & kLockedFlag) != 0;
+  record.require = static_cast<TlsRequirement>(flags >> kRequireShift & 0xff);
   record.global = reader.le64();
   for (uint64_t left = reader.le64(); left > 0 && reader.ok(); --left) {
     std::string db = text();
     record.databases[db] = reader.le64();
+  }
+  for (uint64_t left = format >= 2 ? reader.le64() : 0; left > 0 && reader.ok(); --left) {
+    std::string db = text();
+    std::string table = text();
+    record.tables[{db, table}] = reader.le64();
   }
   if (!reader.ok() || !reader.at_end()) return make_error(er::kErrorOnRead, "An account record is damaged");
   return record;
@@ -108,7 +129,8 @@ size_t specificity(std::string_view host) {
 }
 
 Account to_account(const AccountRecord& record, bool is_operator) {
-  return {record.user, record.host, record.plugin, record.auth_string, record.locked, is_operator};
+  return {record.user,   record.host, record.plugin, record.auth_string,
+          record.locked, is_operator, record.require};
 }
 
 }  // namespace
@@ -126,8 +148,16 @@ Privileges AccountRecord::on_database(std::string_view db) const {
   return privileges;
 }
 
+Privileges AccountRecord::on_table(std::string_view db, std::string_view table) const {
+  auto found = tables.find({std::string(db), std::string(table)});
+  return on_database(db) | (found == tables.end() ? 0 : found->second);
+}
+
 bool AccountRecord::sees_database(std::string_view db) const {
   constexpr Privileges kSeeing = privilege::kAllOnDatabase | privilege::kShowDatabases;
+  for (const auto& [name, privileges] : tables) {
+    if (name.first == db) return true;
+  }
   return db == "information_schema" || db == "performance_schema" || (on_database(db) & kSeeing) != 0;
 }
 

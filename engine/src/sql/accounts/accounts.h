@@ -27,11 +27,15 @@ struct AccountRecord {
   std::string plugin = "caching_sha2_password";
   std::string auth_string;  // raw bytes, see Account
   bool locked = false;
+  TlsRequirement require = TlsRequirement::None;
   Privileges global = 0;
   std::map<std::string, Privileges> databases;  // by database name (patterns are kept as written)
+  std::map<std::pair<std::string, std::string>, Privileges> tables;  // by database and table
 
   // Global and database privileges together.
   Privileges on_database(std::string_view db) const;
+  // And those on the table.
+  Privileges on_table(std::string_view db, std::string_view table) const;
   // True when there is any privilege on this database: SHOW DATABASES, USE.
   bool sees_database(std::string_view db) const;
 };

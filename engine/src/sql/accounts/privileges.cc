@@ -51,11 +51,18 @@ std::optional<Privileges> parse(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<std::string_view> names(Privileges privileges) {
+  std::vector<std::string_view> out;
+  for (const auto& [name, bit] : kNames) {
+    if ((privileges & bit) != 0) out.push_back(name);
+  }
+  return out;
+}
+
 std::string to_text(Privileges privileges, Privileges all) {
   if ((privileges & all) == all) return "ALL PRIVILEGES";
   std::string out;
-  for (const auto& [name, bit] : kNames) {
-    if ((privileges & bit) == 0) continue;
+  for (std::string_view name : names(privileges)) {
     if (!out.empty()) out += ", ";
     out += name;
   }

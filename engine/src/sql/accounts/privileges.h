@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace commitd::sql {
 
@@ -30,10 +31,14 @@ inline constexpr Privileges kAllOnDatabase = kSelect | kInsert | kUpdate | kDele
                                              kLockTables | kExecute | kCreateView | kShowView |
                                              kCreateRoutine | kAlterRoutine | kEvent | kTrigger;
 
+inline constexpr Privileges kAllOnTable = kSelect | kInsert | kUpdate | kDelete | kCreate | kDrop |
+                                          kReferences | kIndex | kAlter | kCreateView | kShowView | kTrigger;
+
 // By its name in GRANT, upper case; nullopt when MySQL has no such privilege here. "USAGE" is 0.
 std::optional<Privileges> parse(std::string_view name);
 // "SELECT, INSERT", "ALL PRIVILEGES" when all of `all` are there, "USAGE" for none.
 std::string to_text(Privileges privileges, Privileges all);
+std::vector<std::string_view> names(Privileges privileges);
 }  // namespace privilege
 
 }  // namespace commitd::sql

@@ -87,6 +87,8 @@ enum class ExprKind : uint8_t {
   Between,
   In,
   InSelect,
+  AnyOf,  // x op ANY (SELECT …); `op` compares
+  AllOf,
   Exists,
   Subquery,
   Case,
@@ -113,6 +115,7 @@ struct Expr {
   uint32_t cast_length = 0;
   uint8_t cast_decimals = 0;
   bool cast_has_length = false;
+  uint16_t height = 0;     // of the tree below: what walks it recurses so deep
   uint32_t parameter = 0;  // ordinal of the placeholder
   std::string_view
       text;  // literal, column, variable, function (upper case), interval unit, collation or character set

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/value.h"
+#include "sql/account.h"
 #include "sql/ast/expression.h"
 
 namespace commitd::sql::ast {
@@ -49,6 +50,7 @@ enum class StatementKind : uint8_t {
   ReplicaThread,
   LockTables,
   UnlockTables,
+  Backup,
   CreateUser,
   AlterUser,
   DropUser,
@@ -57,8 +59,12 @@ enum class StatementKind : uint8_t {
   Execute,
   Deallocate,
   TableMaintenance,
+  LoadData,
+  ResetPersist,
   Do,
   Plugin,
+  Binlog,
+  Comment,  // nothing else
 };
 
 struct Statement {
@@ -73,6 +79,7 @@ struct TableName {
 };
 
 // --- SELECT ---
+// RIGHT JOIN is parsed as a LEFT JOIN with its sides exchanged.
 enum class JoinKind : uint8_t { Inner, Left };
 struct TableRef {
   TableName name;
@@ -81,12 +88,21 @@ struct TableRef {
   JoinKind join = JoinKind::Inner;  // to everything left of it
   Expr* on = nullptr;
   List<std::string_view>* using_columns = nullptr;
+  bool natural = false;
+  bool exchanged = false;            // was the left side of a RIGHT JOIN
+  List<TableRef>* nested = nullptr;  // a join in parentheses; `name` and `derived` are then unused
+};
+struct CommonTable {  // WITH name (columns) AS (select)
+  std::string_view name;
+  List<std::string_view>* columns = nullptr;
+  SelectStatement* select = nullptr;
 };
 struct SelectItem {
   Expr* expression = nullptr;
   std::string_view alias;
 };
 enum class RowLock : uint8_t { None, Share, Update };
+enum class LockedRows : uint8_t { Wait, NoWait, Skip };
 struct SelectStatement : Statement {
   explicit SelectStatement(std::pmr::memory_resource* memory)
       : Statement(StatementKind::Select), items(memory), from(memory), group_by(memory), order_by(memory) {}
@@ -101,6 +117,7 @@ struct SelectStatement : Statement {
   Expr* limit = nullptr;
   Expr* offset = nullptr;
   RowLock lock = RowLock::None;
+  LockedRows locked_rows = LockedRows::Wait;
   // UNION: the parts in order; `items` … `having` of this node are then unused, ORDER BY and LIMIT apply to
   // the whole.
   struct UnionPart {
@@ -108,6 +125,7 @@ struct SelectStatement : Statement {
     bool all = false;
   };
   List<UnionPart>* union_parts = nullptr;
+  List<CommonTable>* with = nullptr;
 };
 
 // --- DML ---
@@ -128,6 +146,7 @@ struct InsertStatement : Statement {
   SelectStatement* select = nullptr;
   List<Assignment> on_duplicate;
   std::string_view row_alias;
+  uint64_t first_row = 1;  // how messages number the first one: LOAD DATA inserts in several steps
 };
 struct UpdateStatement : Statement {
   explicit UpdateStatement(std::pmr::memory_resource* memory)
@@ -149,6 +168,23 @@ struct DeleteStatement : Statement {
   Expr* limit = nullptr;
 };
 
+struct LoadDataStatement : Statement {
+  explicit LoadDataStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::LoadData), targets(memory), assignments(memory) {}
+  bool local = false;
+  std::string_view file;
+  InsertMode mode = InsertMode::Insert;
+  bool ignore = false;
+  TableName table;
+  std::string_view charset;
+  std::string_view fields_terminated = "\t", enclosed, escaped = "\\";
+  bool optionally_enclosed = false;
+  std::string_view lines_starting, lines_terminated = "\n";
+  uint64_t ignored_lines = 0;
+  List<Expr*> targets;  // columns and user variables; empty = all columns in order
+  List<Assignment> assignments;
+};
+
 // --- DDL ---
 struct ColumnType {
   FieldType type = FieldType::Long;
@@ -159,6 +195,12 @@ struct ColumnType {
   bool national = false;
   std::string_view charset, collation;
   List<std::string_view>* labels = nullptr;
+};
+struct CheckSpec {
+  std::string_view name;  // empty: is given one
+  Expr* expression = nullptr;
+  std::string_view text;  // as written, without the parentheses around it
+  bool enforced = true;
 };
 struct ColumnSpec {
   std::string_view name;
@@ -171,6 +213,7 @@ struct ColumnSpec {
   bool unique = false;
   bool primary = false;
   std::string_view comment;
+  List<CheckSpec>* checks = nullptr;  // null pointer = none
 };
 struct IndexPart {
   std::string_view column;
@@ -196,12 +239,13 @@ struct DatabaseStatement : Statement {  // USE, CREATE, ALTER, DROP DATABASE
 };
 struct CreateTableStatement : Statement {
   explicit CreateTableStatement(std::pmr::memory_resource* memory)
-      : Statement(StatementKind::CreateTable), columns(memory), indexes(memory) {}
+      : Statement(StatementKind::CreateTable), columns(memory), indexes(memory), checks(memory) {}
   TableName table;
   bool if_not_exists = false;
   TableName like;
   List<ColumnSpec> columns;
   List<IndexSpec> indexes;
+  List<CheckSpec> checks;  // of the table; those of columns stand with them
   TableOptions options;
 };
 struct DropTableStatement : Statement {
@@ -210,10 +254,17 @@ struct DropTableStatement : Statement {
   bool if_exists = false;
   List<TableName> tables;
 };
-struct TableStatement : Statement {  // TRUNCATE, DESCRIBE, ANALYZE/CHECK/OPTIMIZE TABLE (first table)
+struct TableStatement : Statement {  // TRUNCATE
   using Statement::Statement;
   TableName table;
-  std::string_view word;  // ANALYZE …; DESCRIBE's column
+};
+enum class Maintenance : uint8_t { Analyze, Check, Optimize, Repair, Checksum };
+struct MaintenanceStatement : Statement {
+  explicit MaintenanceStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::TableMaintenance), tables(memory) {}
+  Maintenance what = Maintenance::Analyze;
+  bool quick = false;
+  List<TableName> tables;
 };
 struct RenameTableStatement : Statement {
   explicit RenameTableStatement(std::pmr::memory_resource* memory)
@@ -236,6 +287,11 @@ struct AlterAction {
     DropIndex,
     RenameIndex,
     RenameTable,
+    AddCheck,
+    DropCheck,
+    DropConstraint,
+    EnforceCheck,
+    ConvertCharset,
     Options,
     Nothing
   } what = What::Nothing;
@@ -247,6 +303,7 @@ struct AlterAction {
   TableOptions options;
   TableName new_table;
   Expr* default_value = nullptr;
+  CheckSpec check;  // AddCheck; EnforceCheck: only `enforced`
 };
 struct AlterTableStatement : Statement {  // also CREATE INDEX and DROP INDEX
   explicit AlterTableStatement(std::pmr::memory_resource* memory)
@@ -277,6 +334,11 @@ struct SetStatement : Statement {
   explicit SetStatement(std::pmr::memory_resource* memory) : Statement(StatementKind::Set), items(memory) {}
   List<SetItem> items;
 };
+struct ResetPersistStatement : Statement {
+  ResetPersistStatement() : Statement(StatementKind::ResetPersist) {}
+  std::string_view name;  // empty = all
+  bool if_exists = false;
+};
 struct SetTransactionStatement : Statement {
   SetTransactionStatement() : Statement(StatementKind::SetTransaction) {}
   VariableScope scope = VariableScope::Unspecified;
@@ -296,6 +358,7 @@ enum class ShowWhat : uint8_t {
   Variables,
   Status,
   Engines,
+  EngineStatus,
   Warnings,
   Errors,
   Processlist,
@@ -321,11 +384,13 @@ struct ShowStatement : Statement {
   ShowWhat what = ShowWhat::Databases;
   VariableScope scope = VariableScope::Unspecified;
   bool full = false;
+  bool if_not_exists = false;  // SHOW CREATE DATABASE IF NOT EXISTS: shows a statement that has it, too
   TableName table;
   std::string_view user, host;
   bool has_like = false;
   std::string_view like;
   Expr* where = nullptr;
+  std::string_view engine;  // SHOW ENGINE … STATUS; empty = all
   std::string_view log_name;
   uint64_t log_position = 4;
   Expr* limit = nullptr;
@@ -338,11 +403,31 @@ struct ExplainStatement : Statement {
 struct FlushStatement : Statement {
   FlushStatement() : Statement(StatementKind::Flush) {}
   bool binary_logs = false;
+  bool engine_logs = false;
   bool tables_with_read_lock = false;
+  bool status = false;
 };
 struct PurgeLogsStatement : Statement {
   PurgeLogsStatement() : Statement(StatementKind::PurgeLogs) {}
   std::string_view to;
+  Expr* before = nullptr;  // set: by time, not by name
+};
+struct LockTablesStatement : Statement {
+  explicit LockTablesStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::LockTables), tables(memory) {}
+  struct Table {
+    TableName name;
+    bool write = false;
+  };
+  List<Table> tables;
+};
+struct BackupStatement : Statement {
+  BackupStatement() : Statement(StatementKind::Backup) {}
+  std::string_view directory;
+};
+struct BinlogStatement : Statement {
+  BinlogStatement() : Statement(StatementKind::Binlog) {}
+  std::string_view events;  // base64
 };
 struct KillStatement : Statement {
   KillStatement() : Statement(StatementKind::Kill) {}
@@ -351,7 +436,7 @@ struct KillStatement : Statement {
 };
 struct ControlInstanceStatement : Statement {
   ControlInstanceStatement() : Statement(StatementKind::ControlInstance) {}
-  enum class What : uint8_t { Initialize, Fence, Promote, Follow, Quorum } what = What::Initialize;
+  enum class What : uint8_t { Initialize, Fence, Promote, Follow, Quorum, ReloadTls } what = What::Initialize;
   uint64_t epoch = 0, version = 0, wait_count = 0, port = 3306;
   std::string_view members, host, uuid, user, password;
 };
@@ -384,14 +469,16 @@ struct UserStatement : Statement {  // CREATE, ALTER, DROP USER, SET PASSWORD
   bool if_exists = false;  // IF [NOT] EXISTS
   List<AccountSpec> accounts;
   std::optional<bool> locked;
+  std::optional<TlsRequirement> require;
 };
 struct GrantStatement : Statement {  // GRANT and REVOKE
   explicit GrantStatement(std::pmr::memory_resource* memory)
       : Statement(StatementKind::Grant), privileges(memory), accounts(memory) {}
   bool revoke = false;
   bool with_grant_option = false;
-  bool global = false;  // ON *.*
-  std::string_view db;  // ON db.* or db.table
+  bool global = false;      // ON *.*
+  bool everything = false;  // REVOKE ALL PRIVILEGES, GRANT OPTION FROM …
+  std::string_view db;      // ON db.* or db.table
   std::string_view table;
   List<std::string_view> privileges;  // upper case: "SELECT", "ALL" …
   List<AccountName> accounts;

@@ -1,6 +1,7 @@
 #include "sql/bind/binder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
@@ -103,6 +104,32 @@ class AssignVariable : public Expression {
   ExpressionPtr value_;
 };
 
+// A column of the statement around a subquery.
+class OuterReference : public Expression {
+ public:
+  explicit OuterReference(ExpressionPtr column) : column_(std::move(column)) { type_ = column_->type(); }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    return column_->evaluate(*evaluation.outer, scratch);
+  }
+
+ private:
+  ExpressionPtr column_;
+};
+
+class KnownRows : public RowSource {
+ public:
+  explicit KnownRows(std::shared_ptr<SubqueryResult> result) : result_(std::move(result)) {
+    types = result_->types;
+  }
+  bool read(Evaluation&, std::vector<Row>& rows) const override {
+    rows = result_->rows;
+    return true;
+  }
+
+ private:
+  std::shared_ptr<SubqueryResult> result_;
+};
+
 }  // namespace
 
 std::optional<Value> literal_value(const ast::Expr& tree, std::span<const Value> parameters) {
@@ -183,6 +210,8 @@ ExpressionPtr Binder::node(const ast::Expr& tree) {
     case ExprKind::In:
       return in_list(tree);
     case ExprKind::InSelect:
+    case ExprKind::AnyOf:
+    case ExprKind::AllOf:
     case ExprKind::Exists:
     case ExprKind::Subquery:
       return subquery(tree);
@@ -236,6 +265,7 @@ ExpressionPtr Binder::column(const ast::Expr& tree) {
   if (!found.ok()) {
     if (found.error().code == er::kBadField) {
       if (ExpressionPtr aliased = alias(tree)) return aliased;
+      if (outer != nullptr) return column_of_outer(tree, std::move(found).error());
     }
     return fail(std::move(found).error());
   }
@@ -247,6 +277,15 @@ ExpressionPtr Binder::column(const ast::Expr& tree) {
     return std::make_unique<LocalTimestamp>(std::move(reference), session_.settings.time_zone_offset);
   }
   return reference;
+}
+
+ExpressionPtr Binder::column_of_outer(const ast::Expr& tree, Error unknown) {
+  std::optional<Error> before = std::exchange(outer->error_, std::nullopt);
+  ExpressionPtr found = outer->column(tree);
+  std::optional<Error> failed = std::exchange(outer->error_, std::move(before));
+  if (failed) return fail(failed->code == er::kBadField ? std::move(unknown) : *std::move(failed));
+  outer->used_by_subquery_ |= found->sources;
+  return std::make_unique<OuterReference>(std::move(found));
 }
 
 ExpressionPtr Binder::inserted_value(const ast::Expr& tree) {
@@ -286,28 +325,41 @@ ExpressionPtr Binder::unary(const ast::Expr& tree) {
   return make_negation(node(operand));
 }
 
-ExpressionPtr Binder::row_comparison(const ast::Expr& left, const ast::Expr& right) {
+// (a, b) = (c, d) compares column by column; (a, b) < (c, d) the first columns that differ.
+ExpressionPtr Binder::row_comparison(Op op, const ast::Expr& left, const ast::Expr& right) {
   if (left.kind != ExprKind::Row || right.kind != ExprKind::Row ||
       left.arguments.size() != right.arguments.size()) {
     return fail(make_error(er::kOperandColumns, "Operand should contain {} column(s)",
                            std::max<size_t>(left.arguments.size(), 1)));
   }
+  if (op == Op::NotEqual) return make_not(row_comparison(Op::Equal, left, right));
+  if (op != Op::Equal && op != Op::NullSafeEqual) return row_order(op, left, right, 0);
   ExpressionPtr all;
   for (size_t i = 0; i < left.arguments.size(); ++i) {
-    ExpressionPtr equal = make_comparison(Op::Equal, node(*left.arguments[i]), node(*right.arguments[i]));
+    const bool rows = left.arguments[i]->kind == ExprKind::Row || right.arguments[i]->kind == ExprKind::Row;
+    ExpressionPtr equal = rows ? row_comparison(op, *left.arguments[i], *right.arguments[i])
+                               : make_comparison(op, node(*left.arguments[i]), node(*right.arguments[i]));
     all = all ? make_logic(Op::And, std::move(all), std::move(equal)) : std::move(equal);
   }
   return all;
+}
+
+ExpressionPtr Binder::row_order(Op op, const ast::Expr& left, const ast::Expr& right, size_t from) {
+  const ast::Expr& l = *left.arguments[from];
+  const ast::Expr& r = *right.arguments[from];
+  if (from + 1 == left.arguments.size()) return make_comparison(op, node(l), node(r));
+  const Op strict = op == Op::LessEqual ? Op::Less : op == Op::GreaterEqual ? Op::Greater : op;
+  ExpressionPtr tie =
+      make_logic(Op::And, make_comparison(Op::Equal, node(l), node(r)), row_order(op, left, right, from + 1));
+  return make_logic(Op::Or, make_comparison(strict, node(l), node(r)), std::move(tie));
 }
 
 ExpressionPtr Binder::binary(const ast::Expr& tree) {
   const ast::Expr& left = *tree.arguments[0];
   const ast::Expr& right = *tree.arguments[1];
   const bool rows = left.kind == ExprKind::Row || right.kind == ExprKind::Row;
-  if (rows && (tree.op == Op::Equal || tree.op == Op::NotEqual)) {
-    ExpressionPtr equal = row_comparison(left, right);
-    return tree.op == Op::Equal ? std::move(equal) : make_not(std::move(equal));
-  }
+  const bool compares = tree.op >= Op::Equal && tree.op <= Op::GreaterEqual;
+  if (rows && compares) return row_comparison(tree.op, left, right);
   switch (tree.op) {
     case Op::Or:
       if (session_.settings.sql_mode & sql_mode::kPipesAsConcat &&
@@ -361,7 +413,7 @@ ExpressionPtr Binder::in_list(const ast::Expr& tree) {
   if (operand.kind == ExprKind::Row) {
     ExpressionPtr any;
     for (size_t i = 1; i < tree.arguments.size(); ++i) {
-      ExpressionPtr equal = row_comparison(operand, *tree.arguments[i]);
+      ExpressionPtr equal = row_comparison(Op::Equal, operand, *tree.arguments[i]);
       any = any ? make_logic(Op::Or, std::move(any), std::move(equal)) : std::move(equal);
     }
     return tree.negated ? make_not(std::move(any)) : std::move(any);
@@ -371,18 +423,63 @@ ExpressionPtr Binder::in_list(const ast::Expr& tree) {
   return make_in(node(operand), std::move(list), tree.negated);
 }
 
+Result<RowSourcePtr> Binder::rows_of(const ast::Expr& tree) {
+  if (const auto found = precomputed_.subqueries.find(&tree); found != precomputed_.subqueries.end())
+    return RowSourcePtr(std::make_unique<KnownRows>(found->second));
+  const auto correlated = precomputed_.correlated.find(tree.select);
+  if (correlated == precomputed_.correlated.end())
+    return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'subqueries in {}'",
+                      clause_);
+  const uint64_t before = std::exchange(used_by_subquery_, 0);
+  auto rows = correlated->second->bind(*this, tree.kind == ExprKind::Exists);
+  if (rows.ok()) (*rows)->sources = used_by_subquery_;
+  used_by_subquery_ |= before;
+  return rows;
+}
+
 ExpressionPtr Binder::subquery(const ast::Expr& tree) {
-  const auto found = precomputed_.subqueries.find(&tree);
-  if (found == precomputed_.subqueries.end()) return null();  // only described, not executed
-  const SubqueryResult& result = *found->second;
-  if (tree.kind == ExprKind::Exists) return std::make_unique<Constant>(Value::integer(!result.rows.empty()));
-  if (result.types.size() != 1)
-    return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
-  if (tree.kind == ExprKind::InSelect) {
-    Expressions list;
-    for (const Row& row : result.rows) list.push_back(std::make_unique<Constant>(row[0], result.types[0]));
-    return make_in(node(*tree.arguments[0]), std::move(list), tree.negated);
+  auto opened = rows_of(tree);
+  if (!opened.ok()) return fail(std::move(opened).error());
+  RowSourcePtr rows = *std::move(opened);
+  if (tree.kind == ExprKind::Exists) return make_exists(std::move(rows));
+  if (tree.kind == ExprKind::Subquery) {
+    if (rows->types.size() != 1)
+      return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
+    return known_scalar(tree) ? known_value(tree) : make_scalar_subquery(std::move(rows));
   }
+  const ast::Expr& left = *tree.arguments[0];
+  const size_t width = left.kind == ExprKind::Row ? left.arguments.size() : 1;
+  if (rows->types.size() != width)
+    return fail(make_error(er::kOperandColumns, "Operand should contain {} column(s)", width));
+  const bool in = tree.kind == ExprKind::InSelect || (tree.kind == ExprKind::AnyOf && tree.op == Op::Equal);
+  const auto known = precomputed_.subqueries.find(&tree);
+  if (in && width == 1 && known != precomputed_.subqueries.end()) {
+    Expressions list;
+    for (const Row& row : known->second->rows)
+      list.push_back(std::make_unique<Constant>(row[0], known->second->types[0]));
+    return make_in(node(left), std::move(list), tree.negated);
+  }
+  if (width > 1 && !in && !(tree.kind == ExprKind::AllOf && tree.op == Op::NotEqual))
+    return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
+  Expressions operands;
+  if (left.kind == ExprKind::Row)
+    operands = nodes(left.arguments);
+  else
+    operands.push_back(node(left));
+  ExpressionPtr test;
+  if (width > 1 && tree.kind == ExprKind::AllOf)  // <> ALL: not = ANY
+    return make_not(make_quantified(Op::Equal, false, std::move(operands), std::move(rows)));
+  test = make_quantified(in ? Op::Equal : tree.op, tree.kind == ExprKind::AllOf, std::move(operands),
+                         std::move(rows));
+  return tree.negated ? make_not(std::move(test)) : std::move(test);
+}
+
+bool Binder::known_scalar(const ast::Expr& tree) const {
+  return precomputed_.subqueries.contains(&tree);
+}
+
+ExpressionPtr Binder::known_value(const ast::Expr& tree) {
+  const SubqueryResult& result = *precomputed_.subqueries.find(&tree)->second;
   if (result.rows.size() > 1)
     return fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
   ValueType type = result.types[0];
@@ -412,8 +509,16 @@ ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what)
   const bool all_rows = tree.arguments.size() == 1 && tree.arguments[0]->kind == ExprKind::Star;
   if (!all_rows) call.arguments = nodes(tree.arguments);
   if (tree.order != nullptr) {
-    for (const ast::OrderItem& item : *tree.order)
-      call.order.emplace_back(node(*item.expression), item.descending);
+    for (const ast::OrderItem& item : *tree.order) {
+      const ast::Expr* expression = item.expression;
+      if (expression->kind == ExprKind::Integer) {  // ORDER BY 1: the first argument
+        const int64_t number = leading_integer(expression->text);
+        if (number < 1 || number > static_cast<int64_t>(tree.arguments.size()))
+          return fail(make_error(er::kBadField, "Unknown column '{}' in 'order clause'", expression->text));
+        expression = tree.arguments[static_cast<size_t>(number) - 1];
+      }
+      call.order.emplace_back(node(*expression), item.descending);
+    }
   }
   in_aggregate_ = false;
   if (!all_rows && call.arguments.empty()) {

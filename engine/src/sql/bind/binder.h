@@ -14,18 +14,30 @@
 #include "sql/bind/scope.h"
 #include "sql/expression/aggregate.h"
 #include "sql/expression/expression.h"
+#include "sql/expression/subquery.h"
 #include "sql/session_state.h"
 
 namespace commitd::sql {
 
-// Results of what a statement computes before its expressions are bound: subqueries, which do not depend on
-// the row (correlated ones are refused), and functions that wait.
+// Results of what a statement computes before its expressions are bound: subqueries that do not depend on the
+// row, and functions that wait.
 struct SubqueryResult {
   std::vector<ValueType> types;
   std::vector<Row> rows;
 };
+class Binder;
+
+// A subquery that refers to the statement around it, its tables opened.
+class CorrelatedSelect {
+ public:
+  virtual ~CorrelatedSelect() = default;
+  // `one_row`: whether there is a row is all that matters.
+  virtual Result<RowSourcePtr> bind(Binder& outer, bool one_row) const = 0;
+};
+
 struct Precomputed {
   absl::flat_hash_map<const ast::Expr*, std::shared_ptr<SubqueryResult>> subqueries;
+  absl::flat_hash_map<const ast::SelectStatement*, std::shared_ptr<CorrelatedSelect>> correlated;
   absl::flat_hash_map<const ast::Expr*, Value> waited;
 };
 
@@ -47,6 +59,8 @@ class Binder {
   // The table that ON DUPLICATE KEY UPDATE works on: VALUES(column) and the row alias.
   const TableDef* insert_table = nullptr;
   std::string_view insert_alias;
+  // Of the statement around this subquery: names that are none here are looked up there.
+  Binder* outer = nullptr;
 
  private:
   ExpressionPtr node(const ast::Expr& tree);
@@ -57,9 +71,14 @@ class Binder {
   ExpressionPtr variable(const ast::Expr& tree);
   ExpressionPtr unary(const ast::Expr& tree);
   ExpressionPtr binary(const ast::Expr& tree);
-  ExpressionPtr row_comparison(const ast::Expr& left, const ast::Expr& right);
+  ExpressionPtr row_comparison(ast::Op op, const ast::Expr& left, const ast::Expr& right);
   ExpressionPtr in_list(const ast::Expr& tree);
   ExpressionPtr subquery(const ast::Expr& tree);
+  Result<RowSourcePtr> rows_of(const ast::Expr& tree);
+  bool known_scalar(const ast::Expr& tree) const;
+  ExpressionPtr known_value(const ast::Expr& tree);
+  ExpressionPtr column_of_outer(const ast::Expr& tree, Error unknown);
+  ExpressionPtr row_order(ast::Op op, const ast::Expr& left, const ast::Expr& right, size_t from);
   ExpressionPtr case_of(const ast::Expr& tree);
   ExpressionPtr function(const ast::Expr& tree);
   ExpressionPtr aggregate(const ast::Expr& tree, AggregateCall::What what);
@@ -75,6 +94,7 @@ class Binder {
   std::string_view clause_;
   std::optional<Error> error_;
   bool in_aggregate_ = false;
+  uint64_t used_by_subquery_ = 0;  // sources that the subquery being bound refers to
 };
 
 // The value of a literal; nullopt when the tree is anything else. What INSERT … VALUES mostly consists of.

@@ -104,12 +104,15 @@ ResultColumn describe_column(const Expression& expression, const Scope& scope, s
   column.collation = text ? uint16_t{45} : kBinaryCollation;
   column.length =
       text ? static_cast<uint32_t>(std::min<uint64_t>(uint64_t{type.length} * 4, UINT32_MAX)) : type.length;
+  column.value_collation = type.collation;
+  column.collation_strength = static_cast<uint8_t>(type.strength);
   if (!type.nullable) column.flags |= flag::kNotNull;
   if (type.is_unsigned) column.flags |= flag::kUnsigned;
   if (!text) column.flags |= flag::kBinary;
   if (type.is_blob()) column.flags |= flag::kBlob;
-  const bool numeric = type.is_integer() || type.type == FieldType::NewDecimal ||
-                       type.type == FieldType::Float || type.type == FieldType::Double;
+  const bool numeric = (type.is_integer() && type.type != FieldType::Bit) ||
+                       type.type == FieldType::NewDecimal || type.type == FieldType::Float ||
+                       type.type == FieldType::Double;
   if (numeric) column.flags |= flag::kNumeric;
   if (const auto* reference = dynamic_cast<const ColumnReference*>(&expression)) {
     const Source& source = scope.sources[reference->source()];

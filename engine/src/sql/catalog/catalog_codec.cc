@@ -11,6 +11,8 @@ namespace commitd::sql {
 namespace {
 
 constexpr uint8_t kFormat = 1;
+// Of tables: 2 has CHECK constraints.
+constexpr uint8_t kTableFormat = 2;
 
 Error damaged(std::string_view what) {
   return make_error(er::kErrorOnRead, "The catalog's record of a {} is damaged or of an unknown format",
@@ -213,7 +215,7 @@ std::string encode_database(const DatabaseDef& database) {
 std::string encode_table(const TableDef& table) {
   std::string bytes;
   ByteWriter out(bytes);
-  out.u8(kFormat);
+  out.u8(kTableFormat);
   out.le64(table.id);
   out.le32(table.version);
   out.lenenc_string(table.db);
@@ -225,6 +227,12 @@ std::string encode_table(const TableDef& table) {
   for (const auto& column : table.columns) put_column(out, column);
   out.lenenc(table.indexes.size());
   for (const auto& index : table.indexes) put_index(out, index);
+  out.lenenc(table.checks.size());
+  for (const auto& check : table.checks) {
+    out.lenenc_string(check.name);
+    out.lenenc_string(check.expression);
+    out.u8(check.enforced);
+  }
   return bytes;
 }
 
@@ -247,7 +255,8 @@ Result<DatabaseDef> decode_database(std::string_view name, std::string_view byte
 
 Result<TableDef> decode_table(std::string_view bytes) {
   ByteReader in(bytes);
-  if (in.u8() != kFormat) return damaged("table");
+  const uint8_t format = in.u8();
+  if (format == 0 || format > kTableFormat) return damaged("table");
   TableDef table;
   table.id = in.le64();
   table.version = in.le32();
@@ -258,6 +267,13 @@ Result<TableDef> decode_table(std::string_view bytes) {
   table.comment = in.lenenc_string();
   for (uint64_t left = in.lenenc(); left > 0 && in.ok(); --left) table.columns.push_back(get_column(in));
   for (uint64_t left = in.lenenc(); left > 0 && in.ok(); --left) table.indexes.push_back(get_index(in));
+  for (uint64_t left = format >= 2 ? in.lenenc() : 0; left > 0 && in.ok(); --left) {
+    CheckDef check;
+    check.name = in.lenenc_string();
+    check.expression = in.lenenc_string();
+    check.enforced = in.u8() != 0;
+    table.checks.push_back(std::move(check));
+  }
   if (!in.ok() || !in.at_end() || table.indexes.empty()) return damaged("table");
   return table;
 }

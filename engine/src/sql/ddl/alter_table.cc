@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "sql/ddl/planning.h"
 
@@ -32,6 +33,12 @@ class Alteration {
   Status drop_index(std::string_view name);
   Status rename_index(std::string_view from, std::string_view to);
   Status rename_table(const ast::TableName& to);
+  Status move_column(int from, size_t to);
+  Status change_check(const ast::AlterAction& action);
+  Status drop_constraint(std::string_view name);
+  Status convert_charset(const ast::TableOptions& options);
+  Result<Row> make_row(const Row& old_row);
+  Status verify_rows();
   Status set_options(const ast::TableOptions& options);
   Result<int> ordinal_of(std::string_view name) const;
   Result<size_t> position(const ast::AlterAction& action) const;
@@ -45,6 +52,8 @@ class Alteration {
   std::vector<int> source_;                // old ordinal of each column, -1 = new
   std::vector<IndexDef> dropped_indexes_;  // erased unless the table is rebuilt anyway
   bool rebuild_ = false;
+  bool verify_ = false;  // stored rows may break a CHECK constraint that holds from now on
+  ddl::Context::RowCheck row_check_;
   std::optional<uint64_t> auto_increment_;
 };
 
@@ -80,9 +89,15 @@ Status Alteration::add_column(const ast::AlterAction& action) {
   if (*at != table_.columns.size() || needs_values) rebuild_ = true;
   column->added_in_version = old_->version + 1;
   column->fill_value = column->default_value.value_or(Value::null());
+  const std::string name = column->name;
   move_index_columns([&](int ordinal) { return ordinal + (ordinal >= static_cast<int>(*at)); });
   table_.columns.insert(table_.columns.begin() + static_cast<ptrdiff_t>(*at), std::move(*column));
   source_.insert(source_.begin() + static_cast<ptrdiff_t>(*at), -1);
+  if (action.column.checks != nullptr) {
+    for (const ast::CheckSpec& check : *action.column.checks)
+      COMMITD_RETURN_IF_ERROR(add_check(table_, check, name, context_));
+    verify_ = true;
+  }
   if (!action.column.primary && !action.column.unique) return {};
   ast::IndexSpec spec(std::pmr::get_default_resource());
   spec.primary = action.column.primary;
@@ -98,6 +113,7 @@ Status Alteration::drop_column(std::string_view name) {
     return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);
   if (table_.columns.size() == 1)
     return make_error(1090, "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
+  COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, name));
   for (auto& index : table_.indexes) {
     std::erase_if(index.columns, [&](const auto& part) { return part.column == ordinal; });
   }
@@ -116,11 +132,6 @@ Status Alteration::modify_column(const ast::AlterAction& action) {
   std::string_view old_name = action.name.empty() ? action.column.name : action.name;
   auto ordinal = ordinal_of(old_name);
   if (!ordinal.ok()) return std::move(ordinal).error();
-  if (action.first || !action.after.empty()) {
-    return make_error(
-        er::kNotSupportedYet,
-        "This version of commitd doesn't yet support 'moving a column with MODIFY … FIRST or AFTER'");
-  }
   auto column = make_column(action.column, table_.default_collation, context_);
   if (!column.ok()) return std::move(column).error();
   int same = column_ordinal(table_, column->name);
@@ -129,8 +140,77 @@ Status Alteration::modify_column(const ast::AlterAction& action) {
   bool in_primary = std::any_of(table_.indexes[0].columns.begin(), table_.indexes[0].columns.end(),
                                 [&](const auto& part) { return part.column == *ordinal; });
   if (in_primary) column->nullable = false;
+  if (same < 0) COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, old_name));
+  const std::string name = column->name;
   table_.columns[*ordinal] = std::move(*column);
   rebuild_ = true;
+  verify_ |= !table_.checks.empty();
+  if (action.column.checks != nullptr) {
+    for (const ast::CheckSpec& check : *action.column.checks)
+      COMMITD_RETURN_IF_ERROR(add_check(table_, check, name, context_));
+    verify_ = true;
+  }
+  if (!action.first && action.after.empty()) return {};
+  auto to = position(action);
+  if (!to.ok()) return std::move(to).error();
+  return move_column(*ordinal, *to);
+}
+
+// Takes a column out and puts it in front of the one that is at `to` now.
+Status Alteration::move_column(int from, size_t to) {
+  const auto old_place = static_cast<size_t>(from);
+  const size_t place = to > old_place ? to - 1 : to;
+  auto column = std::move(table_.columns[old_place]);
+  const int source = source_[old_place];
+  table_.columns.erase(table_.columns.begin() + from);
+  source_.erase(source_.begin() + from);
+  table_.columns.insert(table_.columns.begin() + static_cast<ptrdiff_t>(place), std::move(column));
+  source_.insert(source_.begin() + static_cast<ptrdiff_t>(place), source);
+  move_index_columns([&](int ordinal) {
+    if (ordinal == from) return static_cast<int>(place);
+    int moved = ordinal - (ordinal > from);
+    return moved + (moved >= static_cast<int>(place));
+  });
+  return {};
+}
+
+Status Alteration::change_check(const ast::AlterAction& action) {
+  if (action.what == What::AddCheck) {
+    verify_ = true;
+    return add_check(table_, action.check, "", context_);
+  }
+  CheckDef* check = find_check(table_, action.name);
+  if (check == nullptr) return check_not_found(action.name);
+  if (action.what == What::EnforceCheck) {
+    check->enforced = action.check.enforced;
+    verify_ |= check->enforced;
+  } else {
+    table_.checks.erase(table_.checks.begin() + (check - table_.checks.data()));
+  }
+  return {};
+}
+
+// DROP CONSTRAINT names a CHECK or a unique key.
+Status Alteration::drop_constraint(std::string_view name) {
+  if (CheckDef* check = find_check(table_, name)) {
+    table_.checks.erase(table_.checks.begin() + (check - table_.checks.data()));
+    return {};
+  }
+  auto dropped = drop_index(name);
+  if (dropped.ok()) return dropped;
+  return make_error(3940, "Constraint '{}' does not exist.", name);
+}
+
+// CONVERT TO CHARACTER SET: the table's default and all its columns of characters.
+Status Alteration::convert_charset(const ast::TableOptions& options) {
+  auto collation = resolve_collation(options.charset, options.collation, table_.default_collation);
+  if (!collation.ok()) return std::move(collation).error();
+  table_.default_collation = *collation;
+  for (ColumnDef& column : table_.columns) {
+    if (has_characters(column.type) && column.collation != kBinaryCollation) column.collation = *collation;
+  }
+  rebuild_ = true;
+  verify_ |= !table_.checks.empty();
   return {};
 }
 
@@ -138,6 +218,7 @@ Status Alteration::rename_column(std::string_view from, std::string_view to) {
   auto ordinal = ordinal_of(from);
   if (!ordinal.ok()) return std::move(ordinal).error();
   COMMITD_RETURN_IF_ERROR(check_name(to));
+  COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, from));
   table_.columns[*ordinal].name = to;
   return {};
 }
@@ -228,12 +309,49 @@ Status Alteration::apply(const ast::AlterAction& action) {
       return rename_index(action.name, action.new_name);
     case What::RenameTable:
       return rename_table(action.new_table);
+    case What::AddCheck:
+    case What::DropCheck:
+    case What::EnforceCheck:
+      return change_check(action);
+    case What::DropConstraint:
+      return drop_constraint(action.name);
+    case What::ConvertCharset:
+      return convert_charset(action.options);
     case What::Options:
       return set_options(action.options);
     case What::Nothing:
       return {};
   }
   return {};
+}
+
+Result<Row> Alteration::make_row(const Row& old_row) {
+  Row row;
+  for (size_t i = 0; i < source_.size(); ++i) {
+    const auto& column = table_.columns[i];
+    if (source_[i] < 0) {
+      auto added = added_column_value(column);
+      if (!added.ok()) return std::move(added).error();
+      row.push_back(std::move(*added));
+      continue;
+    }
+    const Value& value = old_row[static_cast<size_t>(source_[i])];
+    if (value.is_null() && !column.nullable) return make_error(1138, "Invalid use of NULL value");
+    auto converted = context_.convert(value, column);
+    if (!converted.ok()) return std::move(converted).error();
+    row.push_back(std::move(*converted));
+  }
+  if (row_check_) COMMITD_RETURN_IF_ERROR(row_check_(row));
+  return row;
+}
+
+// Where the rows stay as they are, they must obey the constraints all the same.
+Status Alteration::verify_rows() {
+  if (!row_check_) return {};
+  return for_each_row(*old_, context_.engine, [this](std::string_view, Row& row) -> Status {
+    auto made = make_row(row);
+    return made.ok() ? Status() : Status(std::move(made).error());
+  });
 }
 
 // The altered table gets new ids throughout: old and new rows never meet, and the old ones go with the old
@@ -253,11 +371,8 @@ Status Alteration::rebuild(Effect& effect) {
                         "existing table'");
     }
   }
-  auto convert = [this](const ColumnDef& column, const Value& value) -> Result<Value> {
-    if (value.is_null() && !column.nullable) return make_error(1138, "Invalid use of NULL value");
-    return context_.convert(value, column);
-  };
-  auto copied = copy_rows(*old_, table_, source_, convert, context_.engine, change_.writes());
+  auto copied = copy_rows(
+      *old_, table_, [this](const Row& row) { return make_row(row); }, context_.engine, change_.writes());
   if (!copied.ok()) return std::move(copied).error();
   effect.affected_rows = *copied;
   change_.drop_table(*old_);
@@ -268,10 +383,16 @@ Status Alteration::rebuild(Effect& effect) {
 
 Result<Effect> Alteration::finish() {
   Effect effect;
+  if (verify_ && context_.row_check) {
+    auto check = context_.row_check(table_);
+    if (!check.ok()) return std::move(check).error();
+    row_check_ = std::move(*check);
+  }
   if (rebuild_) {
     COMMITD_RETURN_IF_ERROR(rebuild(effect));
   } else {
     COMMITD_RETURN_IF_ERROR(check_table(table_));
+    COMMITD_RETURN_IF_ERROR(verify_rows());
     ++table_.version;
     for (const auto& index : dropped_indexes_) change_.erase_index(index);
     for (const auto& index : table_.indexes) {

@@ -12,11 +12,6 @@ constexpr uint32_t kMaxDecimalDigits = 38;
 constexpr uint8_t kMaxDecimalScale = 30;
 constexpr uint8_t kMaxFraction = 6;
 
-bool has_characters(FieldType type) {
-  return type == FieldType::VarChar || type == FieldType::String || is_blob(type) ||
-         type == FieldType::Enum || type == FieldType::Set;
-}
-
 Error too_big(const ColumnDef& column, uint64_t max) {
   return make_error(1074, "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead",
                     column.name, max);

@@ -14,6 +14,7 @@
 #include "sql/ast/statement.h"
 #include "sql/catalog.h"
 #include "sql/diagnostics.h"
+#include "storage/record/row_image.h"
 
 namespace commitd::sql::ddl {
 
@@ -24,12 +25,17 @@ struct Context {
   std::string_view default_db;  // of the session, or of the logged statement
   Diagnostics& diagnostics;
   // A literal of a DEFAULT clause as a value of the column; error 1067 when it does not fit.
-  std::function<Result<Value>(const ast::Expr&, const ColumnDef&)> column_default;
+  std::function<Result<Value>(const ast::Expr&, const ColumnDef&)> column_default = {};
   // A stored value as a value of a changed column (strict: 1264, 1265, 1366, 1406).
-  std::function<Result<Value>(const Value&, const ColumnDef&)> convert;
+  std::function<Result<Value>(const Value&, const ColumnDef&)> convert = {};
+  uint64_t sql_mode = 0;
+  // Gives a function that says whether a row obeys the CHECK constraints of a table (3819). Empty at replay:
+  // what was logged obeyed them.
+  using RowCheck = std::function<Status(const Row&)>;
+  std::function<Result<RowCheck>(const TableDef&)> row_check = {};
 };
 
-// Fills in column_default and convert: the same for a session and for replay.
+// Fills in how values are made: the same for a session and for replay.
 void set_value_rules(Context& context, uint64_t sql_mode, int32_t time_zone_offset);
 
 struct Effect {

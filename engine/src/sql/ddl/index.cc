@@ -75,7 +75,14 @@ Result<IndexColumn> make_part(const TableDef& table, const ast::IndexPart& spec)
   return part;
 }
 
-// Calls `each` with every committed row of a table: its clustered suffix (or row id) and values.
+Error duplicate(const TableDef& table, const IndexDef& index, const Row& row) {
+  std::string values;
+  for (const auto& part : index.columns) values += (values.empty() ? "" : "-") + row[part.column].to_text();
+  return make_error(er::kDupEntry, "Duplicate entry '{}' for key '{}.{}'", values, table.name, index.name);
+}
+
+}  // namespace
+
 Status for_each_row(const TableDef& table, storage::Engine& engine,
                     const std::function<Status(std::string_view key, Row& row)>& each) {
   std::string prefix;
@@ -91,14 +98,6 @@ Status for_each_row(const TableDef& table, storage::Engine& engine,
   }
   return iterator->status();
 }
-
-Error duplicate(const TableDef& table, const IndexDef& index, const Row& row) {
-  std::string values;
-  for (const auto& part : index.columns) values += (values.empty() ? "" : "-") + row[part.column].to_text();
-  return make_error(er::kDupEntry, "Duplicate entry '{}' for key '{}.{}'", values, table.name, index.name);
-}
-
-}  // namespace
 
 Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
   IndexDef index;
@@ -185,24 +184,14 @@ Status fill_index(const TableDef& old_table, const TableDef& table, const IndexD
   });
 }
 
-Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table,
-                           const std::vector<int>& source,
-                           const std::function<Result<Value>(const ColumnDef&, const Value&)>& convert,
+Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table, const RowMaker& make_row,
                            storage::Engine& engine, WriteSet& writes) {
   uint64_t copied = 0;
   uint64_t row_id = 0;
   auto status = for_each_row(old_table, engine, [&](std::string_view, const Row& old_row) -> Status {
-    Row row;
-    for (size_t i = 0; i < source.size(); ++i) {
-      const auto& column = new_table.columns[i];
-      if (source[i] < 0) {
-        row.push_back(column.default_value.value_or(Value::null()));
-        continue;
-      }
-      auto value = convert(column, old_row[source[i]]);
-      if (!value.ok()) return std::move(value).error();
-      row.push_back(std::move(*value));
-    }
+    auto made = make_row(old_row);
+    if (!made.ok()) return std::move(made).error();
+    const Row& row = *made;
     std::string image;
     encode_row_image(new_table, row, image);
     if (!new_table.has_primary_key()) row_id = writes.new_provisional_row_id(new_table.id);

@@ -5,11 +5,18 @@
 #include <string_view>
 
 #include "sql/ddl/ddl.h"
+#include "storage/record/row_image.h"
 
 namespace commitd::sql::ddl {
 
 inline bool is_blob(FieldType type) {
   return type >= FieldType::TinyBlob && type <= FieldType::Blob;
+}
+
+// Types that may have a character set.
+inline bool has_characters(FieldType type) {
+  return type == FieldType::VarChar || type == FieldType::String || is_blob(type) ||
+         type == FieldType::Enum || type == FieldType::Set;
 }
 
 // Names are at most 64 characters (1059).
@@ -26,10 +33,20 @@ Result<uint16_t> resolve_collation(std::string_view charset, std::string_view co
 // ENGINE=…: InnoDB is the default engine under its own name; 1286 for what does not exist.
 Result<std::string> resolve_engine(std::string_view engine, std::string_view table, Diagnostics& diagnostics);
 
+// What the rows that are there get in a column that is added.
+Result<Value> added_column_value(const ColumnDef& column);
+
 Result<ColumnDef> make_column(const ast::ColumnSpec& spec, uint16_t table_collation, Context& context);
 // Adds an index to the definition; its columns must exist (1072), its name must be new (1061). Without a name
 // it is named after its first column.
 Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id);
+// Adds a CHECK constraint; `own_column` is the column it stands with, if it does (3813, 3814 … 3822).
+Status add_check(TableDef& table, const ast::CheckSpec& spec, std::string_view own_column,
+                 const Context& context);
+CheckDef* find_check(TableDef& table, std::string_view name);  // nullptr when there is none
+Error check_not_found(std::string_view name);                  // 3821
+// 3959 when a CHECK constraint needs the column.
+Status check_free_of_checks(const TableDef& table, std::string_view column);
 // The first index of a table: the primary key, or the hidden row id.
 void ensure_clustered_index(TableDef& table, CatalogChange& change);
 // Rules that hold for every table: one AUTO_INCREMENT column, which is a key; at least one column; no name
@@ -38,15 +55,18 @@ Status check_table(const TableDef& table);
 int column_ordinal(const TableDef& table,
                    std::string_view name);  // -1 when there is none; names have no case
 
+// Calls `each` with every committed row of a table: its key and values.
+Status for_each_row(const TableDef& table, storage::Engine& engine,
+                    const std::function<Status(std::string_view key, Row& row)>& each);
+// A row of the altered table from one of the old.
+using RowMaker = std::function<Result<Row>(const Row& old_row)>;
+
 // Enters an entry of `index` (of `table`) for every committed row of `old_table` into the write set; 1062
 // when rows collide in a unique index.
 Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index,
                   storage::Engine& engine, WriteSet& writes);
-// Writes every row of `old_table` anew as a row of `new_table` (which has other index ids). `source[i]` is
-// the old ordinal of new column i, -1 for a new one.
-Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table,
-                           const std::vector<int>& source,
-                           const std::function<Result<Value>(const ColumnDef&, const Value&)>& convert,
+// Writes every row of `old_table` anew as a row of `new_table` (which has other index ids).
+Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table, const RowMaker& make_row,
                            storage::Engine& engine, WriteSet& writes);
 
 Result<Effect> plan_database(const ast::Statement& statement, Context& context);

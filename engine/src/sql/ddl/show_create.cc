@@ -174,6 +174,10 @@ std::string show_create_table(const TableDef& table) {
   for (const auto& index : table.indexes) {
     if (!index.columns.empty()) out += separator + index_text(table, index);
   }
+  for (const auto& check : table.checks) {
+    out += fmt::format("{}CONSTRAINT {} CHECK ({}){}", separator, quoted_name(check.name), check.expression,
+                       check.enforced ? "" : " /*!80016 NOT ENFORCED */");
+  }
   const auto& collation = collation_or_binary(table.default_collation);
   out += fmt::format("\n) ENGINE={} DEFAULT CHARSET={}", table.engine, charset_info(collation.charset).name);
   if (collation.name != charset_info(collation.charset).default_collation)

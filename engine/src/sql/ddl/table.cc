@@ -17,12 +17,17 @@ void renumber(TableDef& table, CatalogChange& change) {
   forget_instant_columns(table);
 }
 
-Result<TableDef> copy_definition(const ast::CreateTableStatement& statement, CatalogChange& change,
-                                 Context& context) {
+// CHECK constraints are copied under new names, which are one of their own in the database.
+Result<TableDef> copy_definition(const ast::CreateTableStatement& statement, const DatabaseDef& database,
+                                 CatalogChange& change, Context& context) {
   auto original = existing_table(context, statement.like);
   if (!original.ok()) return std::move(original).error();
   TableDef table = **original;
   renumber(table, change);
+  table.db = database.name;
+  table.name = statement.table.name;
+  for (size_t i = 0; i < table.checks.size(); ++i)
+    table.checks[i].name = fmt::format("{}_chk_{}", table.name, i + 1);
   return table;
 }
 
@@ -53,10 +58,22 @@ Status add_indexes(TableDef& table, const ast::CreateTableStatement& statement, 
   return {};
 }
 
+Status add_checks(TableDef& table, const ast::CreateTableStatement& statement, const Context& context) {
+  for (const auto& column : statement.columns) {
+    if (column.checks == nullptr) continue;
+    for (const auto& check : *column.checks)
+      COMMITD_RETURN_IF_ERROR(add_check(table, check, column.name, context));
+  }
+  for (const auto& check : statement.checks) COMMITD_RETURN_IF_ERROR(add_check(table, check, "", context));
+  return {};
+}
+
 Result<TableDef> new_definition(const ast::CreateTableStatement& statement, const DatabaseDef& database,
                                 CatalogChange& change, Context& context) {
   TableDef table;
   table.id = change.new_table_id();
+  table.db = database.name;
+  table.name = statement.table.name;
   auto engine = resolve_engine(statement.options.engine, statement.table.name, context.diagnostics);
   if (!engine.ok()) return std::move(engine).error();
   table.engine = std::move(*engine);
@@ -71,6 +88,7 @@ Result<TableDef> new_definition(const ast::CreateTableStatement& statement, cons
     table.columns.push_back(std::move(*column));
   }
   COMMITD_RETURN_IF_ERROR(add_indexes(table, statement, change));
+  COMMITD_RETURN_IF_ERROR(add_checks(table, statement, context));
   return table;
 }
 
@@ -90,10 +108,8 @@ Result<Effect> plan_create_table(const ast::CreateTableStatement& statement, Con
   }
   CatalogChange change(context.catalog);
   auto table = statement.like.name.empty() ? new_definition(statement, *database, change, context)
-                                           : copy_definition(statement, change, context);
+                                           : copy_definition(statement, *database, change, context);
   if (!table.ok()) return std::move(table).error();
-  table->db = *db;
-  table->name = statement.table.name;
   ensure_clustered_index(*table, change);
   COMMITD_RETURN_IF_ERROR(check_table(*table));
   if (statement.options.auto_increment)

@@ -64,6 +64,11 @@ Task<Result<OkInfo>> answer(Task<Status> task) {
 }  // namespace
 
 Task<Result<OkInfo>> execute_control(SessionState& session, const ast::ControlInstanceStatement& statement) {
+  if (statement.what == What::ReloadTls) {
+    COMMITD_CO_RETURN_IF_ERROR(session.require(privilege::kConnectionAdmin, "CONNECTION_ADMIN"));
+    if (session.server.reload_tls) COMMITD_CO_RETURN_IF_ERROR(session.server.reload_tls());
+    co_return OkInfo{};
+  }
   COMMITD_CO_RETURN_IF_ERROR(require_control(session));
   rollback_transaction(session);  // a role change must not wait for what this session left open
   co_return co_await answer(control(*session.server.instance, statement));
@@ -84,29 +89,6 @@ Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
   InstanceControl& instance = *session.server.instance;
   if (statement.start) co_return co_await answer(instance.start_replica());
   co_return co_await answer(instance.stop_replica());
-}
-
-Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatement& statement) {
-  COMMITD_CO_RETURN_IF_ERROR(require_data(session));
-  COMMITD_CO_RETURN_IF_ERROR(session.require(privilege::kReload, "RELOAD"));
-  COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
-  if (statement.tables_with_read_lock) {
-    co_return make_error(er::kNotSupportedYet,
-                         "This version of commitd doesn't yet support 'FLUSH TABLES WITH READ LOCK'");
-  }
-  if (statement.binary_logs)
-    COMMITD_CO_RETURN_IF_ERROR(co_await session.server.transactions->pipeline.rotate());
-  co_return OkInfo{};
-}
-
-Task<Result<OkInfo>> execute_purge(SessionState& session, const ast::PurgeLogsStatement& statement) {
-  COMMITD_CO_RETURN_IF_ERROR(require_data(session));
-  COMMITD_CO_RETURN_IF_ERROR(session.require(privilege::kSuper, "SUPER"));
-  auto& pipeline = session.server.transactions->pipeline;
-  auto first_kept = pipeline.log().file_number(statement.to);
-  if (!first_kept.ok()) co_return make_error(1373, "Target log not found in binlog index");
-  COMMITD_CO_RETURN_IF_ERROR(co_await pipeline.purge_to(*first_kept));
-  co_return OkInfo{};
 }
 
 Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only) {

@@ -2,6 +2,7 @@
 
 #include "base/error_codes.h"
 #include "sql/executor/bound_select.h"
+#include "sql/executor/group_check.h"
 #include "sql/executor/select.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
@@ -11,9 +12,14 @@ namespace {
 
 class SelectBinder {
  public:
-  SelectBinder(StatementContext& context, const ast::SelectStatement& select, Scope scope)
-      : context_(context), select_(select), bound_(std::make_unique<BoundSelect>()) {
-    bound_->scope = std::move(scope);
+  SelectBinder(StatementContext& context, const ast::SelectStatement& select, FromClause from, Binder* outer)
+      : context_(context),
+        select_(select),
+        from_(std::move(from)),
+        outer_(outer),
+        bound_(std::make_unique<BoundSelect>()) {
+    bound_->scope = std::move(from_.scope);
+    bound_->nests = std::move(from_.nests);
   }
 
   Result<std::unique_ptr<BoundSelect>> bind() {
@@ -30,13 +36,21 @@ class SelectBinder {
     bound_->distinct = select_.distinct;
     bound_->calc_found_rows = select_.calc_found_rows;
     bound_->grouped = !bound_->group_by.empty() || !bound_->aggregates.empty();
+    if (bound_->grouped && (context_.session.settings.sql_mode & sql_mode::kOnlyFullGroupBy) != 0)
+      COMMITD_RETURN_IF_ERROR(check_groups(select_, bound_->scope, from_));
     if (select_.lock == ast::RowLock::Update) bound_->mode = txn::ReadMode::LockExclusive;
     if (select_.lock == ast::RowLock::Share) bound_->mode = txn::ReadMode::LockShared;
+    if (select_.locked_rows == ast::LockedRows::NoWait) bound_->locked_rows = txn::LockedRows::NoWait;
+    if (select_.locked_rows == ast::LockedRows::Skip) bound_->locked_rows = txn::LockedRows::Skip;
     return std::move(bound_);
   }
 
  private:
-  Binder binder() { return context_.binder(bound_->scope); }
+  Binder binder() {
+    Binder binder = context_.binder(bound_->scope);
+    binder.outer = outer_;
+    return binder;
+  }
 
   Status bind_into(Binder& with, const ast::Expr* tree, std::string_view clause, ExpressionPtr& into) {
     if (tree == nullptr) return {};
@@ -46,46 +60,34 @@ class SelectBinder {
     return {};
   }
 
-  // USING (c): equal in both tables, of which the left one is the first that has it.
-  Result<ExpressionPtr> using_condition(const ast::TableRef& ref, size_t source) {
+  ExpressionPtr reference(const Scope::Address& address) const {
+    const SourceColumn& column = bound_->scope.sources[address.source].columns[address.column];
+    return std::make_unique<ColumnReference>(address.source, address.column, column.type, column.definition);
+  }
+
+  ExpressionPtr all_equal(const std::vector<std::pair<Scope::Address, Scope::Address>>& pairs) const {
     ExpressionPtr all;
-    for (const std::string_view name : *ref.using_columns) {
-      Scope left_scope;
-      left_scope.sources.assign(bound_->scope.sources.begin(),
-                                bound_->scope.sources.begin() + static_cast<std::ptrdiff_t>(source));
-      auto left = left_scope.find({}, {}, name, "from clause");
-      if (!left.ok()) return std::move(left).error();
-      const Source& right_source = bound_->scope.sources[source];
-      auto right = bound_->scope.find({}, right_source.alias, name, "from clause");
-      if (!right.ok()) return std::move(right).error();
-      auto reference = [&](const Scope::Address& address) {
-        const SourceColumn& column = bound_->scope.sources[address.source].columns[address.column];
-        return std::make_unique<ColumnReference>(address.source, address.column, column.type,
-                                                 column.definition);
-      };
-      ExpressionPtr equal = make_comparison(ast::Op::Equal, reference(*left), reference(*right));
+    for (const auto& [left, right] : pairs) {
+      ExpressionPtr equal = make_comparison(ast::Op::Equal, reference(left), reference(right));
       all = all ? make_logic(ast::Op::And, std::move(all), std::move(equal)) : std::move(equal);
     }
     return all;
   }
 
   Status bind_from() {
-    for (size_t i = 0; i < select_.from.size(); ++i) {
-      const ast::TableRef& ref = select_.from[i];
-      bound_->outer.push_back(ref.join == ast::JoinKind::Left);
-      Binder with = binder();
-      ExpressionPtr on;
-      COMMITD_RETURN_IF_ERROR(bind_into(with, ref.on, "on clause", on));
-      if (ref.using_columns != nullptr) {
-        auto condition = using_condition(ref, i);
-        if (!condition.ok()) return std::move(condition).error();
-        on = *std::move(condition);
-      }
-      if (ref.join == ast::JoinKind::Left) {
-        // Columns of the inner side can be NULL now, whatever their definition says.
+    for (const JoinNest& nest : bound_->nests) {
+      // Columns of the inner side can be NULL, whatever their definition says.
+      for (size_t i = nest.first; i <= nest.last; ++i) {
         for (SourceColumn& column : bound_->scope.sources[i].columns) column.type.nullable = true;
       }
-      bound_->on.push_back(std::move(on));
+    }
+    for (const JoinCondition& condition : from_.conditions) {
+      ExpressionPtr on = all_equal(condition.equal);
+      if (condition.on != nullptr) {
+        Binder with = binder();
+        COMMITD_RETURN_IF_ERROR(bind_into(with, condition.on, "on clause", on));
+      }
+      bound_->on.push_back({std::move(on), condition.nest});
     }
     Binder with = binder();
     return bind_into(with, select_.where, "where clause", bound_->where);
@@ -97,18 +99,26 @@ class SelectBinder {
     if (!star.table.empty() && !scope.has_source(star.db, star.table)) {
       return make_error(er::kBadTable, "Unknown table '{}'", star.table);
     }
+    if (star.table.empty()) {
+      for (const Scope::Address& address : from_.star) COMMITD_RETURN_IF_ERROR(add_column(address));
+      return {};
+    }
     for (size_t s = 0; s < scope.sources.size(); ++s) {
       if (!Scope::matches(scope.sources[s], star.db, star.table)) continue;
-      for (const SourceColumn& column : scope.sources[s].columns) {
-        if (star.table.empty() && scope.sources[s].merges(column.name)) continue;
-        ast::Expr tree(ast::ExprKind::Column, std::pmr::get_default_resource());
-        tree.text = column.name;
-        tree.table = scope.sources[s].alias;
-        tree.db = scope.sources[s].db;
-        COMMITD_RETURN_IF_ERROR(add_item(tree, column.name));
-      }
+      for (size_t c = 0; c < scope.sources[s].columns.size(); ++c)
+        COMMITD_RETURN_IF_ERROR(add_column({s, c}));
     }
     return {};
+  }
+
+  Status add_column(const Scope::Address& address) {
+    const Source& source = bound_->scope.sources[address.source];
+    const std::string name = source.columns[address.column].name;
+    ast::Expr tree(ast::ExprKind::Column, std::pmr::get_default_resource());
+    tree.text = name;
+    tree.table = source.alias;
+    tree.db = source.db;
+    return add_item(tree, name);
   }
 
   Status add_item(const ast::Expr& tree, std::string name) {
@@ -167,6 +177,19 @@ class SelectBinder {
     return bind_into(with, select_.having, "having clause", bound_->having);
   }
 
+  // ENUM and SET sort by their labels' numbers.
+  void order_by_label(BoundOrder& order) {
+    if (order.expression) {
+      order.expression = number_of_label(std::move(order.expression));
+      return;
+    }
+    const auto* item = dynamic_cast<const ColumnReference*>(bound_->items[order.item].get());
+    if (item == nullptr || item->definition() == nullptr) return;
+    const FieldType type = item->definition()->type;
+    if (type != FieldType::Enum && type != FieldType::Set) return;
+    order.expression = number_of_label(std::make_unique<ColumnReference>(*item));
+  }
+
   Status bind_order() {
     for (const ast::OrderItem& item : select_.order_by) {
       auto number = position(*item.expression, "order clause");
@@ -182,6 +205,7 @@ class SelectBinder {
         with.aliases_first = true;
         COMMITD_RETURN_IF_ERROR(bind_into(with, item.expression, "order clause", order.expression));
       }
+      order_by_label(order);
       bound_->order_by.push_back(std::move(order));
     }
     return {};
@@ -189,14 +213,17 @@ class SelectBinder {
 
   StatementContext& context_;
   const ast::SelectStatement& select_;
+  FromClause from_;
+  Binder* outer_;
   std::unique_ptr<BoundSelect> bound_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<BoundSelect>> bind_select(StatementContext& context,
-                                                 const ast::SelectStatement& select, Scope scope) {
-  return SelectBinder(context, select, std::move(scope)).bind();
+                                                 const ast::SelectStatement& select, FromClause from,
+                                                 Binder* outer) {
+  return SelectBinder(context, select, std::move(from), outer).bind();
 }
 
 Result<uint64_t> limit_value(StatementContext& context, const ast::Expr* tree, uint64_t otherwise) {

@@ -17,8 +17,8 @@ struct BoundOrder {
 
 struct BoundSelect {
   Scope scope;
-  std::vector<bool> outer;        // per source: LEFT JOIN
-  std::vector<ExpressionPtr> on;  // per source, may be null
+  std::vector<JoinNest> nests;
+  std::vector<BoundCondition> on;
   Expressions items;
   std::vector<ResultColumn> columns;
   ExpressionPtr where, having;
@@ -30,10 +30,12 @@ struct BoundSelect {
   bool calc_found_rows = false;
   uint64_t limit = UINT64_MAX, offset = 0;
   txn::ReadMode mode = txn::ReadMode::Snapshot;
+  txn::LockedRows locked_rows = txn::LockedRows::Wait;
 };
 
-// `scope` has the opened tables of select.from.
+// `from` is select.from, opened. `outer` (may be null): where names are looked up that are none here.
 Result<std::unique_ptr<BoundSelect>> bind_select(StatementContext& context,
-                                                 const ast::SelectStatement& select, Scope scope);
+                                                 const ast::SelectStatement& select, FromClause from,
+                                                 Binder* outer = nullptr);
 
 }  // namespace commitd::sql

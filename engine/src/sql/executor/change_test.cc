@@ -161,5 +161,22 @@ TEST_F(Changes, IndexesOfFilledTables) {
   EXPECT_EQ(run("DROP TABLE t; SELECT * FROM t"), " ; ERROR 1146: Table 'test.t' doesn't exist");
 }
 
+TEST_F(Changes, ValuesMayReadColumnsFurtherLeft) {
+  run("CREATE TABLE t (a INT, b INT DEFAULT 7, c INT NOT NULL, d INT)");
+  EXPECT_EQ(run("INSERT INTO t (a, d, c) VALUES (2, a * 10 + b, d + c), (3, b, 1)"), "");
+  EXPECT_EQ(table(), "2|7|27|27\n3|7|1|7");
+  EXPECT_EQ(run("INSERT INTO t SET a = 1, c = a + 1"), "");
+  EXPECT_EQ(run("SELECT a, c FROM t WHERE a = 1"), "1|2");
+  EXPECT_EQ(run("INSERT INTO t (a, c) VALUES (x, 1)"), "ERROR 1054: Unknown column 'x' in 'field list'");
+}
+
+TEST_F(Changes, UnlockTablesLeavesATransactionOpen) {
+  run("CREATE TABLE t (a INT)");
+  EXPECT_EQ(
+      run("BEGIN; INSERT INTO t VALUES (1); SAVEPOINT s; UNLOCK TABLES; ROLLBACK TO SAVEPOINT s; ROLLBACK"),
+      " ;  ;  ;  ;  ; ");
+  EXPECT_EQ(table(), "");
+}
+
 }  // namespace
 }  // namespace commitd::sql

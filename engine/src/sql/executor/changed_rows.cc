@@ -4,6 +4,7 @@
 
 #include "base/error_codes.h"
 #include "sql/executor/precompute.h"
+#include "sql/executor/row_memory.h"
 #include "sql/executor/select.h"
 #include "sql/executor/select_output.h"
 
@@ -16,6 +17,8 @@ class Collector : public RowConsumer {
     ExpressionPtr expression;
     bool descending;
   };
+  explicit Collector(MemoryReservation& memory) : memory_(memory) {}
+
   std::vector<Order> order;
   uint64_t limit = UINT64_MAX;
 
@@ -27,6 +30,9 @@ class Collector : public RowConsumer {
     }
     COMMITD_RETURN_IF_ERROR(evaluation.status());
     found.row = std::move(*last);
+    if (!memory_.add(sizeof(Found) + memory_of(found.row.values) + memory_of(found.keys) +
+                     found.row.image.size() + found.row.clustered_key.size()))
+      return out_of_row_memory();
     rows_.push_back(std::move(found));
     return !order.empty() || rows_.size() < limit;
   }
@@ -56,6 +62,7 @@ class Collector : public RowConsumer {
     txn::FoundRow row;
     std::vector<Value> keys;
   };
+  MemoryReservation& memory_;
   std::vector<Found> rows_;
 };
 
@@ -71,7 +78,7 @@ Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& contex
     if (!bound.ok()) co_return std::move(bound).error();
     where = *std::move(bound);
   }
-  Collector collector;
+  Collector collector(context.memory);
   for (const ast::OrderItem& item : *selection.order_by) {
     auto bound = binder.bind(*item.expression, "order clause");
     if (!bound.ok()) co_return std::move(bound).error();
@@ -81,8 +88,7 @@ Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& contex
   if (!limit.ok()) co_return std::move(limit).error();
   collector.limit = *limit;
   if (*limit == 0) co_return std::vector<txn::FoundRow>();
-  std::vector<ExpressionPtr> on(1);
-  const JoinPlan plan = plan_join(scope, where.get(), on, {false}, txn::ReadMode::LockExclusive);
+  const JoinPlan plan = plan_join(scope, {}, {}, where.get(), txn::ReadMode::LockExclusive);
   if (context.session.variables.boolean(kSqlSafeUpdates) && plan.levels[0].path.bounds.empty() &&
       selection.limit == nullptr) {
     constexpr uint16_t kUpdateWithoutKey = 1175;

@@ -3,7 +3,9 @@
 #include "base/error_codes.h"
 #include "sql/accounts/account_statements.h"
 #include "sql/ddl/ddl.h"
+#include "sql/executor/row_checks.h"
 #include "sql/executor/statements.h"
+#include "sql/information_schema/virtual_table.h"
 
 namespace commitd::sql {
 namespace {
@@ -55,6 +57,19 @@ Status check_ddl_privileges(SessionState& session, const ast::Statement& stateme
   }
 }
 
+// Nothing of it is logged: it is this server's own.
+Result<OkInfo> truncate_virtual(SessionState& session, const VirtualTable& table) {
+  const TableDef& definition = *table.definition;
+  if (!table.truncate) {
+    constexpr uint16_t kTableAccessDenied = 1142;
+    return make_error(kTableAccessDenied, "DROP command denied to user '{}'@'{}' for table '{}'",
+                      session.account.user, session.client_host, definition.name);
+  }
+  COMMITD_RETURN_IF_ERROR(session.require_on_table(definition.db, definition.name, privilege::kDrop, "DROP"));
+  table.truncate();
+  return OkInfo{};
+}
+
 // Ends whatever is open and takes the locks of a definition change.
 Task<Status> enter_definition(SessionState& session,
                               std::vector<std::pair<std::string, std::string>> tables) {
@@ -64,17 +79,30 @@ Task<Status> enter_definition(SessionState& session,
   COMMITD_CO_RETURN_IF_ERROR(
       co_await session.transaction->lock_table(kDefinitionLock, kDefinitionLock, txn::LockMode::Exclusive));
   for (const auto& [db, table] : tables) {
+    if (session.table_locks.covers(db, table)) {
+      COMMITD_CO_RETURN_IF_ERROR(session.table_locks.check(db, table, true));
+      continue;
+    }
     COMMITD_CO_RETURN_IF_ERROR(co_await session.transaction->lock_table(db, table, txn::LockMode::Exclusive));
   }
   co_return Status();
 }
 
+Result<ddl::Context::RowCheck> row_check(SessionState& session, const TableDef& table) {
+  auto checks = std::make_shared<RowChecks>();
+  COMMITD_RETURN_IF_ERROR(checks->bind(session, std::make_shared<const TableDef>(table)));
+  return ddl::Context::RowCheck([checks](const Row& row) { return checks->verify(row); });
+}
+
 Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& statement) {
   auto tables = ddl::locked_tables(statement, *session.server.catalog, session.database);
   COMMITD_CO_RETURN_IF_ERROR(co_await enter_definition(session, std::move(tables)));
-  ddl::Context context{
-      *session.server.catalog, *session.server.engine, session.database, session.diagnostics, {}, {}};
+  ddl::Context context{.catalog = *session.server.catalog,
+                       .engine = *session.server.engine,
+                       .default_db = session.database,
+                       .diagnostics = session.diagnostics};
   ddl::set_value_rules(context, session.settings.sql_mode, session.settings.time_zone_offset);
+  context.row_check = [&session](const TableDef& table) { return row_check(session, table); };
   auto effect = ddl::plan(statement, context);
   if (!effect.ok()) co_return std::move(effect).error();
   OkInfo ok;
@@ -89,14 +117,33 @@ Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& sta
 Task<Result<OkInfo>> locked_account_statement(SessionState& session, const ast::Statement& statement) {
   COMMITD_CO_RETURN_IF_ERROR(co_await enter_definition(session, {}));
   session.refresh_account();
-  auto effect =
-      plan_account_statement(statement, *session.server.accounts, session.record.get(), session.diagnostics);
+  auto effect = plan_account_statement(statement, *session.server.accounts, session.record.get(),
+                                       session.database, session.diagnostics);
   if (!effect.ok()) co_return std::move(effect).error();
   if (!effect->nothing) {
     COMMITD_CO_RETURN_IF_ERROR(co_await session.transaction->commit_statement(
         "mysql", effect->logged, std::move(effect->writes), std::move(effect->publish)));
   }
   co_return OkInfo{};
+}
+
+// Who grants must hold what is granted, with GRANT OPTION; a table must be there unless it may be created.
+Status check_grant(SessionState& session, const ast::GrantStatement& grant) {
+  if (grant.everything) return session.require(privilege::kCreateUser, "CREATE USER");
+  if (grant.global) return session.require(privilege::kGrantOption, "GRANT OPTION");
+  const std::string_view db = database_named(session, grant.db);
+  if (db.empty()) return make_error(er::kNoDb, "No database selected");
+  Privileges wanted = privilege::kGrantOption;
+  for (std::string_view name : grant.privileges) {
+    wanted |= name == "ALL" ? grant.table.empty() ? privilege::kAllOnDatabase : privilege::kAllOnTable
+                            : privilege::parse(name).value_or(0);
+  }
+  if (grant.table.empty()) return session.require_on_database(db, wanted);
+  COMMITD_RETURN_IF_ERROR(session.require_on_table(db, grant.table, wanted, "GRANT"));
+  if (grant.revoke || (wanted & privilege::kCreate) != 0 ||
+      session.server.catalog->find_table(db, grant.table) != nullptr)
+    return {};
+  return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, grant.table);
 }
 
 Status check_account_privileges(SessionState& session, const ast::Statement& statement) {
@@ -107,14 +154,17 @@ Status check_account_privileges(SessionState& session, const ast::Statement& sta
   }
   if (own_password) return {};
   if (statement.kind != StatementKind::Grant) return session.require(privilege::kCreateUser, "CREATE USER");
-  const auto& grant = ast::as<ast::GrantStatement>(statement);
-  return grant.global ? session.require(privilege::kGrantOption, "GRANT OPTION")
-                      : session.require_on_database(grant.db, privilege::kGrantOption);
+  return check_grant(session, ast::as<ast::GrantStatement>(statement));
 }
 
 }  // namespace
 
 Task<Result<OkInfo>> execute_ddl(SessionState& session, const ast::Statement& statement) {
+  if (statement.kind == StatementKind::TruncateTable) {
+    const ast::TableName& name = ast::as<ast::TableStatement>(statement).table;
+    if (const VirtualTable* table = find_virtual_table(database_named(session, name.db), name.name))
+      co_return truncate_virtual(session, *table);
+  }
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   COMMITD_CO_RETURN_IF_ERROR(check_ddl_privileges(session, statement));
   auto result = co_await locked_ddl(session, statement);

@@ -17,6 +17,7 @@ Task<Result<OkInfo>> execute_delete(StatementContext& context, const ast::Delete
   for (const txn::FoundRow& row : *rows) {
     COMMITD_CO_RETURN_IF_ERROR(check_interrupted(context.session));
     COMMITD_CO_RETURN_IF_ERROR(co_await context.transaction().erase(scope.sources[0].definition, row));
+    context.session.status.add(StatusVariable::HandlerDelete);
   }
   OkInfo ok;
   ok.affected_rows = rows->size();

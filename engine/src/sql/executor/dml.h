@@ -1,4 +1,4 @@
-// INSERT, REPLACE, UPDATE, DELETE.
+// INSERT, REPLACE, UPDATE, DELETE, LOAD DATA.
 #pragma once
 
 #include "sql/executor/statement_context.h"
@@ -9,5 +9,9 @@ namespace commitd::sql {
 Task<Result<OkInfo>> execute_insert(StatementContext& context, const ast::InsertStatement& statement);
 Task<Result<OkInfo>> execute_update(StatementContext& context, const ast::UpdateStatement& statement);
 Task<Result<OkInfo>> execute_delete(StatementContext& context, const ast::DeleteStatement& statement);
+Task<Result<OkInfo>> execute_load_data(StatementContext& context, const ast::LoadDataStatement& statement,
+                                       ResultSink& sink);
+// Row events as mysqlbinlog prints them.
+Task<Result<OkInfo>> execute_binlog(StatementContext& context, const ast::BinlogStatement& statement);
 
 }  // namespace commitd::sql

@@ -5,6 +5,7 @@
 #include "sql/executor/dml.h"
 #include "sql/executor/precompute.h"
 #include "sql/executor/row_buffer.h"
+#include "sql/executor/row_checks.h"
 #include "sql/executor/row_rules.h"
 #include "sql/executor/select.h"
 #include "sql/expression/conversion.h"
@@ -39,10 +40,19 @@ class AutoIncrement {
     if (increment > 1 && value % increment != offset % increment)
       value += (increment + offset - value % increment) % increment;
     next_ = value + increment;
+    last_ = value;
     if (first_generated_ == 0) first_generated_ = value;
     return value;
   }
+  // The row that took the last number was not inserted: the statement's next one has it.
+  void give_back() {
+    if (last_ == 0) return;
+    next_ = last_;
+    if (first_generated_ == last_) first_generated_ = 0;
+    last_ = 0;
+  }
   void row_done() {
+    last_ = 0;
     if (rows_left_ > 0) --rows_left_;
   }
 
@@ -51,7 +61,7 @@ class AutoIncrement {
   const TableDef& table_;
   int column_ = -1;
   size_t rows_left_;
-  uint64_t next_ = 0, end_ = 0;
+  uint64_t next_ = 0, end_ = 0, last_ = 0;
   uint64_t first_generated_ = 0;
 };
 
@@ -61,12 +71,15 @@ class Inserter {
       : context_(context),
         session_(context.session),
         statement_(statement),
-        store_(store_context(session_, statement.ignore)) {}
+        store_(store_context(session_, statement.ignore)) {
+    store_.row = statement.first_row;
+  }
 
   Task<Result<OkInfo>> run() {
     COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
     COMMITD_CO_RETURN_IF_ERROR(co_await open());
     COMMITD_CO_RETURN_IF_ERROR(resolve_columns());
+    COMMITD_CO_RETURN_IF_ERROR(check_defaults());
     COMMITD_CO_RETURN_IF_ERROR(co_await bind_on_duplicate());
     if (statement_.select != nullptr)
       COMMITD_CO_RETURN_IF_ERROR(co_await insert_selected());
@@ -87,7 +100,7 @@ class Inserter {
     if (!source.ok()) co_return std::move(source).error();
     table_ = source->definition;
     scope_.sources.push_back(*std::move(source));
-    co_return Status();
+    co_return checks_.bind(session_, table_);
   }
 
   Status resolve_columns() {
@@ -108,6 +121,19 @@ class Inserter {
         return make_error(kColumnTwice, "Column '{}' specified twice", name);
       }
       targets_.push_back(*column);
+    }
+    return {};
+  }
+
+  // Columns that are not in the list and have no default: once per statement, before any row (1364).
+  Status check_defaults() {
+    std::vector<bool> given(table_->columns.size(), false);
+    for (const size_t target : targets_) given[target] = true;
+    for (size_t i = 0; i < given.size(); ++i) {
+      if (given[i]) continue;
+      auto value = default_for_column(table_->columns[i], session_, store_);
+      if (!value.ok()) return std::move(value).error();
+      defaults_.emplace_back(i, *std::move(value));
     }
     return {};
   }
@@ -133,7 +159,6 @@ class Inserter {
 
   Task<Status> insert_values() {
     AutoIncrement numbers(context_, *table_, statement_.rows.size());
-    const Scope nothing;
     for (const ast::List<ast::Expr*>* trees : statement_.rows) {
       if (trees->size() != targets_.size()) co_return column_count_error(store_.row);
       for (const ast::Expr* tree : *trees) {
@@ -143,29 +168,55 @@ class Inserter {
       row_.assign(table_->columns.size(), Value());
       given_.assign(table_->columns.size(), false);
       for (size_t i = 0; i < targets_.size(); ++i)
-        COMMITD_CO_RETURN_IF_ERROR(set_value(targets_[i], *(*trees)[i], nothing));
+        COMMITD_CO_RETURN_IF_ERROR(set_value(targets_[i], *(*trees)[i]));
       COMMITD_CO_RETURN_IF_ERROR(complete_row(numbers));
-      COMMITD_CO_RETURN_IF_ERROR(co_await store_row());
+      COMMITD_CO_RETURN_IF_ERROR(co_await store_row(numbers));
       numbers.row_done();
     }
     first_generated_ = numbers.first_generated();
     co_return Status();
   }
 
-  Status set_value(size_t column, const ast::Expr& tree, const Scope& nothing) {
-    const ColumnDef& definition = table_->columns[column];
-    if (tree.kind == ast::ExprKind::Default) return {};  // as if it were not given
+  Status set_value(size_t column, const ast::Expr& tree) {
+    if (tree.kind == ast::ExprKind::Default) {
+      auto value = default_for_column(table_->columns[column], session_, store_);
+      if (!value.ok()) return std::move(value).error();
+      row_[column] = *std::move(value);
+      return {};
+    }
     given_[column] = true;
-    if (auto literal = literal_value(tree, context_.parameters))
-      return convert(definition, *literal, row_[column]);
-    Binder binder = context_.binder(nothing);
+    if (auto literal = literal_value(tree, context_.parameters)) return put(column, *literal);
+    Binder binder = context_.binder(scope_);
     auto bound = binder.bind(tree, "field list");
     if (!bound.ok()) return std::move(bound).error();
     Evaluation evaluation(session_);
+    if ((*bound)->sources != 0) show_row(evaluation, column);
     Value scratch;
     const Value& value = (*bound)->evaluate(evaluation, scratch);
     COMMITD_RETURN_IF_ERROR(evaluation.status());
-    return convert(definition, value, row_[column]);
+    return put(column, value);
+  }
+
+  // Values are judged in the order in which they are given: conversion, then NOT NULL.
+  Status put(size_t column, const Value& value) {
+    const ColumnDef& definition = table_->columns[column];
+    COMMITD_RETURN_IF_ERROR(convert(definition, value, row_[column]));
+    if (definition.auto_increment) return {};
+    const bool lenient = statement_.ignore || (!session_.settings.strict() && statement_.rows.size() != 1);
+    return apply_not_null(definition, row_[column], lenient, session_.diagnostics);
+  }
+
+  // Expressions may read the row's columns: those that stand further left have their values, others their
+  // defaults.
+  void show_row(Evaluation& evaluation, size_t column) {
+    for (size_t i = 0; i < row_.size(); ++i) {
+      const ColumnDef& other = table_->columns[i];
+      if (!row_[i].is_null() || (given_[i] && i != column)) continue;
+      row_[i] = other.default_value ? *other.default_value
+                : other.nullable    ? Value::null()
+                                    : implicit_default(other);
+    }
+    evaluation.rows.assign(1, row_.data());
   }
 
   Status convert(const ColumnDef& column, const Value& value, Value& into) {
@@ -176,24 +227,13 @@ class Inserter {
   }
 
   Status complete_row(AutoIncrement& numbers) {
-    const bool lenient = statement_.ignore || (!session_.settings.strict() && statement_.rows.size() != 1);
-    for (size_t i = 0; i < row_.size(); ++i) {
-      const ColumnDef& column = table_->columns[i];
-      if (static_cast<int>(i) == numbers.column() && wants_number(i)) {
-        auto number = numbers.next();
-        if (!number.ok()) return std::move(number).error();
-        COMMITD_RETURN_IF_ERROR(convert(column, Value::unsigned_integer(*number), row_[i]));
-        continue;
-      }
-      if (!given_[i]) {
-        auto value = default_for_column(column, session_, store_);
-        if (!value.ok()) return std::move(value).error();
-        row_[i] = *std::move(value);
-      }
-      COMMITD_RETURN_IF_ERROR(apply_not_null(column, row_[i], lenient, session_.diagnostics));
-      if (static_cast<int>(i) == numbers.column()) explicit_number_ = to_bits(row_[i]);
-    }
-    return {};
+    for (const auto& [column, value] : defaults_) row_[column] = value;
+    if (numbers.column() < 0) return {};
+    const auto column = static_cast<size_t>(numbers.column());
+    if (!wants_number(column)) return {};
+    auto number = numbers.next();
+    if (!number.ok()) return std::move(number).error();
+    return convert(table_->columns[column], Value::unsigned_integer(*number), row_[column]);
   }
 
   bool wants_number(size_t column) const {
@@ -201,23 +241,33 @@ class Inserter {
     return to_bits(row_[column]) == 0 && !(session_.settings.sql_mode & sql_mode::kNoAutoValueOnZero);
   }
 
-  Task<Status> store_row() {
+  Task<Status> store_row(AutoIncrement& numbers) {
     COMMITD_CO_RETURN_IF_ERROR(check_interrupted(session_));
     ++records_;
+    if (auto allowed = checks_.verify(row_); !allowed.ok()) {
+      if (!statement_.ignore) co_return allowed;
+      session_.diagnostics.warn(std::move(allowed).error());
+      ++store_.row;
+      co_return Status();
+    }
     for (;;) {
       auto outcome = co_await context_.transaction().insert(table_, row_);
+      context_.session.status.add(StatusVariable::HandlerWrite);
       if (!outcome.ok()) co_return std::move(outcome).error();
       if (!outcome->has_value()) {
         ++affected_;
+        if (numbers.column() >= 0) explicit_number_ = to_bits(row_[static_cast<size_t>(numbers.column())]);
         break;
       }
       txn::Transaction::Duplicate& duplicate = **outcome;
       ++duplicates_;
       if (statement_.mode == ast::InsertMode::Replace) {
         COMMITD_CO_RETURN_IF_ERROR(co_await context_.transaction().erase(table_, duplicate.row));
+        context_.session.status.add(StatusVariable::HandlerDelete);
         ++affected_;
         continue;
       }
+      numbers.give_back();
       if (!updates_.empty()) {
         COMMITD_CO_RETURN_IF_ERROR(co_await update_existing(duplicate.row));
         break;
@@ -259,7 +309,13 @@ class Inserter {
         changed[i] = current_timestamp_for(table_->columns[i], session_);
       if (table_->columns[i].auto_increment) explicit_number_ = to_bits(changed[i]);
     }
+    if (auto allowed = checks_.verify(changed); !allowed.ok()) {
+      if (!statement_.ignore) co_return allowed;
+      session_.diagnostics.warn(std::move(allowed).error());
+      co_return Status();
+    }
     auto outcome = co_await context_.transaction().update(table_, existing, changed);
+    context_.session.status.add(StatusVariable::HandlerUpdate);
     if (!outcome.ok()) co_return std::move(outcome).error();
     if (outcome->has_value()) {
       Error error = duplicate_error(*table_, *(*outcome)->index, changed);
@@ -278,7 +334,7 @@ class Inserter {
 
   // The rows are read first: the statement may read the table it writes.
   Task<Status> insert_selected() {
-    RowBuffer buffer;
+    RowBuffer buffer(true);
     COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context_, *statement_.select, buffer));
     if (buffer.columns.size() != targets_.size()) co_return column_count_error(1);
     AutoIncrement numbers(context_, *table_, buffer.rows.size());
@@ -287,10 +343,10 @@ class Inserter {
       given_.assign(table_->columns.size(), false);
       for (size_t i = 0; i < targets_.size(); ++i) {
         given_[targets_[i]] = true;
-        COMMITD_CO_RETURN_IF_ERROR(convert(table_->columns[targets_[i]], selected[i], row_[targets_[i]]));
+        COMMITD_CO_RETURN_IF_ERROR(put(targets_[i], selected[i]));
       }
       COMMITD_CO_RETURN_IF_ERROR(complete_row(numbers));
-      COMMITD_CO_RETURN_IF_ERROR(co_await store_row());
+      COMMITD_CO_RETURN_IF_ERROR(co_await store_row(numbers));
       numbers.row_done();
     }
     first_generated_ = numbers.first_generated();
@@ -315,7 +371,9 @@ class Inserter {
   StoreContext store_;
   TablePtr table_;
   Scope scope_;
+  RowChecks checks_;
   std::vector<size_t> targets_;
+  std::vector<std::pair<size_t, Value>> defaults_;  // of the columns that are no targets
   std::vector<std::pair<size_t, ExpressionPtr>> updates_;
   Row row_;
   std::vector<bool> given_;

@@ -2,6 +2,7 @@
 
 #include "base/error_codes.h"
 #include "gtid/gtid_set.h"
+#include "sql/executor/correlated.h"
 #include "sql/executor/row_buffer.h"
 #include "sql/executor/select.h"
 #include "sql/expression/conversion.h"
@@ -74,14 +75,13 @@ Task<Result<Value>> waited_value(StatementContext& context, const ast::Expr& cal
 }
 
 Task<Status> run_subquery(StatementContext& context, const ast::Expr& tree) {
-  RowBuffer buffer;
+  RowBuffer buffer(true);
   auto status = co_await run_select(context, *tree.select, buffer);
   if (!status.ok()) {
+    // A name that is none in the subquery may be one of the statement around it: that is seen when that is
+    // bound.
     if (status.error().code != er::kBadField) co_return status;
-    co_return make_error(
-        er::kNotSupportedYet,
-        "This version of MySQL doesn't yet support 'subqueries that refer to the outer statement' ({})",
-        status.error().message);
+    co_return co_await open_correlated(context, *tree.select);
   }
   auto result = std::make_shared<SubqueryResult>();
   for (const ResultColumn& column : buffer.columns) result->types.push_back(type_of_result(column));
@@ -93,14 +93,18 @@ Task<Status> run_subquery(StatementContext& context, const ast::Expr& tree) {
 }  // namespace
 
 Task<Status> precompute(StatementContext& context, const ast::Expr* tree, bool may_wait) {
-  if (tree == nullptr || context.describe_only) co_return Status();
+  if (tree == nullptr) co_return Status();
+  if (tree->order != nullptr) {
+    for (const ast::OrderItem& item : *tree->order)
+      COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, item.expression, may_wait));
+  }
   for (const ast::Expr* argument : tree->arguments) {
     // Most operands are leaves: no coroutine for them.
     if (argument->arguments.empty() && argument->select == nullptr && !waits(*argument)) continue;
     COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, argument, may_wait));
   }
   if (tree->select != nullptr) co_return co_await run_subquery(context, *tree);
-  if (!waits(*tree)) co_return Status();
+  if (!waits(*tree) || context.describe_only) co_return Status();
   if (!may_wait) {
     co_return make_error(er::kNotSupportedYet,
                          "This version of MySQL doesn't yet support '{} in a statement that reads tables'",

@@ -92,9 +92,70 @@ TEST_F(Queries, SubqueriesAndDerivedTables) {
             "1|NULL");
   EXPECT_EQ(run("SELECT t.c FROM (SELECT age, COUNT(*) c FROM people GROUP BY age) t WHERE t.age = 30"), "2");
   EXPECT_EQ(run("SELECT (SELECT id FROM people)"), "ERROR 1242: Subquery returns more than 1 row");
+}
+
+TEST_F(Queries, SubqueriesThatReferToTheRowAroundThem) {
+  EXPECT_EQ(run("SELECT name FROM people p WHERE EXISTS (SELECT 1 FROM pets WHERE owner = p.id) ORDER BY id"),
+            "Ann\nCid");
+  EXPECT_EQ(run("SELECT id, (SELECT COUNT(*) FROM pets q WHERE q.owner = p.id) FROM people p ORDER BY id"),
+            "1|2\n2|0\n3|1\n4|0");
+  EXPECT_EQ(run("SELECT id FROM people p WHERE 'dog' IN (SELECT kind FROM pets WHERE owner = p.id)"), "1");
+  EXPECT_EQ(run("SELECT id FROM people p WHERE age >= ALL (SELECT age FROM people q WHERE q.age IS NOT NULL "
+                "AND q.id <> p.id) "
+                "ORDER BY id"),
+            "1\n3");
+  EXPECT_EQ(run("SELECT p.id FROM people p WHERE EXISTS (SELECT 1 FROM pets q WHERE q.owner = p.id AND "
+                "EXISTS (SELECT 1 "
+                "FROM people r WHERE r.age = p.age AND r.id > q.owner))"),
+            "1")
+      << "two levels up";
+  EXPECT_EQ(run("SELECT (SELECT kind FROM pets q WHERE q.owner = p.id) FROM people p WHERE id = 1"),
+            "ERROR 1242: Subquery returns more than 1 row");
+  EXPECT_EQ(run("SELECT 1 FROM people WHERE EXISTS (SELECT nope FROM pets)").substr(0, 11), "ERROR 1054:");
+  EXPECT_EQ(run("SELECT id FROM people WHERE (id, age) IN (SELECT owner, 30 FROM pets) ORDER BY id"), "1\n3");
+  EXPECT_EQ(run("DELETE FROM people WHERE NOT EXISTS (SELECT 1 FROM pets WHERE owner = people.id)"), "");
+  EXPECT_EQ(run("SELECT id FROM people ORDER BY id"), "1\n3");
+}
+
+TEST_F(Queries, JoinsByNameAndFromTheRight) {
+  EXPECT_EQ(run("SELECT q.id, p.name FROM people p RIGHT JOIN pets q ON q.owner = p.id ORDER BY q.id"),
+            "1|Ann\n2|Ann\n3|Cid\n4|NULL");
+  EXPECT_EQ(run("SELECT * FROM pets NATURAL JOIN people WHERE id = 1"), "1|1|cat|Ann|30");
+  EXPECT_EQ(run("SELECT p.id, a.id, b.id FROM people p LEFT JOIN (pets a JOIN pets b ON b.owner = a.owner "
+                "AND b.id > a.id) "
+                "ON a.owner = p.id ORDER BY p.id"),
+            "1|1|2\n2|NULL|NULL\n3|NULL|NULL\n4|NULL|NULL")
+      << "the inner side as a whole";
+  EXPECT_EQ(run("SELECT p.id FROM people p LEFT JOIN pets a ON a.owner = p.id LEFT JOIN pets b ON b.id = "
+                "a.id AND b.kind = "
+                "'dog' WHERE b.id IS NULL ORDER BY p.id"),
+            "1\n2\n3\n4");
+  EXPECT_EQ(run("SELECT * FROM people JOIN pets USING (nope)").substr(0, 11), "ERROR 1054:");
+}
+
+TEST_F(Queries, CommonTables) {
+  EXPECT_EQ(run("WITH old AS (SELECT id, age FROM people WHERE age > 26), n (k) AS (SELECT COUNT(*) FROM "
+                "old) SELECT o.id, n.k "
+                "FROM old o, n ORDER BY o.id"),
+            "1|2\n3|2");
+  EXPECT_EQ(run("WITH RECURSIVE x AS (SELECT 1) SELECT * FROM x").substr(0, 11), "ERROR 1235:");
+}
+
+TEST_F(Queries, OnlyFullGroupBy) {
+  EXPECT_EQ(run("SELECT age, name FROM people GROUP BY age").substr(0, 11), "ERROR 1055:");
+  EXPECT_EQ(run("SELECT name, COUNT(*) FROM people").substr(0, 11), "ERROR 1140:");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM people GROUP BY age ORDER BY name").substr(0, 11), "ERROR 1055:");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM people GROUP BY age HAVING name > 'a'").substr(0, 11), "ERROR 1054:");
+  EXPECT_EQ(run("SELECT id, name, COUNT(*) FROM people WHERE id < 2 GROUP BY id"), "1|Ann|1")
+      << "by the primary key";
   EXPECT_EQ(
-      run("SELECT name FROM people p WHERE EXISTS (SELECT 1 FROM pets WHERE owner = p.id)").substr(0, 11),
-      "ERROR 1235:");
+      run("SELECT p.name, COUNT(*) FROM people p JOIN pets q ON q.owner = p.id GROUP BY q.owner ORDER BY 1"),
+      "Ann|2\nCid|1")
+      << "through an equality";
+  EXPECT_EQ(run("SELECT name, MAX(age) FROM people WHERE name = 'Ann'"), "Ann|30");
+  EXPECT_EQ(run("SELECT age + 1, COUNT(*) FROM people WHERE id = 1 GROUP BY age + 1"), "31|1");
+  run("SET sql_mode = ''");
+  EXPECT_EQ(run("SELECT age, name FROM people WHERE id = 1 GROUP BY age"), "30|Ann");
 }
 
 TEST_F(Queries, Unions) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/memory_budget.h"
+#include "sql/executor/row_memory.h"
 #include "sql/result_sink.h"
 #include "storage/record/row_image.h"
 
@@ -11,12 +13,21 @@ namespace commitd::sql {
 
 class RowBuffer : public ResultSink {
  public:
+  explicit RowBuffer(bool all_digits = false) : all_digits_(all_digits) {}
+  bool wants_all_digits() const override { return all_digits_; }
   void begin_rows(std::span<const ResultColumn> described) override {
     columns.assign(described.begin(), described.end());
   }
-  void row(std::span<const Value> values) override { rows.emplace_back(values.begin(), values.end()); }
-  bool wants_flush() const override { return false; }
-  Task<Status> flush() override { co_return Status(); }
+  void row(std::span<const Value> values) override {
+    rows.emplace_back(values.begin(), values.end());
+    full_ = full_ || !memory_.add(memory_of(values));
+  }
+  // Who makes the rows asks between them: too many end the statement there.
+  bool wants_flush() const override { return full_; }
+  Task<Status> flush() override {
+    if (full_) co_return out_of_row_memory();
+    co_return Status();
+  }
   void end_rows(const OkInfo&) override {}
   void ok(const OkInfo&) override {}
   void error(const Error& failed) override { failure = failed; }
@@ -24,6 +35,11 @@ class RowBuffer : public ResultSink {
   std::vector<ResultColumn> columns;
   std::vector<Row> rows;
   std::optional<Error> failure;
+
+ private:
+  MemoryReservation memory_{MemoryUse::Rows};
+  bool full_ = false;
+  bool all_digits_;
 };
 
 }  // namespace commitd::sql

@@ -19,7 +19,8 @@ Value current_timestamp_for(const ColumnDef& column, const SessionState& session
 
 Result<Value> default_for_column(const ColumnDef& column, SessionState& session, StoreContext& store) {
   if (column.default_current_timestamp) return current_timestamp_for(column, session);
-  if (column.default_value) return *column.default_value;
+  const bool usable = column.default_value && (column.nullable || !column.default_value->is_null());
+  if (usable) return *column.default_value;
   if (column.nullable) return Value::null();
   if (column.type == FieldType::Enum || column.auto_increment) return implicit_default(column);
   Error error = make_error(er::kNoDefaultForField, "Field '{}' doesn't have a default value", column.name);

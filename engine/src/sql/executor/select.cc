@@ -5,6 +5,7 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "sql/executor/bound_select.h"
+#include "sql/executor/from_clause.h"
 #include "sql/executor/precompute.h"
 #include "sql/executor/row_buffer.h"
 #include "sql/executor/select_output.h"
@@ -15,12 +16,22 @@
 namespace commitd::sql {
 namespace {
 
+Task<Status> precompute_conditions(StatementContext& context, const ast::List<ast::TableRef>& from) {
+  for (const ast::TableRef& ref : from) {
+    COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, ref.on));
+    if (ref.nested != nullptr)
+      COMMITD_CO_RETURN_IF_ERROR(co_await precompute_conditions(context, *ref.nested));
+  }
+  co_return Status();
+}
+
+}  // namespace
+
 Task<Status> precompute_all(StatementContext& context, const ast::SelectStatement& select) {
   const bool may_wait = select.from.empty();
   for (const ast::SelectItem& item : select.items)
     COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, item.expression, may_wait));
-  for (const ast::TableRef& ref : select.from)
-    COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, ref.on));
+  COMMITD_CO_RETURN_IF_ERROR(co_await precompute_conditions(context, select.from));
   COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, select.where, may_wait));
   for (const ast::Expr* group : select.group_by)
     COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, group));
@@ -30,40 +41,12 @@ Task<Status> precompute_all(StatementContext& context, const ast::SelectStatemen
   co_return Status();
 }
 
-Task<Result<Source>> derived_table(StatementContext& context, const ast::TableRef& ref) {
-  RowBuffer buffer;
-  COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context, *ref.derived, buffer));
-  Source source;
-  source.alias = std::string(ref.alias);
-  for (const ResultColumn& column : buffer.columns)
-    source.columns.push_back({column.name, type_of_result(column), nullptr});
-  source.rows = std::make_shared<const std::vector<Row>>(std::move(buffer.rows));
-  co_return source;
-}
+namespace {
 
-Task<Result<Source>> open_source(StatementContext& context, const ast::TableRef& ref) {
-  if (ref.derived != nullptr) return derived_table(context, ref);
-  return open_table(context, ref, privilege::kSelect, "SELECT");
-}
-
-Task<Result<Scope>> open_from(StatementContext& context, const ast::SelectStatement& select) {
-  constexpr size_t kMostTables = 61;
-  if (select.from.size() > kMostTables)
-    co_return make_error(1116, "Too many tables; MySQL can only use {} tables in a join", kMostTables);
-  Scope scope;
-  for (const ast::TableRef& ref : select.from) {
-    auto opened = co_await open_source(context, ref);
-    if (!opened.ok()) co_return std::move(opened).error();
-    for (const Source& other : scope.sources) {
-      if (other.alias == opened->alias && other.db == opened->db) {
-        co_return make_error(er::kNonUniqTable, "Not unique table/alias: '{}'", opened->alias);
-      }
-    }
-    if (ref.using_columns != nullptr)
-      opened->merged.assign(ref.using_columns->begin(), ref.using_columns->end());
-    scope.sources.push_back(*std::move(opened));
+void conform_rows(std::vector<Row>& rows, std::span<const ResultColumn> columns) {
+  for (Row& row : rows) {
+    for (size_t i = 0; i < columns.size(); ++i) conform(row[i], type_of_result(columns[i]));
   }
-  co_return scope;
 }
 
 // The index columns that follow those with one value are the order in which rows come.
@@ -114,8 +97,10 @@ bool use_index_order(const BoundSelect& select, JoinPlan& plan) {
 
 txn::ReadMode read_mode(const StatementContext& context, const BoundSelect& select) {
   if (select.mode != txn::ReadMode::Snapshot) return select.mode;
-  const bool serializable = context.session.settings.isolation == txn::Isolation::Serializable &&
-                            context.session.in_explicit_transaction;
+  const SessionState& session = context.session;
+  const bool several_statements = session.in_explicit_transaction || !session.settings.autocommit;
+  const bool serializable =
+      several_statements && session.transaction->isolation() == txn::Isolation::Serializable;
   return serializable ? txn::ReadMode::LockShared : txn::ReadMode::Snapshot;
 }
 
@@ -130,36 +115,68 @@ Task<Status> one_row(const BoundSelect& select, Evaluation& evaluation, SelectOu
   co_return evaluation.status();
 }
 
-Task<Status> run_simple(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
-  COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
-  auto scope = co_await open_from(context, select);
-  if (!scope.ok()) co_return std::move(scope).error();
-  auto bound = bind_select(context, select, *std::move(scope));
-  if (!bound.ok()) co_return std::move(bound).error();
-  BoundSelect& s = **bound;
-  sink.begin_rows(s.columns);
-  if (context.describe_only || s.limit == 0) co_return Status();
-  Evaluation evaluation(context.session);
-  if (s.scope.sources.empty()) {
-    SelectOutput output(s, context.session, sink, false);
+}  // namespace
+
+PlannedSelect plan_select(const StatementContext& context, std::unique_ptr<BoundSelect> bound) {
+  PlannedSelect planned;
+  planned.bound = std::move(bound);
+  const BoundSelect& s = *planned.bound;
+  if (s.scope.sources.empty()) return planned;
+  planned.plan = plan_join(s.scope, s.nests, s.on, s.where.get(), read_mode(context, s));
+  planned.plan.locked_rows = s.locked_rows;
+  planned.ordered = use_index_order(s, planned.plan);
+  return planned;
+}
+
+Task<Status> run_planned(StatementContext& context, const PlannedSelect& planned, Evaluation& evaluation,
+                         ResultSink& sink) {
+  const BoundSelect& s = *planned.bound;
+  if (s.limit == 0 && !s.calc_found_rows) co_return Status();
+  SelectOutput output(s, context.session, sink, planned.ordered);
+  if (s.scope.sources.empty())
     COMMITD_CO_RETURN_IF_ERROR(co_await one_row(s, evaluation, output));
-    COMMITD_CO_RETURN_IF_ERROR(co_await output.finish(evaluation));
-    context.session.found_rows = output.found_rows();
-    co_return Status();
-  }
-  JoinPlan plan = plan_join(s.scope, s.where.get(), s.on, s.outer, read_mode(context, s));
-  const bool ordered = use_index_order(s, plan);
-  SelectOutput output(s, context.session, sink, ordered);
-  COMMITD_CO_RETURN_IF_ERROR(co_await read_rows(context, plan, evaluation, output));
+  else
+    COMMITD_CO_RETURN_IF_ERROR(co_await read_rows(context, planned.plan, evaluation, output));
   COMMITD_CO_RETURN_IF_ERROR(co_await output.finish(evaluation));
   context.session.found_rows = output.found_rows();
   co_return Status();
 }
 
+namespace {
+
+Task<Status> run_simple(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
+  COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
+  auto from = co_await open_from(context, select.from);
+  if (!from.ok()) co_return std::move(from).error();
+  auto bound = bind_select(context, select, *std::move(from));
+  if (!bound.ok()) co_return std::move(bound).error();
+  const PlannedSelect planned = plan_select(context, *std::move(bound));
+  sink.begin_rows(planned.bound->columns);
+  if (context.describe_only) co_return Status();
+  count_paths(planned.plan, context.session.status);
+  Evaluation evaluation(context.session);
+  co_return co_await run_planned(context, planned, evaluation, sink);
+}
+
 std::string row_key(const Row& row, std::span<const ResultColumn> columns) {
   std::string key;
-  for (size_t i = 0; i < row.size(); ++i) append_group_key(key, row[i], columns[i].collation);
+  for (size_t i = 0; i < row.size(); ++i) append_group_key(key, row[i], columns[i].value_collation);
   return key;
+}
+
+// The columns that all parts have in common; 1222 when they differ in number.
+Result<std::vector<ResultColumn>> union_columns(std::span<const RowBuffer> parts) {
+  std::vector<ResultColumn> columns = parts.front().columns;
+  for (const RowBuffer& part : parts) {
+    if (columns.size() != part.columns.size())
+      return make_error(1222, "The used SELECT statements have a different number of columns");
+  }
+  for (size_t i = 0; i < columns.size(); ++i) {
+    std::vector<ValueType> types;
+    for (const RowBuffer& part : parts) types.push_back(type_of_result(part.columns[i]));
+    columns[i] = describe_column(Constant(Value::null(), common_type(types)), Scope(), columns[i].name);
+  }
+  return columns;
 }
 
 // ORDER BY of a UNION names its columns or counts them.
@@ -184,7 +201,7 @@ Status sort_union(const ast::SelectStatement& select, std::span<const ResultColu
   }
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& l, const Row& r) {
     for (const auto& [column, descending] : order) {
-      const auto compared = order_values(l[column], r[column], columns[column].collation);
+      const auto compared = order_values(l[column], r[column], columns[column].value_collation);
       if (compared != 0) return descending ? compared > 0 : compared < 0;
     }
     return false;
@@ -193,24 +210,18 @@ Status sort_union(const ast::SelectStatement& select, std::span<const ResultColu
 }
 
 Task<Status> run_union(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
-  std::vector<ResultColumn> columns;
+  std::vector<RowBuffer> parts(select.union_parts->size());
+  for (size_t i = 0; i < parts.size(); ++i)
+    COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context, *(*select.union_parts)[i].select, parts[i]));
+  auto common = union_columns(parts);
+  if (!common.ok()) co_return std::move(common).error();
+  const std::vector<ResultColumn> columns = *std::move(common);
   std::vector<Row> rows;
-  for (const auto& part : *select.union_parts) {
-    RowBuffer buffer;
-    COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context, *part.select, buffer));
-    if (columns.empty()) columns = buffer.columns;
-    if (columns.size() != buffer.columns.size()) {
-      co_return make_error(1222, "The used SELECT statements have a different number of columns");
-    }
-    for (size_t i = 0; i < columns.size(); ++i) {
-      const std::array types{type_of_result(columns[i]), type_of_result(buffer.columns[i])};
-      ValueType common = common_type(types);
-      common.strength = ValueType::Strength::Weak;
-      columns[i] = describe_column(Constant(Value::null(), common), Scope(), columns[i].name);
-    }
-    rows.insert(rows.end(), std::make_move_iterator(buffer.rows.begin()),
-                std::make_move_iterator(buffer.rows.end()));
-    if (part.all) continue;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    conform_rows(parts[i].rows, columns);
+    rows.insert(rows.end(), std::make_move_iterator(parts[i].rows.begin()),
+                std::make_move_iterator(parts[i].rows.end()));
+    if ((*select.union_parts)[i].all) continue;
     absl::flat_hash_set<std::string> seen;  // a UNION without ALL makes everything so far distinct
     std::erase_if(rows, [&](const Row& row) { return !seen.insert(row_key(row, columns)).second; });
   }
@@ -228,17 +239,37 @@ Task<Status> run_union(StatementContext& context, const ast::SelectStatement& se
   co_return Status();
 }
 
+Task<Status> run_body(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
+  if (select.union_parts != nullptr) return run_union(context, select, sink);
+  return run_simple(context, select, sink);
+}
+
+Task<Status> run_with(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
+  const size_t before = context.common_tables.size();
+  for (const ast::CommonTable& table : *select.with) {
+    RowBuffer buffer;
+    COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context, *table.select, buffer));
+    auto source = source_of_result(table.name, buffer.columns, std::move(buffer.rows), table.columns);
+    if (!source.ok()) co_return std::move(source).error();
+    context.common_tables.push_back(*std::move(source));
+  }
+  auto status = co_await run_body(context, select, sink);
+  context.common_tables.resize(before);
+  co_return status;
+}
+
 }  // namespace
 
 Task<Status> run_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
-  if (select.union_parts != nullptr) return run_union(context, select, sink);
-  return run_simple(context, select, sink);
+  if (select.with != nullptr) return run_with(context, select, sink);
+  return run_body(context, select, sink);
 }
 
 ValueType type_of_result(const ResultColumn& column) {
   ValueType type;
   type.type = column.type;
-  type.collation = column.collation;
+  type.collation = column.value_collation;
+  type.strength = static_cast<ValueType::Strength>(column.collation_strength);
   type.decimals = column.decimals;
   type.is_unsigned = (column.flags & 32) != 0;
   type.nullable = (column.flags & 1) == 0;
@@ -249,9 +280,22 @@ ValueType type_of_result(const ResultColumn& column) {
 Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed,
                                 std::string_view command) {
   SessionState& session = context.session;
+  if (ref.name.db.empty()) {
+    const auto& common = context.common_tables;  // the innermost WITH comes last
+    const auto found = std::find_if(common.rbegin(), common.rend(), [&](const Source& table) {
+      return same_name(table.alias, ref.name.name);
+    });
+    if (found != common.rend()) {
+      Source source = *found;
+      if (!ref.alias.empty()) source.alias = std::string(ref.alias);
+      co_return source;
+    }
+  }
   const std::string db(ref.name.db.empty() ? std::string_view(session.database) : ref.name.db);
   if (db.empty()) co_return make_error(er::kNoDb, "No database selected");
   if (const VirtualTable* table = find_virtual_table(db, ref.name.name)) {
+    if (!is_virtual_database(db))  // mysql.user …: not for everybody
+      COMMITD_CO_RETURN_IF_ERROR(session.require_on_table(db, ref.name.name, needed, command));
     if (needed != privilege::kSelect)
       co_return make_error(er::kDbAccessDenied, "Access denied for user '{}'@'{}' to database '{}'",
                            session.account.user, session.account.host, db);
@@ -264,7 +308,11 @@ Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& 
   COMMITD_CO_RETURN_IF_ERROR(session.require_on_table(db, ref.name.name, needed, command));
   context.enter();
   COMMITD_CO_RETURN_IF_ERROR(
-      co_await context.transaction().lock_table(db, ref.name.name, txn::LockMode::Shared));
+      session.table_locks.check(db, ref.name.name, (needed & ~privilege::kSelect) != 0));
+  if (!session.table_locks.covers(db, ref.name.name)) {
+    COMMITD_CO_RETURN_IF_ERROR(
+        co_await context.transaction().lock_table(db, ref.name.name, txn::LockMode::Shared));
+  }
   TablePtr table = session.server.catalog->find_table(db, ref.name.name);
   if (table == nullptr) {
     if (!session.server.catalog->has_database(db))
@@ -286,14 +334,14 @@ Task<Status> explain_select(StatementContext& context, const ast::SelectStatemen
     co_return make_error(er::kNotSupportedYet,
                          "This version of MySQL doesn't yet support 'EXPLAIN of a UNION'");
   COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
-  auto scope = co_await open_from(context, select);
+  auto scope = co_await open_from(context, select.from);
   if (!scope.ok()) co_return std::move(scope).error();
   auto bound = bind_select(context, select, *std::move(scope));
   if (!bound.ok()) co_return std::move(bound).error();
   JoinPlan plan;
   bool ordered = false;
   if (!(*bound)->scope.sources.empty()) {
-    plan = plan_join((*bound)->scope, (*bound)->where.get(), (*bound)->on, (*bound)->outer,
+    plan = plan_join((*bound)->scope, (*bound)->nests, (*bound)->on, (*bound)->where.get(),
                      txn::ReadMode::Snapshot);
     ordered = use_index_order(**bound, plan);
   }

@@ -1,6 +1,7 @@
 // SELECT and UNION.
 #pragma once
 
+#include "sql/executor/bound_select.h"
 #include "sql/executor/statement_context.h"
 #include "sql/result_sink.h"
 
@@ -8,6 +9,19 @@ namespace commitd::sql {
 
 // Sends the whole result but for the final OK (end_rows). With context.describe_only: only begin_rows.
 Task<Status> run_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink);
+
+struct PlannedSelect {
+  std::unique_ptr<BoundSelect> bound;
+  JoinPlan plan;
+  bool ordered = false;  // rows come in the order of ORDER BY
+};
+PlannedSelect plan_select(const StatementContext& context, std::unique_ptr<BoundSelect> bound);
+// The rows, without the columns in front of them.
+Task<Status> run_planned(StatementContext& context, const PlannedSelect& select, Evaluation& evaluation,
+                         ResultSink& sink);
+
+// Subqueries and waiting functions of a SELECT's own expressions.
+Task<Status> precompute_all(StatementContext& context, const ast::SelectStatement& select);
 
 // EXPLAIN: a row per table.
 Task<Status> explain_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/executor/row_memory.h"
 #include "sql/expression/conversion.h"
 
 namespace commitd::sql {
@@ -15,8 +16,9 @@ SelectOutput::SelectOutput(const BoundSelect& select, SessionState& session, Res
 
 Result<bool> SelectOutput::consume(Evaluation& evaluation, txn::FoundRow*) {
   if (!select_.grouped) return emit(evaluation);
-  Group& group = group_of(evaluation);
-  for (auto& state : group.states) state->add(evaluation);
+  auto group = group_of(evaluation);
+  if (!group.ok()) return std::move(group).error();
+  for (auto& state : (*group)->states) state->add(evaluation);
   COMMITD_RETURN_IF_ERROR(evaluation.status());
   return true;
 }
@@ -33,15 +35,21 @@ SelectOutput::Group SelectOutput::new_group(Evaluation* evaluation) {
   return group;
 }
 
-SelectOutput::Group& SelectOutput::group_of(Evaluation& evaluation) {
+Result<SelectOutput::Group*> SelectOutput::group_of(Evaluation& evaluation) {
   std::string key;
   Value scratch;
   for (const ExpressionPtr& expression : select_.group_by) {
     append_group_key(key, expression->evaluate(evaluation, scratch), expression->type().collation);
   }
+  const size_t key_size = key.size();
   const auto [found, added] = group_index_.try_emplace(std::move(key), groups_.size());
-  if (added) groups_.push_back(new_group(&evaluation));
-  return groups_[found->second];
+  if (added) {
+    groups_.push_back(new_group(&evaluation));
+    uint64_t size = sizeof(Group) + 2 * key_size;
+    for (const Row& row : groups_.back().rows) size += memory_of(row);
+    if (!memory_.add(size)) return out_of_row_memory();
+  }
+  return &groups_[found->second];
 }
 
 Result<bool> SelectOutput::emit(Evaluation& evaluation) {
@@ -53,23 +61,33 @@ Result<bool> SelectOutput::emit(Evaluation& evaluation) {
   for (size_t i = 0; i < select_.items.size(); ++i) {
     const Value& value = select_.items[i]->evaluate(evaluation, scratch);
     projected_[i] = value;
+    if (!sink_.wants_all_digits()) conform_digits(projected_[i], select_.items[i]->type());
   }
   COMMITD_RETURN_IF_ERROR(evaluation.status());
-  if (select_.distinct && !is_new(projected_)) return true;
+  if (select_.distinct) {
+    auto fresh = is_new(projected_);
+    if (!fresh.ok()) return std::move(fresh).error();
+    if (!*fresh) return true;
+  }
   if (!sorting_) return deliver(projected_);
   Sorted sorted{projected_, {}};
   for (const BoundOrder& order : select_.order_by) {
     sorted.keys.push_back(order.expression ? order.expression->evaluate(evaluation, scratch)
                                            : projected_[order.item]);
   }
+  if (!memory_.add(sizeof(Sorted) + memory_of(sorted.row) + memory_of(sorted.keys)))
+    return out_of_row_memory();
   sorted_.push_back(std::move(sorted));
   return true;
 }
 
-bool SelectOutput::is_new(std::span<const Value> row) {
+Result<bool> SelectOutput::is_new(std::span<const Value> row) {
   std::string key;
   for (size_t i = 0; i < row.size(); ++i) append_group_key(key, row[i], select_.items[i]->type().collation);
-  return distinct_.insert(std::move(key)).second;
+  const size_t size = 2 * key.size();
+  const bool added = distinct_.insert(std::move(key)).second;
+  if (added && !memory_.add(size)) return out_of_row_memory();
+  return added;
 }
 
 bool SelectOutput::deliver(std::span<const Value> row) {

@@ -8,6 +8,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
+#include "base/memory_budget.h"
 #include "sql/executor/bound_select.h"
 #include "sql/result_sink.h"
 
@@ -36,11 +37,11 @@ class SelectOutput : public RowConsumer {
     std::vector<Value> keys;
   };
 
-  Group& group_of(Evaluation& evaluation);
+  Result<Group*> group_of(Evaluation& evaluation);
   Group new_group(Evaluation* evaluation);
   Result<bool> emit(Evaluation& evaluation);  // one row before DISTINCT
   bool deliver(std::span<const Value> row);   // one row behind ORDER BY; false: LIMIT is reached
-  bool is_new(std::span<const Value> row);
+  Result<bool> is_new(std::span<const Value> row);
   void sort();
 
   const BoundSelect& select_;
@@ -53,6 +54,7 @@ class SelectOutput : public RowConsumer {
   std::vector<Sorted> sorted_;
   Row projected_;
   uint64_t found_ = 0, delivered_ = 0;
+  MemoryReservation memory_{MemoryUse::Rows};
 };
 
 bool before(std::span<const Value> left, std::span<const Value> right, std::span<const uint16_t> collations,

@@ -8,9 +8,9 @@
 #include "sql/show/show.h"
 
 namespace commitd::sql {
-namespace {
-
-std::vector<ResultColumn> describe_columns(const Scope& scope) {
+std::vector<ResultColumn> describe_columns(const TablePtr& definition) {
+  Scope scope;
+  scope.sources.push_back(Source::of_table(definition, {}));
   std::vector<ResultColumn> columns;
   for (size_t i = 0; i < scope.sources[0].columns.size(); ++i) {
     const SourceColumn& column = scope.sources[0].columns[i];
@@ -19,8 +19,6 @@ std::vector<ResultColumn> describe_columns(const Scope& scope) {
   }
   return columns;
 }
-
-}  // namespace
 
 Task<Status> execute_show(StatementContext& context, const ast::ShowStatement& statement, ResultSink& sink) {
   auto made = show(statement, context.session);
@@ -39,7 +37,7 @@ Task<Status> execute_show(StatementContext& context, const ast::ShowStatement& s
   if (!limit.ok()) co_return std::move(limit).error();
   auto offset = limit_value(context, statement.offset, 0);
   if (!offset.ok()) co_return std::move(offset).error();
-  sink.begin_rows(describe_columns(scope));
+  sink.begin_rows(describe_columns(made->definition));
   if (context.describe_only) co_return Status();
   Evaluation evaluation(context.session);
   uint64_t matched = 0, sent = 0;
@@ -55,25 +53,6 @@ Task<Status> execute_show(StatementContext& context, const ast::ShowStatement& s
     sink.row(row);
     if (sink.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink.flush());
   }
-  co_return Status();
-}
-
-Task<Status> execute_table_maintenance(StatementContext& context, const ast::TableStatement& statement,
-                                       ResultSink& sink) {
-  auto table = shown_table(statement.table, context.session);
-  if (!table.ok()) co_return std::move(table).error();
-  using namespace virtual_column;
-  Scope scope;
-  scope.sources.push_back(Source::of_table(
-      virtual_definition("", "",
-                         {text("Table", 128), text("Op", 10), text("Msg_type", 10), long_text("Msg_text")}),
-      {}));
-  sink.begin_rows(describe_columns(scope));
-  std::string operation(statement.word);
-  for (char& c : operation) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const Row row{Value::string((*table)->db + "." + (*table)->name), Value::string(operation),
-                Value::string("status"), Value::string("OK")};
-  if (!context.describe_only) sink.row(row);
   co_return Status();
 }
 

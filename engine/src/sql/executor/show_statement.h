@@ -7,8 +7,7 @@
 namespace commitd::sql {
 
 Task<Status> execute_show(StatementContext& context, const ast::ShowStatement& statement, ResultSink& sink);
-// ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: there is nothing to do, which is what they answer.
-Task<Status> execute_table_maintenance(StatementContext& context, const ast::TableStatement& statement,
-                                       ResultSink& sink);
+// A made-up table's columns as those of a result.
+std::vector<ResultColumn> describe_columns(const TablePtr& definition);
 
 }  // namespace commitd::sql

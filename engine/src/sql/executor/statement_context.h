@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "base/memory_budget.h"
 #include "sql/bind/binder.h"
 #include "sql/executor/statements.h"
 #include "sql/session_state.h"
@@ -13,8 +14,10 @@ struct StatementContext {
   SessionState& session;
   std::span<const Value> parameters;
   Precomputed precomputed;
-  bool entered = false;        // the session's transaction takes part
-  bool describe_only = false;  // columns are wanted, no rows: for COM_STMT_PREPARE
+  MemoryReservation memory{MemoryUse::Rows};  // of the rows it keeps
+  bool entered = false;                       // the session's transaction takes part
+  bool describe_only = false;                 // columns are wanted, no rows: for COM_STMT_PREPARE
+  std::vector<Source> common_tables = {};     // WITH, the innermost last
 
   // Before the first table: opens the transaction if need be, and the statement in it.
   void enter() {

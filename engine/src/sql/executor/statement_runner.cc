@@ -12,6 +12,7 @@
 #include "sql/executor/select.h"
 #include "sql/executor/set.h"
 #include "sql/executor/show_statement.h"
+#include "sql/executor/table_maintenance.h"
 #include "sql/expression/conversion.h"
 #include "sql/information_schema/virtual_table.h"
 
@@ -88,6 +89,7 @@ Task<Result<Answer>> at_once(Result<OkInfo> info) {
 Status use_database(SessionState& session, std::string_view db) {
   if (is_virtual_database(db)) {
     session.database = std::string(db);
+    session.tracker.schema_changed();
     return {};
   }
   COMMITD_RETURN_IF_ERROR(require_data(session));
@@ -96,6 +98,7 @@ Status use_database(SessionState& session, std::string_view db) {
   if (session.record == nullptr || !session.record->sees_database(db))
     return session.require_on_database(db, privilege::kSelect);
   session.database = std::string(db);
+  session.tracker.schema_changed();
   return {};
 }
 
@@ -124,16 +127,6 @@ Task<Result<OkInfo>> execute_kill_statement(StatementContext& context, const ast
   co_return execute_kill(context.session, id, statement.query_only);
 }
 
-Task<Status> lock_tables(SessionState& session, bool unlock) {
-  COMMITD_CO_RETURN_IF_ERROR(require_data(session));
-  if (!unlock) {
-    session.diagnostics.warn(
-        make_error(er::kNotSupportedYet,
-                   "LOCK TABLES takes no locks here: use a transaction with FOR UPDATE or FOR SHARE"));
-  }
-  co_return co_await implicit_commit(session);
-}
-
 Task<Result<Answer>> explain(StatementContext& context, const ast::ExplainStatement& statement,
                              ResultSink& sink) {
   if (statement.statement->kind != StatementKind::Select) {
@@ -160,6 +153,8 @@ Task<Result<Answer>> dispatch_session(StatementContext& context, const ast::Stat
       return at_once(savepoint_statement(session, ast::as<ast::NameStatement>(statement)));
     case StatementKind::Set:
       return ok_answer(execute_set(context, ast::as<ast::SetStatement>(statement)));
+    case StatementKind::ResetPersist:
+      return at_once(reset_persist(session, ast::as<ast::ResetPersistStatement>(statement)));
     case StatementKind::SetTransaction:
       return at_once(set_transaction(session, ast::as<ast::SetTransactionStatement>(statement)));
     case StatementKind::Use:
@@ -167,8 +162,9 @@ Task<Result<Answer>> dispatch_session(StatementContext& context, const ast::Stat
     case StatementKind::Do:
       return ok_answer(execute_do(context, ast::as<ast::DoStatement>(statement)));
     case StatementKind::LockTables:
+      return ok_answer(lock_tables(session, ast::as<ast::LockTablesStatement>(statement)));
     case StatementKind::UnlockTables:
-      return ok_answer(lock_tables(session, statement.kind == StatementKind::UnlockTables));
+      return ok_answer(unlock_tables(session));
     default:
       return at_once(Status(make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'",
                                        statement.text.substr(0, 64))));
@@ -181,7 +177,7 @@ Task<Result<Answer>> dispatch_administration(StatementContext& context, const as
     case StatementKind::Flush:
       return info_answer(execute_flush(session, ast::as<ast::FlushStatement>(statement)));
     case StatementKind::PurgeLogs:
-      return info_answer(execute_purge(session, ast::as<ast::PurgeLogsStatement>(statement)));
+      return info_answer(execute_purge(context, ast::as<ast::PurgeLogsStatement>(statement)));
     case StatementKind::Kill:
       return info_answer(execute_kill_statement(context, ast::as<ast::KillStatement>(statement)));
     case StatementKind::Shutdown:
@@ -211,12 +207,21 @@ Task<Result<Answer>> dispatch(StatementContext& context, const ast::Statement& s
       return info_answer(execute_update(context, ast::as<ast::UpdateStatement>(statement)));
     case StatementKind::Delete:
       return info_answer(execute_delete(context, ast::as<ast::DeleteStatement>(statement)));
+    case StatementKind::LoadData:
+      return info_answer(execute_load_data(context, ast::as<ast::LoadDataStatement>(statement), sink));
+    case StatementKind::Backup:
+      return rows_answer(execute_backup(context, ast::as<ast::BackupStatement>(statement), sink));
     case StatementKind::Show:
       return rows_answer(execute_show(context, ast::as<ast::ShowStatement>(statement), sink));
     case StatementKind::Explain:
       return explain(context, ast::as<ast::ExplainStatement>(statement), sink);
     case StatementKind::TableMaintenance:
-      return rows_answer(execute_table_maintenance(context, ast::as<ast::TableStatement>(statement), sink));
+      return rows_answer(
+          execute_table_maintenance(context, ast::as<ast::MaintenanceStatement>(statement), sink));
+    case StatementKind::Comment:
+      return at_once(Status());
+    case StatementKind::Binlog:
+      return info_answer(execute_binlog(context, ast::as<ast::BinlogStatement>(statement)));
     case StatementKind::Empty:
       return at_once(Status(Error{er::kEmptyQuery, "Query was empty"}));
     default:
@@ -239,6 +244,7 @@ void start_statement(SessionState& session, const ast::Statement& statement) {
   if (!keeps_warnings(statement)) session.diagnostics.clear();
   session.kill_query.store(false, std::memory_order_relaxed);
   session.statement_text = statement.text;
+  session.lock_owner.set_statement(statement.text);
   const uint64_t fixed = session.variables.number(kTimestamp);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   session.statement_microseconds = fixed != 0
@@ -254,7 +260,9 @@ void undo(SessionState& session, const StatementContext& context, const Error& e
   if (!context.entered || !session.transaction->active()) return;
   session.transaction->rollback_statement();
   const bool own_transaction = session.settings.autocommit && !session.in_explicit_transaction;
-  if (own_transaction || error.code == er::kLockDeadlock || error.code == er::kServerShutdown)
+  const bool timed_out = error.code == er::kLockWaitTimeout &&
+                         session.server.variables->global("innodb_rollback_on_timeout").as_int() != 0;
+  if (own_transaction || timed_out || error.code == er::kLockDeadlock || error.code == er::kServerShutdown)
     rollback_transaction(session);
 }
 
@@ -288,6 +296,7 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
                          bool more_results) {
   start_statement(session, statement);
   command_counter(statement).add();
+  session.status.add(command_of(statement));
   if (statement.kind == StatementKind::Execute) {
     co_return co_await prepared.execute_by_name(ast::as<ast::ExecuteStatement>(statement), sink,
                                                 more_results);

@@ -10,6 +10,8 @@
 
 namespace commitd::sql {
 
+struct StatementContext;
+
 // --- transactions (transaction_control.cc) ---
 // Starts one unless one is open; statements that read or write call it first.
 void begin_if_needed(SessionState& session);
@@ -36,9 +38,15 @@ Task<Result<OkInfo>> execute_change_source(SessionState& session,
                                            const ast::ChangeSourceStatement& statement);
 Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
                                             const ast::ReplicaThreadStatement& statement);
-Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatement& statement);
-Task<Result<OkInfo>> execute_purge(SessionState& session, const ast::PurgeLogsStatement& statement);
 Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only);
 Result<OkInfo> execute_shutdown(SessionState& session);
+
+// --- the log's files and backups (log_administration.cc) ---
+Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatement& statement);
+Task<Result<OkInfo>> execute_purge(StatementContext& context, const ast::PurgeLogsStatement& statement);
+Task<Status> execute_backup(StatementContext& context, const ast::BackupStatement& statement,
+                            ResultSink& sink);
+Task<Status> lock_tables(SessionState& session, const ast::LockTablesStatement& statement);
+Task<Status> unlock_tables(SessionState& session);
 
 }  // namespace commitd::sql

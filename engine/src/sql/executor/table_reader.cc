@@ -1,5 +1,7 @@
 #include "sql/executor/table_reader.h"
 
+#include <algorithm>
+
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 
@@ -9,37 +11,30 @@ namespace {
 // Rows between two looks at the kill flag.
 constexpr uint32_t kRowsBetweenChecks = 128;
 
+// How MySQL counts the first row asked for: by key, or from an end of the index.
+StatusVariable first_step(const txn::IndexRange& range, bool backwards) {
+  if (range.lower || range.upper) return StatusVariable::HandlerReadKey;
+  return backwards ? StatusVariable::HandlerReadLast : StatusVariable::HandlerReadFirst;
+}
+
 class JoinReader {
  public:
-  JoinReader(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation, RowConsumer& consumer)
+  JoinReader(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation, RowConsumer& consumer,
+             std::vector<txn::FoundRow>* found)
       : context_(context),
         plan_(plan),
         evaluation_(evaluation),
         consumer_(consumer),
-        found_(plan.levels.size()) {
+        matched_(plan.nests.size()),
+        found_(found == nullptr ? own_found_ : *found) {
+    found_.resize(plan.levels.size());
     evaluation_.rows.assign(plan.levels.size(), nullptr);
   }
 
   // False: the consumer has enough.
   Task<Result<bool>> run(size_t number) {
-    if (number == plan_.levels.size()) co_return co_await deliver(nullptr);
-    const JoinLevel& level = plan_.levels[number];
-    bool matched = false;
-    Result<bool> more = true;
-    if (level.source->rows) {
-      more = co_await read_materialised(number, matched);
-    } else {
-      auto keys = key_ranges(level.path, *level.source->definition, evaluation_);
-      if (!keys.ok()) co_return std::move(keys).error();
-      if (keys->point)
-        more = co_await read_point(number, *keys, matched);
-      else
-        more = co_await read_ranges(number, *keys, matched);
-    }
-    if (!more.ok() || !*more || !level.outer || matched) co_return more;
-    evaluation_.rows[number] = nullptr;
-    if (!holds(level.filter)) co_return true;
-    co_return co_await run(number + 1);
+    if (number == plan_.levels.size()) return deliver(nullptr);
+    return enter(number, 0);
   }
 
  private:
@@ -57,9 +52,39 @@ class JoinReader {
     co_return more;
   }
 
-  // The current row of this level joins: on to the next level.
-  Task<Result<bool>> descend(size_t number, txn::FoundRow* last) {
-    if (!holds(plan_.levels[number].filter)) co_return true;
+  // Reads a level; the nests that begin there come first, from the outermost.
+  Task<Result<bool>> enter(size_t number, size_t depth) {
+    const JoinLevel& level = plan_.levels[number];
+    if (depth == level.begins.size()) co_return co_await read(number);
+    const size_t nest = level.begins[depth];
+    matched_[nest] = false;
+    auto more = co_await enter(number, depth + 1);
+    if (!more.ok() || !*more || matched_[nest]) co_return more;
+    const JoinNest& bounds = plan_.nests[nest];
+    for (size_t i = bounds.first; i <= bounds.last; ++i) evaluation_.rows[i] = nullptr;
+    if (!holds(plan_.filters[nest])) co_return true;
+    const auto& ends = plan_.levels[bounds.last].ends;
+    const auto own = static_cast<size_t>(std::find(ends.begin(), ends.end(), nest) - ends.begin());
+    co_return co_await leave(bounds.last, own + 1, nullptr);
+  }
+
+  Task<Result<bool>> read(size_t number) {
+    const JoinLevel& level = plan_.levels[number];
+    if (level.source->rows) co_return co_await read_materialised(number);
+    auto keys = key_ranges(level.path, *level.source->definition, evaluation_);
+    if (!keys.ok()) co_return std::move(keys).error();
+    if (keys->point) co_return co_await read_point(number, *keys);
+    co_return co_await read_ranges(number, *keys);
+  }
+
+  // The rows up to this level join: through the nests that end here, from number `from`, and on to the next
+  // level.
+  Task<Result<bool>> leave(size_t number, size_t from, txn::FoundRow* last) {
+    const auto& ends = plan_.levels[number].ends;
+    for (size_t i = from; i < ends.size(); ++i) {
+      matched_[ends[i]] = true;
+      if (!holds(plan_.filters[ends[i]])) co_return true;
+    }
     if (number + 1 == plan_.levels.size()) co_return co_await deliver(last);
     co_return co_await run(number + 1);
   }
@@ -69,23 +94,23 @@ class JoinReader {
     return evaluation_.status();
   }
 
-  Task<Result<bool>> read_materialised(size_t number, bool& matched) {
+  Task<Result<bool>> read_materialised(size_t number) {
     const JoinLevel& level = plan_.levels[number];
     for (const Row& row : *level.source->rows) {
       evaluation_.rows[number] = row.data();
       const bool joins = holds(level.match);
       COMMITD_CO_RETURN_IF_ERROR(check());
       if (!joins) continue;
-      matched = true;
-      auto more = co_await descend(number, nullptr);
+      auto more = co_await leave(number, 0, nullptr);
       if (!more.ok() || !*more) co_return more;
     }
     co_return true;
   }
 
-  Task<Result<bool>> read_point(size_t number, KeyRanges& keys, bool& matched) {
+  Task<Result<bool>> read_point(size_t number, KeyRanges& keys) {
     const JoinLevel& level = plan_.levels[number];
     txn::FoundRow& row = found_[number];
+    context_.session.status.add(StatusVariable::HandlerReadKey);
     auto found = co_await context_.transaction().get_by_unique(level.source->definition, *level.path.index,
                                                                keys.ranges[0].lower->values, plan_.mode, row);
     if (!found.ok()) co_return std::move(found).error();
@@ -94,27 +119,28 @@ class JoinReader {
     const bool joins = holds(level.match);
     COMMITD_CO_RETURN_IF_ERROR(check());
     if (!joins) co_return true;
-    matched = true;
-    co_return co_await descend(number, &row);
+    co_return co_await leave(number, 0, &row);
   }
 
-  Task<Result<bool>> read_ranges(size_t number, KeyRanges& keys, bool& matched) {
+  Task<Result<bool>> read_ranges(size_t number, KeyRanges& keys) {
     const JoinLevel& level = plan_.levels[number];
     const bool locking = plan_.mode != txn::ReadMode::Snapshot;
-    const bool unlock_others =
-        locking && context_.session.settings.isolation <= txn::Isolation::ReadCommitted;
+    const bool unlock_others = locking && context_.transaction().isolation() <= txn::Isolation::ReadCommitted;
     const bool last_level = number + 1 == plan_.levels.size();
     txn::FoundRow& row = found_[number];
     for (size_t i = 0; i < keys.ranges.size(); ++i) {
       const txn::IndexRange& range = keys.ranges[level.path.backwards ? keys.ranges.size() - 1 - i : i];
       auto cursor = context_.transaction().scan(level.source->definition, *level.path.index, range,
                                                 plan_.mode, level.path.backwards);
+      StatusVariable step = first_step(range, level.path.backwards);
       for (;;) {
         Result<bool> found = false;
         if (locking)
           found = co_await cursor->next_locked(row);
         else
           found = cursor->next(row);
+        context_.session.status.add(step);
+        step = level.path.backwards ? StatusVariable::HandlerReadPrev : StatusVariable::HandlerReadNext;
         if (!found.ok()) co_return std::move(found).error();
         if (!*found) break;
         evaluation_.rows[number] = row.values.data();
@@ -124,13 +150,12 @@ class JoinReader {
           if (unlock_others) cursor->unlock_last();
           continue;
         }
-        matched = true;
         Result<bool> more = true;
-        if (last_level && level.filter.empty()) {  // the common case without a coroutine per row
+        if (last_level && level.ends.empty()) {  // the common case without a coroutine per row
           more = consumer_.consume(evaluation_, &row);
           if (more.ok() && consumer_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await consumer_.flush());
         } else {
-          more = co_await descend(number, &row);
+          more = co_await leave(number, 0, &row);
         }
         if (!more.ok() || !*more) co_return more;
       }
@@ -142,7 +167,9 @@ class JoinReader {
   const JoinPlan& plan_;
   Evaluation& evaluation_;
   RowConsumer& consumer_;
-  std::vector<txn::FoundRow> found_;
+  std::vector<bool> matched_;  // per nest
+  std::vector<txn::FoundRow> own_found_;
+  std::vector<txn::FoundRow>& found_;
   uint64_t read_ = 0;
 };
 
@@ -153,24 +180,44 @@ size_t level_of(const Expression& condition) {
   return level;
 }
 
+// Puts a conjunct where all its sources are known. `nest`: whose ON it comes from, -1 for WHERE and inner
+// joins.
+void place(JoinPlan& plan, const Expression& conjunct, int nest) {
+  size_t level = level_of(conjunct);
+  if (nest >= 0) level = std::max(level, plan.nests[static_cast<size_t>(nest)].first);
+  for (size_t i = 0; i < plan.nests.size(); ++i) {
+    const JoinNest& inner = plan.nests[i];
+    if (inner.parent != nest || level < inner.first || level > inner.last) continue;
+    plan.filters[i].push_back(&conjunct);
+    return;
+  }
+  plan.levels[level].match.push_back(&conjunct);
+}
+
 }  // namespace
 
-JoinPlan plan_join(const Scope& scope, const Expression* where, const std::vector<ExpressionPtr>& on,
-                   const std::vector<bool>& outer, txn::ReadMode mode) {
+JoinPlan plan_join(const Scope& scope, const std::vector<JoinNest>& nests,
+                   const std::vector<BoundCondition>& on, const Expression* where, txn::ReadMode mode) {
   JoinPlan plan;
   plan.mode = mode;
+  plan.nests = nests;
+  plan.filters.resize(nests.size());
   plan.levels.resize(scope.sources.size());
-  for (size_t i = 0; i < plan.levels.size(); ++i) {
-    plan.levels[i].source = &scope.sources[i];
-    plan.levels[i].outer = outer[i];
-    if (on[i]) split_conjunction(*on[i], plan.levels[i].match);
+  for (size_t i = 0; i < plan.levels.size(); ++i) plan.levels[i].source = &scope.sources[i];
+  for (size_t i = 0; i < nests.size(); ++i) {
+    plan.levels[nests[i].first].begins.push_back(i);
+    auto& ends = plan.levels[nests[i].last].ends;
+    ends.insert(ends.begin(), i);
   }
   std::vector<const Expression*> conjuncts;
-  if (where != nullptr) split_conjunction(*where, conjuncts);
-  for (const Expression* conjunct : conjuncts) {
-    JoinLevel& level = plan.levels[level_of(*conjunct)];
-    (level.outer ? level.filter : level.match).push_back(conjunct);
+  for (const BoundCondition& condition : on) {
+    conjuncts.clear();
+    split_conjunction(*condition.expression, conjuncts);
+    for (const Expression* conjunct : conjuncts) place(plan, *conjunct, condition.nest);
   }
+  conjuncts.clear();
+  if (where != nullptr) split_conjunction(*where, conjuncts);
+  for (const Expression* conjunct : conjuncts) place(plan, *conjunct, -1);
   for (size_t i = 0; i < plan.levels.size(); ++i) {
     JoinLevel& level = plan.levels[i];
     if (!level.source->rows)
@@ -179,9 +226,22 @@ JoinPlan plan_join(const Scope& scope, const Expression* where, const std::vecto
   return plan;
 }
 
+void count_paths(const JoinPlan& plan, StatusCounters& status) {
+  for (size_t i = 0; i < plan.levels.size(); ++i) {
+    const AccessPath& path = plan.levels[i].path;
+    const bool first = i == 0;
+    if (path.bounds.empty()) {
+      status.add(first ? StatusVariable::SelectScan : StatusVariable::SelectFullJoin);
+    } else if (first && !path.unique) {
+      status.add(StatusVariable::SelectRange);
+    }
+  }
+}
+
 Task<Status> read_rows(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation,
-                       RowConsumer& consumer) {
-  JoinReader reader(context, plan, evaluation, consumer);
+                       RowConsumer& consumer, std::vector<txn::FoundRow>* found) {
+  if (plan.mode != txn::ReadMode::Snapshot) context.transaction().set_locked_rows(plan.locked_rows);
+  JoinReader reader(context, plan, evaluation, consumer, found);
   auto more = co_await reader.run(0);
   if (!more.ok()) co_return std::move(more).error();
   co_return evaluation.status();

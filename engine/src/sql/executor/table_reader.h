@@ -6,6 +6,7 @@
 
 #include "sql/bind/scope.h"
 #include "sql/executor/access_path.h"
+#include "sql/executor/from_clause.h"
 #include "sql/executor/statement_context.h"
 
 namespace commitd::sql {
@@ -14,19 +15,31 @@ namespace commitd::sql {
 struct JoinLevel {
   const Source* source = nullptr;
   AccessPath path;
-  bool outer = false;                     // LEFT JOIN
-  std::vector<const Expression*> match;   // ON (and, for inner joins, WHERE): decides whether a row joins
-  std::vector<const Expression*> filter;  // WHERE of an outer join's table: after rows of NULLs are made up
+  std::vector<const Expression*> match;  // what its rows must fulfil to join
+  std::vector<size_t> begins,
+      ends;  // nests that do so here: begins from the outermost, ends from the innermost
 };
 
 struct JoinPlan {
   std::vector<JoinLevel> levels;
+  std::vector<JoinNest> nests;
+  // Per nest: conditions from outside on its rows, checked when a match or the row of NULLs is there.
+  std::vector<std::vector<const Expression*>> filters;
   txn::ReadMode mode = txn::ReadMode::Snapshot;
+  txn::LockedRows locked_rows = txn::LockedRows::Wait;
 };
 
-// Distributes conjuncts over the tables and chooses access paths. `on[i]` (may be null) belongs to source i.
-JoinPlan plan_join(const Scope& scope, const Expression* where, const std::vector<ExpressionPtr>& on,
-                   const std::vector<bool>& outer, txn::ReadMode mode);
+struct BoundCondition {
+  ExpressionPtr expression;
+  int nest = -1;
+};
+
+// Distributes conjuncts over the tables and chooses access paths.
+JoinPlan plan_join(const Scope& scope, const std::vector<JoinNest>& nests,
+                   const std::vector<BoundCondition>& on, const Expression* where, txn::ReadMode mode);
+
+// Counts how the plan gets at its tables: Select_scan, Select_full_join, Select_range.
+void count_paths(const JoinPlan& plan, StatusCounters& status);
 
 // What happens with each joined row. False: enough, stop.
 class RowConsumer {
@@ -37,7 +50,8 @@ class RowConsumer {
   virtual Task<Status> flush() { co_return Status(); }
 };
 
+// `found` (may be null) has the present row of each table of the engine while the consumer is called.
 Task<Status> read_rows(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation,
-                       RowConsumer& consumer);
+                       RowConsumer& consumer, std::vector<txn::FoundRow>* found = nullptr);
 
 }  // namespace commitd::sql

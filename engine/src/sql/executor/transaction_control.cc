@@ -12,6 +12,7 @@ binlog::TransactionBuffer::Context log_context(const SessionState& session) {
   context.time_zone = session.variables.text(kTimeZone);
   context.client_collation = session.settings.client_collation;
   context.connection_collation = session.settings.connection_collation;
+  context.minimal_images = session.variables.text(kBinlogRowImage) == "MINIMAL";
   return context;
 }
 
@@ -20,7 +21,9 @@ void begin(SessionState& session, bool read_only) {
   options.isolation = session.next_isolation.value_or(session.settings.isolation);
   options.read_only = read_only;
   options.lock_wait_timeout = session.settings.lock_wait_timeout;
+  options.table_lock_wait_timeout = session.settings.table_lock_wait_timeout;
   options.ship = session.settings.ship;
+  options.max_bytes = session.server.max_binlog_cache_size.load(std::memory_order_relaxed);
   session.transaction->begin(options, log_context(session));
   session.transaction_read_only = read_only;
   session.next_isolation.reset();
@@ -37,6 +40,7 @@ void begin_if_needed(SessionState& session) {
 Task<Status> begin_transaction(SessionState& session, const ast::BeginStatement& statement) {
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
+  if (session.table_locks.tables_locked()) session.table_locks.release();
   begin(session, statement.read_only || session.next_read_only.value_or(session.settings.read_only));
   session.in_explicit_transaction = true;
   if (statement.consistent_snapshot) session.transaction->take_snapshot();
@@ -52,12 +56,15 @@ Task<Status> commit_transaction(SessionState& session) {
       co_return status;
     }
   }
+  session.status.add(StatusVariable::HandlerCommit);
   co_return co_await session.transaction->commit();
 }
 
 void rollback_transaction(SessionState& session) {
   session.in_explicit_transaction = false;
-  if (session.transaction && session.transaction->active()) session.transaction->rollback();
+  if (!session.transaction || !session.transaction->active()) return;
+  session.status.add(StatusVariable::HandlerRollback);
+  session.transaction->rollback();
 }
 
 Task<Status> implicit_commit(SessionState& session) {
@@ -71,9 +78,11 @@ Status savepoint_statement(SessionState& session, const ast::NameStatement& stat
       if (session.settings.autocommit && !session.in_explicit_transaction)
         return {};  // as in MySQL: nothing to come back to
       begin_if_needed(session);
+      session.status.add(StatusVariable::HandlerSavepoint);
       session.transaction->savepoint(statement.name);
       return {};
     case ast::StatementKind::RollbackToSavepoint:
+      session.status.add(StatusVariable::HandlerSavepointRollback);
       return session.transaction->rollback_to_savepoint(statement.name);
     default:
       return session.transaction->release_savepoint(statement.name);
@@ -113,6 +122,10 @@ Status require_data(const SessionState& session) {
 
 Status check_may_write(SessionState& session) {
   COMMITD_RETURN_IF_ERROR(require_data(session));
+  if (session.table_locks.globally_locked()) {
+    return make_error(er::kCantUpdateWithReadLock,
+                      "Can't execute the query because you have a conflicting read lock");
+  }
   return session.server.instance ? session.server.instance->check_writable() : Status();
 }
 

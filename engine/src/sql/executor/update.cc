@@ -2,6 +2,7 @@
 #include "sql/executor/changed_rows.h"
 #include "sql/executor/dml.h"
 #include "sql/executor/precompute.h"
+#include "sql/executor/row_checks.h"
 #include "sql/executor/row_rules.h"
 #include "sql/executor/select.h"
 
@@ -22,6 +23,7 @@ class Updater {
     if (!source.ok()) co_return std::move(source).error();
     table_ = source->definition;
     scope_.sources.push_back(*std::move(source));
+    COMMITD_CO_RETURN_IF_ERROR(checks_.bind(session_, table_));
     COMMITD_CO_RETURN_IF_ERROR(co_await bind_assignments());
     const RowSelection selection{&statement_.table, statement_.where, &statement_.order_by, statement_.limit};
     auto rows = co_await rows_to_change(context_, scope_, selection);
@@ -100,7 +102,13 @@ class Updater {
       if (table_->columns[i].on_update_current_timestamp && !is_assigned(i))
         row[i] = current_timestamp_for(table_->columns[i], session_);
     }
+    if (auto allowed = checks_.verify(row); !allowed.ok()) {
+      if (!statement_.ignore) co_return allowed;
+      session_.diagnostics.warn(std::move(allowed).error());
+      co_return Status();
+    }
     auto outcome = co_await context_.transaction().update(table_, old_row, row);
+    context_.session.status.add(StatusVariable::HandlerUpdate);
     if (!outcome.ok()) co_return std::move(outcome).error();
     if (outcome->has_value()) {
       Error error = duplicate_error(*table_, *(*outcome)->index, row);
@@ -118,6 +126,7 @@ class Updater {
   StoreContext store_;
   TablePtr table_;
   Scope scope_;
+  RowChecks checks_;
   std::vector<Assignment> assignments_;
   uint64_t changed_ = 0;
 };

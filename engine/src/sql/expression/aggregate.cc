@@ -120,9 +120,12 @@ class Spread : public Filtered {
  public:
   using Filtered::Filtered;
   Value result() override {
-    if (count_ == 0) return Value::null();
-    const double variance = squares_ / static_cast<double>(count_);
-    return Value::real(call_.what == What::Deviation ? std::sqrt(variance) : variance);
+    const bool sample = call_.what == What::SampleDeviation || call_.what == What::SampleVariance;
+    const int64_t degrees = sample ? count_ - 1 : count_;
+    if (degrees <= 0) return Value::null();
+    const double variance = squares_ / static_cast<double>(degrees);
+    const bool root = call_.what == What::Deviation || call_.what == What::SampleDeviation;
+    return Value::real(root ? std::sqrt(variance) : variance);
   }
 
  private:
@@ -166,7 +169,10 @@ class GroupConcat : public Filtered {
   };
   void take(std::vector<Value>& values, Evaluation& evaluation) override {
     Part part;
-    for (const Value& value : values) part.text += to_text(value);
+    for (size_t i = 0; i < values.size(); ++i) {
+      conform_digits(values[i], call_.arguments[i]->type());
+      part.text += to_text(values[i]);
+    }
     for (const auto& [expression, descending] : call_.order) {
       Value scratch;
       part.keys.push_back(expression->evaluate(evaluation, scratch));
@@ -210,6 +216,8 @@ std::unique_ptr<AggregateState> AggregateCall::start() const {
       return std::make_unique<GroupConcat>(*this);
     case What::Deviation:
     case What::Variance:
+    case What::SampleDeviation:
+    case What::SampleVariance:
       return std::make_unique<Spread>(*this);
     case What::AnyValue:
       return std::make_unique<AnyValue>(*this);
@@ -220,11 +228,23 @@ std::unique_ptr<AggregateState> AggregateCall::start() const {
 
 std::optional<AggregateCall::What> aggregate_named(std::string_view name) {
   static constexpr std::pair<std::string_view, What> kNames[] = {
-      {"COUNT", What::Count},       {"SUM", What::Sum},          {"AVG", What::Average},
-      {"MIN", What::Minimum},       {"MAX", What::Maximum},      {"BIT_AND", What::BitAnd},
-      {"BIT_OR", What::BitOr},      {"BIT_XOR", What::BitXor},   {"ANY_VALUE", What::AnyValue},
-      {"STD", What::Deviation},     {"STDDEV", What::Deviation}, {"STDDEV_POP", What::Deviation},
-      {"VARIANCE", What::Variance}, {"VAR_POP", What::Variance}, {"GROUP_CONCAT", What::GroupConcat},
+      {"COUNT", What::Count},
+      {"SUM", What::Sum},
+      {"AVG", What::Average},
+      {"MIN", What::Minimum},
+      {"MAX", What::Maximum},
+      {"BIT_AND", What::BitAnd},
+      {"BIT_OR", What::BitOr},
+      {"BIT_XOR", What::BitXor},
+      {"ANY_VALUE", What::AnyValue},
+      {"STD", What::Deviation},
+      {"STDDEV", What::Deviation},
+      {"STDDEV_POP", What::Deviation},
+      {"STDDEV_SAMP", What::SampleDeviation},
+      {"VAR_SAMP", What::SampleVariance},
+      {"VARIANCE", What::Variance},
+      {"VAR_POP", What::Variance},
+      {"GROUP_CONCAT", What::GroupConcat},
   };
   for (const auto& [text, what] : kNames) {
     if (text == name) return what;
@@ -258,6 +278,8 @@ ValueType aggregate_type(What what, const Expressions& arguments) {
       return ValueType::text(1024);
     case What::Deviation:
     case What::Variance:
+    case What::SampleDeviation:
+    case What::SampleVariance:
       return ValueType::real();
     default:
       return ValueType::integer(21, true);

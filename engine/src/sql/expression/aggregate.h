@@ -30,7 +30,9 @@ struct AggregateCall {
     BitXor,
     AnyValue,
     Deviation,
-    Variance
+    Variance,
+    SampleDeviation,
+    SampleVariance
   } what;
   bool distinct = false;
   Expressions arguments;  // none: COUNT(*)

@@ -95,22 +95,30 @@ constexpr __int128 largest_decimal() {
   return value - 1;
 }
 
+// Digits behind the point that MySQL's decimal division computes: whole words of nine, so that a result that
+// is computed with further has more digits than one that is shown.
+uint8_t division_scale(uint8_t left, uint8_t right) {
+  auto words = [](int digits) { return (digits + 8) / 9 * 9; };
+  const int more = std::max(kDivisionScale - (words(left) - left + words(right) - right), 0);
+  return static_cast<uint8_t>(std::min<int>(words(words(left) + words(right) + more), kMaxDecimalScale));
+}
+
 Value decimal_division(const Decimal& l, const Decimal& r, Evaluation& evaluation) {
   if (r.unscaled == 0) return division_by_zero(evaluation);
-  // l / 10^ls divided by r / 10^rs, with ls + 4 digits behind the point: l * 10^(rs + 4) / r.
-  const auto scale = static_cast<uint8_t>(std::min<int>(l.scale + kDivisionScale, kMaxDecimalScale));
-  const int shift = scale - l.scale + r.scale;
+  const auto least = static_cast<uint8_t>(std::min<int>(l.scale + kDivisionScale, kMaxDecimalScale));
+  uint8_t scale = std::max(division_scale(l.scale, r.scale), least);
   __int128 numerator = 0;
-  if (shift > kMaxDecimalPrecision ||
-      __builtin_mul_overflow(l.unscaled, power_of_ten(static_cast<uint8_t>(shift)), &numerator)) {
+  for (;; scale = static_cast<uint8_t>(std::max<int>(least, scale - 9))) {
+    const int shift = scale - l.scale + r.scale;
+    const bool small =
+        shift <= kMaxDecimalPrecision &&
+        !__builtin_mul_overflow(l.unscaled, power_of_ten(static_cast<uint8_t>(shift)), &numerator);
+    if (small) break;
+    if (scale > least) continue;
     const auto rounded = parse_decimal(Value::real(commitd::to_double(l) / commitd::to_double(r)).to_text());
     return Value::decimal(rescale(rounded.value_or(Decimal{}), scale).value_or(Decimal{}));
   }
-  __int128 quotient = numerator / r.unscaled;
-  const __int128 remainder = numerator % r.unscaled;
-  const __int128 twice = remainder < 0 ? -remainder * 2 : remainder * 2;
-  if (twice >= (r.unscaled < 0 ? -r.unscaled : r.unscaled))
-    quotient += (numerator < 0) == (r.unscaled < 0) ? 1 : -1;
+  const __int128 quotient = numerator / r.unscaled;
   return Value::decimal({quotient, scale});
 }
 
@@ -170,7 +178,15 @@ ValueType arithmetic_type(Op op, const ValueType& l, const ValueType& r) {
   if (op == Op::IntDivide) return ValueType::integer(21, l.is_unsigned || r.is_unsigned);
   const bool exact = (l.is_integer() || l.type == FieldType::NewDecimal) &&
                      (r.is_integer() || r.type == FieldType::NewDecimal);
-  if (!exact) return ValueType::real();
+  if (!exact) {
+    ValueType real = ValueType::real();
+    if (is_number(l) && is_number(r) && l.decimals < real.decimals && r.decimals < real.decimals) {
+      const int more = op == Op::Divide ? kDivisionScale : 0;
+      real.decimals = static_cast<uint8_t>(std::min(
+          op == Op::Multiply ? l.decimals + r.decimals : std::max(l.decimals, r.decimals) + more, 31));
+    }
+    return real;
+  }
   if (op == Op::Divide)
     return ValueType::decimal(std::min(l.length + kDivisionScale + 1, 65u),
                               static_cast<uint8_t>(l.decimals + kDivisionScale));
@@ -207,9 +223,9 @@ class Negation : public Expression {
   explicit Negation(ExpressionPtr operand) : operand_(std::move(operand)) {
     inherit(*this, {operand_.get()});
     const ValueType& type = operand_->type();
-    type_ = type.is_integer()                    ? ValueType::integer(type.length + 1)
-            : type.type == FieldType::NewDecimal ? type
-                                                 : ValueType::real();
+    type_ = type.is_integer() ? ValueType::integer(type.length + 1)
+            : is_number(type) ? type
+                              : ValueType::real();
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch;
@@ -292,14 +308,20 @@ class Case : public Expression {
               : !operand->is_null() && !when.is_null() &&
                     compare_values(*operand, when,
                                    comparison_collation(operand_->type(), branches_[i]->type())) == 0;
-      if (taken) return branches_[i + 1]->evaluate(evaluation, scratch);
+      if (taken) return result(*branches_[i + 1], evaluation, scratch);
     }
-    if (has_else_) return branches_.back()->evaluate(evaluation, scratch);
+    if (has_else_) return result(*branches_.back(), evaluation, scratch);
     scratch = Value::null();
     return scratch;
   }
 
  private:
+  const Value& result(const Expression& branch, Evaluation& evaluation, Value& scratch) const {
+    scratch = Value(branch.evaluate(evaluation, scratch));
+    conform(scratch, type_);
+    return scratch;
+  }
+
   ExpressionPtr operand_;
   Expressions branches_;
   bool has_else_;
@@ -352,7 +374,9 @@ class Cast : public Expression {
   }
   Value text(const Value& operand) const {
     const bool binary = to_ == ast::CastType::Binary;
-    std::string value = to_text(operand);
+    Value shown = operand;
+    conform_digits(shown, operand_->type());
+    std::string value = to_text(shown);
     if (has_length_) {
       if (binary)
         value.resize(length_, '\0');
@@ -379,7 +403,9 @@ class Cast : public Expression {
     return Value::temporal(round_fraction(*t, decimals_));
   }
   Value decimal(const Value& operand) const {
-    const Decimal whole = to_decimal(operand);
+    const double magnitude = operand.kind() == Kind::Double ? operand.as_double() : 0;
+    Decimal whole = to_decimal(operand);
+    if (std::fabs(magnitude) > 1e37) whole = {magnitude < 0 ? -largest_decimal() : largest_decimal(), 0};
     auto scaled = rescale(whole, decimals_);
     if (scaled && fits(*scaled, static_cast<uint8_t>(length_), decimals_)) return Value::decimal(*scaled);
     Decimal most{power_of_ten(static_cast<uint8_t>(std::min<uint32_t>(length_, kMaxDecimalPrecision))) - 1,
@@ -457,19 +483,22 @@ Value arithmetic(Op op, const Value& left_value, const Value& right_value, Evalu
 }
 
 ExpressionPtr make_arithmetic(Op op, ExpressionPtr left, ExpressionPtr right, std::string source) {
-  return std::make_unique<Arithmetic>(op, std::move(left), std::move(right), std::move(source));
+  return std::make_unique<Arithmetic>(op, number_of_label(std::move(left)), number_of_label(std::move(right)),
+                                      std::move(source));
 }
 ExpressionPtr make_negation(ExpressionPtr operand) {
-  return std::make_unique<Negation>(std::move(operand));
+  return std::make_unique<Negation>(number_of_label(std::move(operand)));
 }
 ExpressionPtr make_bit_operation(Op op, ExpressionPtr left, ExpressionPtr right) {
-  return std::make_unique<BitOperation>(op, std::move(left), std::move(right));
+  if (right) right = number_of_label(std::move(right));
+  return std::make_unique<BitOperation>(op, number_of_label(std::move(left)), std::move(right));
 }
 ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_else) {
   return std::make_unique<Case>(std::move(operand), std::move(branches), has_else);
 }
 ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
-  return std::make_unique<Cast>(std::move(operand), target);
+  const bool text = target.cast == ast::CastType::Char || target.cast == ast::CastType::Binary;
+  return std::make_unique<Cast>(text ? std::move(operand) : number_of_label(std::move(operand)), target);
 }
 ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation) {
   return std::make_unique<Collate>(std::move(operand), collation);

@@ -19,6 +19,8 @@ using Kind = Value::Kind;
 // An error in strict mode; else the adjusted value with a warning.
 Result<Value> adjusted(StoreContext& context, Error error, Value value) {
   if (context.strict) return error;
+  if (error.code == er::kDataTooLong)
+    error.code = er::kDataTruncated;  // MySQL's number where it is a warning
   context.diagnostics.warn(std::move(error));
   return value;
 }
@@ -258,8 +260,30 @@ Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, S
   return Value::temporal(datetime_from_unix(utc, rounded.microsecond, column.decimals));
 }
 
+// "839:00:00": a time, but more than TIME holds.
+bool is_beyond_time(const Value& value) {
+  const std::string text = to_text(value);
+  const size_t colon = text.find(':');
+  const size_t begin = text.starts_with('-') ? 1 : 0;
+  if (colon == std::string::npos || colon <= begin || colon - begin > 6) return false;
+  return text.find_first_not_of("0123456789", begin) == colon &&
+         parse_time(text.substr(0, begin) + "00" + text.substr(colon));
+}
+
+Temporal longest_time(const ColumnDef& column, const Value& value) {
+  Temporal t;
+  t.kind = Temporal::Kind::Time;
+  t.negative = to_text(value).starts_with('-');
+  t.hour = 838;
+  t.minute = t.second = 59;
+  t.decimals = column.decimals;
+  return t;
+}
+
 Result<Value> store_time(const ColumnDef& column, const Value& value, StoreContext& context) {
   const std::optional<Temporal> t = to_time(value);
+  if (!t && is_beyond_time(value))
+    return adjusted(context, out_of_range(column, context), Value::temporal(longest_time(column, value)));
   if (!t) {
     Temporal zero;
     zero.kind = Temporal::Kind::Time;
@@ -270,7 +294,9 @@ Result<Value> store_time(const ColumnDef& column, const Value& value, StoreConte
 
 Result<Value> store_year(const ColumnDef& column, const Value& value, StoreContext& context) {
   int64_t year = to_int64(value.kind() == Kind::Temporal ? Value::integer(value.as_temporal().year) : value);
-  if (year >= 1 && year <= 69)
+  // The text '0' is the year 2000, the number 0 and '0000' are none.
+  const bool short_text = value.kind() == Kind::String && value.as_string().size() <= 2;
+  if (year >= (short_text ? 0 : 1) && year <= 69)
     year += 2000;
   else if (year >= 70 && year <= 99)
     year += 1900;

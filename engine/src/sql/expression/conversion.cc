@@ -270,6 +270,38 @@ void append_group_key(std::string& key, const Value& value, uint16_t collation) 
   key += text;
 }
 
+void conform_digits(Value& value, const ValueType& type) {
+  if (value.kind() == Value::Kind::Decimal) {
+    if (type.type != FieldType::NewDecimal || value.as_decimal().scale == type.decimals) return;
+    if (const auto scaled = rescale(value.as_decimal(), type.decimals)) value = Value::decimal(*scaled);
+  } else if (value.kind() == Value::Kind::Temporal) {
+    const Temporal& t = value.as_temporal();
+    if (t.kind != Temporal::Kind::Date && type.is_temporal() && type.decimals <= 6 &&
+        t.decimals != type.decimals)
+      value = Value::temporal(round_fraction(t, type.decimals));
+  }
+}
+
+void conform(Value& value, const ValueType& type) {
+  using Kind = Value::Kind;
+  if (value.is_null()) return;
+  if (type.is_string() && value.kind() != Kind::String) {
+    value = Value::string(value.to_text());
+  } else if (type.type == FieldType::NewDecimal && is_integer_kind(value)) {
+    value = Value::decimal({widen(value), 0});
+  } else if ((type.type == FieldType::Double || type.type == FieldType::Float) &&
+             value.kind() != Kind::Double) {
+    value = Value::real(to_double(value));
+  } else if (value.kind() == Kind::Temporal && value.as_temporal().kind == Temporal::Kind::Date &&
+             (type.type == FieldType::DateTime || type.type == FieldType::Timestamp)) {
+    Temporal t = value.as_temporal();
+    t.kind = Temporal::Kind::DateTime;
+    t.decimals = type.decimals;
+    value = Value::temporal(t);
+  }
+  conform_digits(value, type);
+}
+
 uint16_t comparison_collation(const ValueType& left, const ValueType& right) {
   if (left.is_string() && !right.is_string()) return left.collation;
   if (right.is_string() && !left.is_string()) return right.collation;

@@ -43,6 +43,12 @@ std::strong_ordering order_values(const Value& left, const Value& right, uint16_
 // Bytes that are equal exactly when the values are: the key of GROUP BY and DISTINCT.
 void append_group_key(std::string& key, const Value& value, uint16_t collation);
 
+// Gives an exact number or a time the digits that its expression's type announces: 1.5 in a DECIMAL(…, 3)
+// is 1.500.
+void conform_digits(Value& value, const ValueType& type);
+// Makes a value of any kind one of `type`: what one result of several branches becomes.
+void conform(Value& value, const ValueType& type);
+
 // The collation that a comparison of two expressions uses.
 uint16_t comparison_collation(const ValueType& left, const ValueType& right);
 

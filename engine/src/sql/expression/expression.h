@@ -71,6 +71,8 @@ class Evaluation {
   // rows[source][column]; a null pointer is the row of NULLs of an outer join.
   std::vector<const Value*> rows;
   const Value* aggregates = nullptr;  // results of the group's aggregate functions
+  uint16_t collation = 45;            // of the texts given to the function that is called
+  Evaluation* outer = nullptr;        // of the statement around a subquery
   const Value* inserted = nullptr;    // the row that was to be inserted: VALUES(column)
 
   void fail(Error error) {

@@ -131,5 +131,40 @@ TEST_F(Expressions, GtidSets) {
             "1|" + uuid + ":1-2:5-10");
 }
 
+TEST_F(Expressions, RegularExpressionsAreBounded) {
+  EXPECT_EQ(value("REPEAT('a', 300000) REGEXP '^(a|b)*c$', REPEAT('a', 200) REGEXP '^(a|aa)+$'"), "0|1");
+  EXPECT_EQ(value("'a' REGEXP REPEAT('(', 5000)").substr(0, 11), "ERROR 3700:");
+  EXPECT_EQ(value("'AB' REGEXP 'b$', 'AB' COLLATE utf8mb4_bin REGEXP 'b$'"), "1|0");
+}
+
+TEST_F(Expressions, DigitsAreThoseOfTheType) {
+  EXPECT_EQ(value("COALESCE(1.5, 0.001), IF(1, 2, 0.50), -COALESCE(1.5, 0.001), GREATEST(1, 0.50)"),
+            "1.500|2.00|-1.500|1.00");
+  EXPECT_EQ(value("1/3, 1/3*3, CONCAT(1/3), ROUND(2.5, 2), TRUNCATE(2.567, 1), SQRT(1/9)"),
+            "0.3333|1.0000|0.3333|2.50|2.5|0.3333333331666667");
+  EXPECT_EQ(value("CAST(1e100 AS DECIMAL(5,2)), CAST(1/3 AS CHAR)"), "999.99|0.3333");
+}
+
+TEST_F(Expressions, DatesByFormatAndInterval) {
+  EXPECT_EQ(value("STR_TO_DATE('5,3,2024 1:02 PM', '%d,%m,%Y %h:%i %p'), DATE_FORMAT('2024-12-30', '%x-%v "
+                  "%X-%V %u'), WEEK('2024-01-01', 3)"),
+            "2024-03-05 13:02:00|2025-01 2024-52 53|1");
+  EXPECT_EQ(value("TIMESTAMP '2024-02-29 10:00:00' + INTERVAL '1 2:3:4' DAY_SECOND, DATE '2024-01-31' - "
+                  "INTERVAL '1-2' YEAR_MONTH"),
+            "2024-03-01 12:03:04|2022-11-30");
+  EXPECT_EQ(value("DATE '2024-01-01' + INTERVAL 1 HOUR, ADDTIME('10:00:00', '0:30'), TIMEDIFF('10:00:00', "
+                  "'11:00:00'), MAKEDATE(2024, 60)"),
+            "2024-01-01 01:00:00|10:30:00|-01:00:00|2024-02-29");
+  EXPECT_EQ(
+      value("EXTRACT(DAY_MINUTE FROM '2024-02-29 10:11:12'), TO_SECONDS('2024-02-29'), SEC_TO_TIME(-3723)"),
+      "291011|63876384000|-01:02:03");
+}
+
+TEST_F(Expressions, ComparisonsOfRows) {
+  EXPECT_EQ(value("(1, 2) < (1, 3), (1, NULL) < (2, 0), (1, NULL) = (2, 0), (1, NULL) = (1, 0), (2, 1) >= "
+                  "(2, 1), (1, NULL) <=> (1, NULL)"),
+            "1|1|0|NULL|1|1");
+}
+
 }  // namespace
 }  // namespace commitd::sql

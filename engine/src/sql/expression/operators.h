@@ -51,6 +51,10 @@ const Expression* is_null_operand(const Expression& expression);  // x of `x IS 
 // Adds the operands of a tree of ANDs.
 void split_conjunction(const Expression& expression, std::vector<const Expression*>& conjuncts);
 
+bool is_number(const ValueType& type);
+// The column's label number when the expression is an ENUM or SET column (labels.cc); else the expression.
+ExpressionPtr number_of_label(ExpressionPtr expression);
+
 // The type that one column of several branches (CASE, COALESCE, UNION) has.
 ValueType common_type(std::span<const ValueType> types);
 

@@ -1,4 +1,5 @@
 // Comparison, three-valued logic, IN, BETWEEN, LIKE, IS.
+#include <algorithm>
 #include <regex>
 
 #include "base/charset/collation.h"
@@ -260,6 +261,8 @@ class Like : public Predicate {
   uint16_t collation_;
 };
 
+constexpr size_t kLongestPattern = 4096;  // its compiler recurses for each term
+
 class Regexp : public Predicate {
  public:
   Regexp(ExpressionPtr operand, ExpressionPtr pattern, bool negated)
@@ -272,8 +275,20 @@ class Regexp : public Predicate {
     const Value& pattern = pattern_->evaluate(evaluation, pattern_scratch);
     scratch = Value::null();
     if (operand.is_null() || pattern.is_null()) return scratch;
+    const std::string expression = to_text(pattern);
+    if (expression.size() > kLongestPattern) {
+      constexpr uint16_t kPatternTooBig = 3700;
+      evaluation.fail(
+          make_error(kPatternTooBig, "The regular expression pattern exceeds limits on size or complexity."));
+      return scratch;
+    }
     try {
-      const std::regex regex(to_text(pattern), std::regex::extended | std::regex::icase | std::regex::nosubs);
+      const uint16_t collation = comparison_collation(operand_->type(), pattern_->type());
+      // Polynomial: libstdc++'s matcher that neither recurses for each character nor tries each way anew.
+      auto flags = std::regex::extended | std::regex::nosubs | std::regex_constants::__polynomial;
+      const Order order = collation_or_binary(collation).order;
+      if (order != Order::Bytes && order != Order::CodePoint) flags |= std::regex::icase;
+      const std::regex regex(expression, flags);
       scratch = Value::integer(std::regex_search(to_text(operand), regex) != negated_);
     } catch (const std::regex_error& error) {
       evaluation.fail(make_error(3692, "Incorrect description of a regular expression: {}", error.what()));
@@ -336,6 +351,8 @@ bool like_matches(std::string_view text, std::string_view pattern, char32_t esca
 }
 
 ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
+  if (is_number(right->type())) left = number_of_label(std::move(left));
+  if (is_number(left->type())) right = number_of_label(std::move(right));
   return std::make_unique<Comparison>(op, std::move(left), std::move(right));
 }
 ExpressionPtr make_logic(Op op, ExpressionPtr left, ExpressionPtr right) {
@@ -351,9 +368,14 @@ ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated
   return std::make_unique<TruthTest>(std::move(operand), expected, negated);
 }
 ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated) {
+  if (is_number(low->type()) && is_number(high->type())) operand = number_of_label(std::move(operand));
   return std::make_unique<Between>(std::move(operand), std::move(low), std::move(high), negated);
 }
 ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
+  const bool numbers = !list.empty() && std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) {
+    return is_number(item->type()) || item->type().type == FieldType::Null;
+  });
+  if (numbers) operand = number_of_label(std::move(operand));
   return std::make_unique<In>(std::move(operand), std::move(list), negated);
 }
 ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated) {

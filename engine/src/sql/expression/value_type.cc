@@ -60,6 +60,15 @@ uint32_t blob_length(FieldType type) {
   }
 }
 
+// The stronger side's collation; of two columns that differ, the binary one.
+void take_collation(ValueType& common, const ValueType& other) {
+  if (other.strength < common.strength) return;
+  const Order order = collation_or_binary(other.collation).order;
+  const bool binary = order == Order::Bytes || order == Order::CodePoint;
+  if (other.strength > common.strength || binary) common.collation = other.collation;
+  common.strength = other.strength;
+}
+
 }  // namespace
 
 ValueType type_of_column(const ColumnDef& column) {
@@ -112,7 +121,8 @@ ValueType type_of_value(const Value& value) {
       return type;
     }
     case Value::Kind::Decimal: {
-      const auto digits = static_cast<uint32_t>(value.to_text().size());
+      uint32_t digits = 0;  // a leading zero is none
+      for (const char c : value.to_text()) digits += c >= '0' && c <= '9' ? 1 : 0;
       return {FieldType::NewDecimal,    63, digits, value.as_decimal().scale, false, false,
               ValueType::Strength::Weak};
     }
@@ -151,20 +161,36 @@ ValueType common_type(std::span<const ValueType> types) {
     ValueType& c = *common;
     const uint32_t length = std::max(c.length, type.length);
     if (c.is_integer() && type.is_integer()) {
+      // No integer type holds both signs beyond 63 bits.
+      const bool beyond =
+          c.is_unsigned != type.is_unsigned && (c.is_unsigned ? c : type).type == FieldType::LongLong;
+      if (beyond) {
+        c = ValueType::decimal(length, 0);
+        continue;
+      }
       c.type = FieldType::LongLong;
       c.is_unsigned = c.is_unsigned && type.is_unsigned;
     } else if ((c.is_integer() || c.type == FieldType::NewDecimal) &&
                (type.is_integer() || type.type == FieldType::NewDecimal)) {
-      c = ValueType::decimal(length, std::max(c.decimals, type.decimals));
+      const uint8_t decimals = std::max(c.decimals, type.decimals);
+      const uint32_t whole = std::max(c.length - c.decimals, type.length - type.decimals);
+      c = ValueType::decimal(whole + decimals, decimals);
+      continue;
     } else if (!c.is_string() && !type.is_string() && !c.is_temporal() && !type.is_temporal()) {
+      const uint8_t decimals = std::max(c.decimals, type.decimals);
       c = ValueType::real();
-    } else if (c.type != type.type) {
+      c.decimals = decimals;
+    } else if (c.is_temporal() && type.is_temporal()) {
+      if (c.type != type.type) c = ValueType::datetime(std::max(c.decimals, type.decimals));
+      c.decimals = std::max(c.decimals, type.decimals);
+    } else if (c.type != type.type || c.is_temporal() != type.is_temporal()) {
       const uint16_t collation = c.is_string()      ? c.collation
                                  : type.is_string() ? type.collation
                                                     : uint16_t{45};
       c = ValueType::text(length, collation);
     }
     c.length = length;
+    if (c.is_string() && type.is_string()) take_collation(c, type);
   }
   if (!common) return {FieldType::Null, 63, 0, 0, false, true, ValueType::Strength::Weak};
   common->nullable = nullable;

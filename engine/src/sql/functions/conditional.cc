@@ -22,7 +22,10 @@ class Coalesce : public Expression {
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     for (const ExpressionPtr& argument : arguments_) {
       const Value& value = argument->evaluate(evaluation, scratch);
-      if (!value.is_null()) return value;
+      if (value.is_null()) continue;
+      scratch = Value(value);
+      conform(scratch, type_);
+      return scratch;
     }
     scratch = Value::null();
     return scratch;

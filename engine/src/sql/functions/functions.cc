@@ -1,10 +1,28 @@
 #include "sql/functions/functions.h"
 
+#include <algorithm>
+#include <array>
+
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/inlined_vector.h>
 
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+
 namespace commitd::sql {
 namespace {
+
+uint16_t collation_of(std::span<const ValueType> types) {
+  std::optional<ValueType> strongest;
+  for (const ValueType& type : types) {
+    if (!type.is_string()) continue;
+    if (!strongest)
+      strongest = type;
+    else if (const std::array both{*strongest, type}; true)
+      strongest = common_type(both);
+  }
+  return strongest ? strongest->collation : uint16_t{45};
+}
 
 class FunctionCall : public Expression {
  public:
@@ -17,30 +35,39 @@ class FunctionCall : public Expression {
       has_aggregate |= argument->has_aggregate;
     }
     type_ = spec.type(types);
+    if (spec.refine != nullptr) spec.refine(arguments_, type_);
+    collation_ = collation_of(types);
+    const auto numbers = number_functions();
+    computes_ = &spec >= numbers.data() && &spec < numbers.data() + numbers.size();
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     absl::InlinedVector<Value, 4> values;
     Value argument_scratch;
     for (const ExpressionPtr& argument : arguments_) {
       values.push_back(argument->evaluate(evaluation, argument_scratch));
+      if (!computes_) conform_digits(values.back(), argument->type());
       if (spec_.null_for_null && values.back().is_null()) {
         scratch = Value::null();
         return scratch;
       }
     }
+    evaluation.collation = collation_;
     scratch = spec_.body(evaluation, {values.data(), values.size()});
+    conform(scratch, type_);
     return scratch;
   }
 
  private:
   const FunctionSpec& spec_;
   Expressions arguments_;
+  bool computes_ = false;
+  uint16_t collation_ = 45;
 };
 
 absl::flat_hash_map<std::string_view, const FunctionSpec*> all_functions() {
   absl::flat_hash_map<std::string_view, const FunctionSpec*> all;
-  for (const auto& group :
-       {string_functions(), number_functions(), time_functions(), hash_functions(), session_functions()}) {
+  for (const auto& group : {string_functions(), text_functions(), number_functions(), time_functions(),
+                            date_arithmetic_functions(), hash_functions(), session_functions()}) {
     for (const FunctionSpec& spec : group) all[spec.name] = &spec;
   }
   return all;
@@ -52,6 +79,26 @@ const FunctionSpec* find_function(std::string_view upper_name) {
   static const auto functions = all_functions();
   const auto found = functions.find(upper_name);
   return found == functions.end() ? nullptr : found->second;
+}
+
+uint8_t second_digits(const Expression& argument) {
+  constexpr size_t kMost = 6;
+  const ValueType& type = argument.type();
+  if (type.is_integer() || type.type == FieldType::Date || type.type == FieldType::Null) return 0;
+  if (!type.is_string()) return std::min<uint8_t>(type.decimals, kMost);
+  const auto* constant = dynamic_cast<const Constant*>(&argument);
+  if (constant == nullptr) return kMost;
+  const std::string text = to_text(constant->value());
+  const size_t point = text.find('.');
+  return point == std::string::npos ? uint8_t{0}
+                                    : static_cast<uint8_t>(std::min(text.size() - point - 1, kMost));
+}
+
+void refine_second_digits(const Expressions& arguments, ValueType& type) {
+  if (!type.is_temporal() || type.type == FieldType::Date) return;
+  type.decimals = 0;
+  for (const ExpressionPtr& argument : arguments)
+    type.decimals = std::max(type.decimals, second_digits(*argument));
 }
 
 ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {

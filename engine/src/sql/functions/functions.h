@@ -18,11 +18,17 @@ struct FunctionSpec {
   bool null_for_null;
   Value (*body)(Evaluation&, std::span<const Value>);
   ValueType (*type)(std::span<const ValueType>);
+  // What constants among the arguments say about the type, where they say something: ROUND(x, 2), INTERVAL 1
+  // HOUR.
+  // (Number functions compute with all digits of a quotient, others with those that are shown.)
+  void (*refine)(const Expressions& arguments, ValueType& type) = nullptr;
 };
 
 std::span<const FunctionSpec> string_functions();
 std::span<const FunctionSpec> number_functions();
+std::span<const FunctionSpec> text_functions();
 std::span<const FunctionSpec> time_functions();
+std::span<const FunctionSpec> date_arithmetic_functions();
 std::span<const FunctionSpec> hash_functions();
 std::span<const FunctionSpec> session_functions();
 
@@ -31,6 +37,11 @@ ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments);
 
 // IF, IFNULL, COALESCE, NULLIF; nullptr when the name is none of them.
 ExpressionPtr make_conditional(std::string_view upper_name, Expressions& arguments);
+
+// Digits behind the second of what an argument says; a text that is no constant may have six.
+uint8_t second_digits(const Expression& argument);
+// FunctionSpec::refine of functions whose time is as precise as their arguments.
+void refine_second_digits(const Expressions& arguments, ValueType& type);
 
 // Types that many functions have.
 inline ValueType integer_type(std::span<const ValueType>) {

@@ -94,14 +94,22 @@ Value ceiling(Evaluation&, Values a) {
   return floor_or_ceiling(a[0], true);
 }
 
-Value power(Evaluation&, Values a) {
-  return real_or_null(std::pow(to_double(a[0]), to_double(a[1])));
+// 1690: a result that is no number of its type.
+Value real_in_range(Evaluation& e, double value, std::string_view call) {
+  if (std::isfinite(value)) return Value::real(value);
+  e.fail(make_error(1690, "DOUBLE value is out of range in '{}'", call));
+  return Value::null();
+}
+
+Value power(Evaluation& e, Values a) {
+  return real_in_range(e, std::pow(to_double(a[0]), to_double(a[1])),
+                       fmt::format("pow({},{})", to_text(a[0]), to_text(a[1])));
 }
 Value square_root(Evaluation&, Values a) {
   return real_or_null(std::sqrt(to_double(a[0])));
 }
-Value exponential(Evaluation&, Values a) {
-  return real_or_null(std::exp(to_double(a[0])));
+Value exponential(Evaluation& e, Values a) {
+  return real_in_range(e, std::exp(to_double(a[0])), fmt::format("exp({})", to_text(a[0])));
 }
 Value natural_log(Evaluation&, Values a) {
   const double value = to_double(a[a.size() - 1]);
@@ -124,6 +132,34 @@ Value cosine(Evaluation&, Values a) {
   return Value::real(std::cos(to_double(a[0])));
 }
 
+Value tangent(Evaluation&, Values a) {
+  return real_or_null(std::tan(to_double(a[0])));
+}
+Value cotangent(Evaluation& e, Values a) {
+  const double value = std::tan(to_double(a[0]));
+  if (value == 0) {
+    e.fail(make_error(1690, "DOUBLE value is out of range in 'cot({})'", to_text(a[0])));
+    return Value::null();
+  }
+  return Value::real(1 / value);
+}
+Value arc_sine(Evaluation&, Values a) {
+  return real_or_null(std::asin(to_double(a[0])));
+}
+Value arc_cosine(Evaluation&, Values a) {
+  return real_or_null(std::acos(to_double(a[0])));
+}
+Value arc_tangent(Evaluation&, Values a) {
+  return Value::real(a.size() > 1 ? std::atan2(to_double(a[0]), to_double(a[1]))
+                                  : std::atan(to_double(a[0])));
+}
+Value degrees(Evaluation&, Values a) {
+  return real_or_null(to_double(a[0]) * (180 / M_PI));
+}
+Value radians(Evaluation&, Values a) {
+  return Value::real(to_double(a[0]) * (M_PI / 180));
+}
+
 Value random(Evaluation&, Values a) {
   thread_local std::mt19937_64 generator{std::random_device{}()};
   std::uniform_real_distribution<double> unit(0.0, 1.0);
@@ -132,19 +168,19 @@ Value random(Evaluation&, Values a) {
   return Value::real(unit(seeded));
 }
 
-Value extreme(Values a, bool greatest) {
+Value extreme(Values a, bool greatest, uint16_t collation) {
   const Value* best = &a[0];
   for (const Value& v : a) {
-    const auto order = compare_values(v, *best, 45);
+    const auto order = compare_values(v, *best, collation);
     if (greatest ? order > 0 : order < 0) best = &v;
   }
   return *best;
 }
-Value greatest(Evaluation&, Values a) {
-  return extreme(a, true);
+Value greatest(Evaluation& e, Values a) {
+  return extreme(a, true, e.collation);
 }
-Value least(Evaluation&, Values a) {
-  return extreme(a, false);
+Value least(Evaluation& e, Values a) {
+  return extreme(a, false, e.collation);
 }
 
 Value binary_text(Evaluation&, Values a) {
@@ -181,7 +217,7 @@ Value convert_base(Evaluation&, Values a) {
 
 ValueType same_number(Types types) {
   const ValueType& type = types[0];
-  return type.is_integer() || type.type == FieldType::NewDecimal ? type : ValueType::real();
+  return is_number(type) ? type : ValueType::real();
 }
 ValueType whole_number(Types types) {
   return types[0].is_integer() || types[0].type == FieldType::NewDecimal ? ValueType::integer()
@@ -192,13 +228,30 @@ ValueType modulo_type(Types types) {
                                                         : common_type(types);
 }
 
+// ROUND and TRUNCATE to a constant number of digits have that many.
+void refine_rounded(const Expressions& arguments, ValueType& type) {
+  if (type.type != FieldType::NewDecimal) return;
+  const auto* places = arguments.size() < 2 ? nullptr : dynamic_cast<const Constant*>(arguments[1].get());
+  if (arguments.size() == 2 && (places == nullptr || places->value().is_null())) return;
+  const int64_t digits = places == nullptr ? 0 : to_int64(places->value());
+  type.decimals = static_cast<uint8_t>(std::clamp<int64_t>(digits, 0, kMaxDecimalScale));
+}
+ValueType pi_type(Types) {
+  ValueType type = ValueType::real();
+  type.decimals = 6;
+  return type;
+}
+ValueType extreme_type(Types types) {
+  return common_type(types);
+}
+
 constexpr int kAny = FunctionSpec::kAnyNumber;
 constexpr FunctionSpec kFunctions[] = {
     {"ABS", 1, 1, true, absolute, same_number},
     {"MOD", 2, 2, true, modulo, modulo_type},
     {"SIGN", 1, 1, true, sign, integer_type},
-    {"ROUND", 1, 2, true, round_value, same_number},
-    {"TRUNCATE", 2, 2, true, truncate, same_number},
+    {"ROUND", 1, 2, true, round_value, same_number, refine_rounded},
+    {"TRUNCATE", 2, 2, true, truncate, same_number, refine_rounded},
     {"FLOOR", 1, 1, true, floor_value, whole_number},
     {"CEIL", 1, 1, true, ceiling, whole_number},
     {"CEILING", 1, 1, true, ceiling, whole_number},
@@ -210,12 +263,20 @@ constexpr FunctionSpec kFunctions[] = {
     {"LOG", 1, 2, true, natural_log, real_type},
     {"LOG2", 1, 1, true, log_2, real_type},
     {"LOG10", 1, 1, true, log_10, real_type},
-    {"PI", 0, 0, true, pi, real_type},
+    {"PI", 0, 0, true, pi, pi_type},
     {"SIN", 1, 1, true, sine, real_type},
     {"COS", 1, 1, true, cosine, real_type},
+    {"TAN", 1, 1, true, tangent, real_type},
+    {"COT", 1, 1, true, cotangent, real_type},
+    {"ASIN", 1, 1, true, arc_sine, real_type},
+    {"ACOS", 1, 1, true, arc_cosine, real_type},
+    {"ATAN", 1, 2, true, arc_tangent, real_type},
+    {"ATAN2", 1, 2, true, arc_tangent, real_type},
+    {"DEGREES", 1, 1, true, degrees, real_type},
+    {"RADIANS", 1, 1, true, radians, real_type},
     {"RAND", 0, 1, false, random, real_type},
-    {"GREATEST", 2, kAny, true, greatest, common_type},
-    {"LEAST", 2, kAny, true, least, common_type},
+    {"GREATEST", 2, kAny, true, greatest, extreme_type},
+    {"LEAST", 2, kAny, true, least, extreme_type},
     {"BIN", 1, 1, true, binary_text, text_type},
     {"OCT", 1, 1, true, octal_text, text_type},
     {"BIT_COUNT", 1, 1, true, bit_count, integer_type},

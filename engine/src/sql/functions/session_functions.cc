@@ -12,7 +12,7 @@ namespace {
 using Values = std::span<const Value>;
 
 Value version(Evaluation& e, Values) {
-  return Value::string(e.session().server.version);
+  return Value::string(e.session().version_prefix + e.session().server.version);
 }
 Value database(Evaluation& e, Values) {
   const std::string& name = e.session().database;

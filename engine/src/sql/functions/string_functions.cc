@@ -199,29 +199,27 @@ Value reverse(Evaluation&, Values a) {
   return text(std::move(result), a[0]);
 }
 
-Value locate_in(const Value& needle_value, const Value& text_value, int64_t from) {
+Value locate_in(const Value& needle_value, const Value& text_value, int64_t from, uint16_t number) {
   const std::string needle = to_text(needle_value), value = to_text(text_value);
   const bool binary = needle_value.is_binary() || text_value.is_binary();
   if (from < 1 || from > length_of(value, binary) + 1) return Value::integer(0);
-  const Collation& collation = collation_or_binary(binary ? kBinaryCollation : uint16_t{45});
-  const auto length = static_cast<size_t>(length_of(needle, binary));
+  const Collation& collation = collation_or_binary(binary ? kBinaryCollation : number);
+  // As my_instr_mb: what is compared has as many bytes as what is looked for.
   int64_t position = from;
-  for (size_t at = character_offset(value, from - 1, binary); at <= value.size(); ++position) {
+  for (size_t at = character_offset(value, from - 1, binary); at + needle.size() <= value.size();
+       ++position) {
     const std::string_view rest = std::string_view(value).substr(at);
-    const std::string_view part =
-        rest.substr(0, character_offset(rest, static_cast<int64_t>(length), binary));
-    if (length_of(part, binary) < static_cast<int64_t>(length)) break;
-    if (compare(collation, part, needle) == 0) return Value::integer(position);
+    if (compare(collation, rest.substr(0, needle.size()), needle) == 0) return Value::integer(position);
     if (rest.empty()) break;
     at += character_offset(rest, 1, binary);
   }
   return Value::integer(0);
 }
-Value locate(Evaluation&, Values a) {
-  return locate_in(a[0], a[1], a.size() > 2 ? to_int64(a[2]) : 1);
+Value locate(Evaluation& e, Values a) {
+  return locate_in(a[0], a[1], a.size() > 2 ? to_int64(a[2]) : 1, e.collation);
 }
-Value instr(Evaluation&, Values a) {
-  return locate_in(a[1], a[0], 1);
+Value instr(Evaluation& e, Values a) {
+  return locate_in(a[1], a[0], 1, e.collation);
 }
 
 Value substring_index(Evaluation&, Values a) {
@@ -297,15 +295,17 @@ Value space(Evaluation&, Values a) {
   return count > kLongestResult ? Value::null() : Value::string(std::string(static_cast<size_t>(count), ' '));
 }
 
-Value strcmp_values(Evaluation&, Values a) {
-  const auto order = compare_values(Value::string(to_text(a[0])), Value::string(to_text(a[1])), 45);
+Value strcmp_values(Evaluation& e, Values a) {
+  const bool binary = a[0].is_binary() || a[1].is_binary();
+  const auto order =
+      compare_values(Value::string(to_text(a[0]), binary), Value::string(to_text(a[1]), binary), e.collation);
   return Value::integer(order < 0 ? -1 : order > 0 ? 1 : 0);
 }
 
-Value field(Evaluation&, Values a) {
+Value field(Evaluation& e, Values a) {
   if (a[0].is_null()) return Value::integer(0);
   for (size_t i = 1; i < a.size(); ++i) {
-    if (!a[i].is_null() && compare_values(a[0], a[i], 45) == 0)
+    if (!a[i].is_null() && compare_values(a[0], a[i], e.collation) == 0)
       return Value::integer(static_cast<int64_t>(i));
   }
   return Value::integer(0);
@@ -317,13 +317,14 @@ Value elt(Evaluation&, Values a) {
   return n < 1 || n >= static_cast<int64_t>(a.size()) ? Value::null() : a[static_cast<size_t>(n)];
 }
 
-Value find_in_set(Evaluation&, Values a) {
+Value find_in_set(Evaluation& e, Values a) {
   const std::string wanted = to_text(a[0]), set = to_text(a[1]);
   if (set.empty()) return Value::integer(0);
   int64_t position = 1;
   for (std::string_view rest = set;; ++position) {
     const size_t comma = std::min(rest.find(','), rest.size());
-    if (compare(collation_or_binary(45), rest.substr(0, comma), wanted) == 0) return Value::integer(position);
+    if (compare(collation_or_binary(e.collation), rest.substr(0, comma), wanted) == 0)
+      return Value::integer(position);
     if (comma == rest.size()) return Value::integer(0);
     rest.remove_prefix(comma + 1);
   }

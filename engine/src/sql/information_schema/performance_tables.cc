@@ -8,24 +8,10 @@ namespace {
 using namespace virtual_column;
 constexpr const char* kSchema = "performance_schema";
 
-std::vector<Row> status_rows(SessionState& session) {
+std::vector<Row> status_rows(SessionState& session, StatusScope scope) {
   std::vector<Row> rows;
-  for (const auto& [name, value] : status_values(session))
+  for (const auto& [name, value] : status_values(session, scope))
     rows.push_back({text_value(name), text_value(value)});
-  return rows;
-}
-
-std::vector<Row> variables_rows(SessionState& session, bool global) {
-  std::vector<Row> rows;
-  const auto& variables = *session.server.variables;
-  for (size_t i = 0; i < variables.count(); ++i) {
-    const auto& definition = variables.definition(i);
-    if (global && definition.scope == VariableScope::Session) continue;
-    Value value = global ? variables.global(i) : session.variables.read(i);
-    rows.push_back({text_value(definition.name), text_value(variables.to_text(i, value))});
-  }
-  std::sort(rows.begin(), rows.end(),
-            [](const Row& a, const Row& b) { return a[0].as_string() < b[0].as_string(); });
   return rows;
 }
 
@@ -84,12 +70,10 @@ TablePtr instance_definition() {
 std::vector<VirtualTable> performance_tables() {
   std::vector<ColumnDef> named_value = {text("VARIABLE_NAME"), text("VARIABLE_VALUE", 1024)};
   return {
-      {virtual_definition(kSchema, "global_status", named_value), status_rows},
-      {virtual_definition(kSchema, "session_status", named_value), status_rows},
-      {virtual_definition(kSchema, "global_variables", named_value),
-       [](SessionState& session) { return variables_rows(session, true); }},
-      {virtual_definition(kSchema, "session_variables", named_value),
-       [](SessionState& session) { return variables_rows(session, false); }},
+      {virtual_definition(kSchema, "global_status", named_value),
+       [](SessionState& session) { return status_rows(session, StatusScope::Global); }},
+      {virtual_definition(kSchema, "session_status", named_value),
+       [](SessionState& session) { return status_rows(session, StatusScope::Session); }},
       {instance_definition(), instance_rows},
   };
 }

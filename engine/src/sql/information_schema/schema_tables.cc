@@ -225,19 +225,24 @@ std::vector<Row> table_constraints_rows(SessionState& session) {
                       text_value(table.name), text_value(index.primary ? "PRIMARY KEY" : "UNIQUE"),
                       text_value("YES")});
     }
+    for (const auto& check : table.checks) {
+      rows.push_back({text_value("def"), text_value(table.db), text_value(check.name), text_value(table.db),
+                      text_value(table.name), text_value("CHECK"),
+                      text_value(check.enforced ? "YES" : "NO")});
+    }
   });
   return rows;
 }
 
-std::vector<Row> no_rows(SessionState&) {
-  return {};
-}
-
-// What commitd does not have is there and empty, because dump tools ask.
-VirtualTable empty_table(std::string name, std::vector<std::string> columns) {
-  std::vector<ColumnDef> definitions;
-  for (auto& column : columns) definitions.push_back(text(std::move(column)));
-  return {virtual_definition(kSchema, std::move(name), std::move(definitions)), no_rows};
+std::vector<Row> check_constraints_rows(SessionState& session) {
+  std::vector<Row> rows;
+  for_each_table(session, [&](const TableDef& table) {
+    for (const auto& check : table.checks) {
+      rows.push_back({text_value("def"), text_value(table.db), text_value(check.name),
+                      text_value("(" + check.expression + ")")});
+    }
+  });
+  return rows;
 }
 
 }  // namespace
@@ -315,20 +320,10 @@ std::vector<VirtualTable> schema_tables() {
            {text("CONSTRAINT_CATALOG"), text("CONSTRAINT_SCHEMA"), text("CONSTRAINT_NAME"),
             text("TABLE_SCHEMA"), text("TABLE_NAME"), text("CONSTRAINT_TYPE", 11), text("ENFORCED", 3)}),
        table_constraints_rows},
-      empty_table("REFERENTIAL_CONSTRAINTS",
-                  {"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "UNIQUE_CONSTRAINT_NAME",
-                   "MATCH_OPTION", "UPDATE_RULE", "DELETE_RULE", "TABLE_NAME", "REFERENCED_TABLE_NAME"}),
-      empty_table("VIEWS", {"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "VIEW_DEFINITION"}),
-      empty_table("ROUTINES",
-                  {"SPECIFIC_NAME", "ROUTINE_CATALOG", "ROUTINE_SCHEMA", "ROUTINE_NAME", "ROUTINE_TYPE"}),
-      empty_table("TRIGGERS", {"TRIGGER_CATALOG", "TRIGGER_SCHEMA", "TRIGGER_NAME", "EVENT_OBJECT_SCHEMA",
-                               "EVENT_OBJECT_TABLE"}),
-      empty_table("EVENTS", {"EVENT_CATALOG", "EVENT_SCHEMA", "EVENT_NAME"}),
-      empty_table("PARTITIONS", {"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "PARTITION_NAME",
-                                 "SUBPARTITION_NAME", "PARTITION_METHOD", "TABLE_ROWS", "TABLESPACE_NAME"}),
-      empty_table("FILES", {"FILE_ID", "FILE_NAME", "FILE_TYPE", "TABLESPACE_NAME", "LOGFILE_GROUP_NAME",
-                            "TOTAL_EXTENTS", "INITIAL_SIZE", "ENGINE", "EXTRA"}),
-      empty_table("COLUMN_STATISTICS", {"SCHEMA_NAME", "TABLE_NAME", "COLUMN_NAME", "HISTOGRAM"}),
+      {virtual_definition(kSchema, "CHECK_CONSTRAINTS",
+                          {text("CONSTRAINT_CATALOG"), text("CONSTRAINT_SCHEMA"), text("CONSTRAINT_NAME"),
+                           long_text("CHECK_CLAUSE")}),
+       check_constraints_rows},
   };
 }
 

@@ -61,17 +61,6 @@ std::vector<Row> plugins_rows(SessionState&) {
           builtin("rpl_semi_sync_replica", "REPLICATION")};
 }
 
-std::vector<Row> user_privileges_rows(SessionState& session) {
-  std::vector<Row> rows;
-  if (!session.server.accounts) return rows;
-  for (const auto& account : session.server.accounts->all()) {
-    rows.push_back({text_value("'" + account->user + "'@'" + account->host + "'"), text_value("def"),
-                    text_value(privilege::to_text(account->global, privilege::kAllGlobal)),
-                    text_value(account->global & privilege::kGrantOption ? "YES" : "NO")});
-  }
-  return rows;
-}
-
 }  // namespace
 
 std::vector<VirtualTable> server_tables() {
@@ -97,10 +86,6 @@ std::vector<VirtualTable> server_tables() {
                           {text("PLUGIN_NAME"), text("PLUGIN_VERSION", 20), text("PLUGIN_STATUS", 10),
                            text("PLUGIN_TYPE", 80), text("PLUGIN_LIBRARY"), text("PLUGIN_LICENSE", 80)}),
        plugins_rows},
-      {virtual_definition(kSchema, "USER_PRIVILEGES",
-                          {text("GRANTEE", 292), text("TABLE_CATALOG"), long_text("PRIVILEGE_TYPE"),
-                           text("IS_GRANTABLE", 3)}),
-       user_privileges_rows},
   };
 }
 

@@ -9,7 +9,10 @@
 
 namespace commitd::sql {
 
-// In order of name.
-std::vector<std::pair<std::string, std::string>> status_values(SessionState& session);
+enum class StatusScope : uint8_t { Global, Session };
+
+// In order of name. What a session does not count for itself has the server's value in both scopes, as in
+// MySQL.
+std::vector<std::pair<std::string, std::string>> status_values(SessionState& session, StatusScope scope);
 
 }  // namespace commitd::sql

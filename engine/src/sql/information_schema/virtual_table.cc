@@ -17,7 +17,8 @@ using Registry = std::map<std::pair<std::string, std::string>, VirtualTable>;
 const Registry& registry() {
   static const Registry tables = [] {
     Registry all;
-    for (auto* group : {&schema_tables, &server_tables, &performance_tables}) {
+    for (auto* group : {&schema_tables, &server_tables, &absent_tables, &variable_tables, &account_tables,
+                        &performance_tables, &lock_tables, &wait_tables, &thread_tables}) {
       for (auto& table : (*group)())
         all[{lower(table.definition->db), lower(table.definition->name)}] = std::move(table);
     }

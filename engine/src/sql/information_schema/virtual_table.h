@@ -17,6 +17,7 @@ namespace commitd::sql {
 struct VirtualTable {
   TablePtr definition;
   std::function<std::vector<Row>(SessionState&)> rows;
+  std::function<void()> truncate = nullptr;  // TRUNCATE TABLE, where it means something
 };
 
 // Names have no case, as in MySQL; nullptr when there is none.
@@ -45,6 +46,12 @@ inline Value number_value(uint64_t number) {
 std::vector<VirtualTable> schema_tables();  // schemata, tables, columns, statistics, key_column_usage …
 std::vector<VirtualTable>
 server_tables();  // engines, processlist, character_sets, collations, plugins, user_privileges
+std::vector<VirtualTable> variable_tables();  // performance_schema: variables, their sources, persisted ones
+std::vector<VirtualTable> account_tables();   // mysql.user, db, tables_priv …; TABLE_PRIVILEGES …
+std::vector<VirtualTable> absent_tables();    // routines, triggers, partitions …: there, and empty
 std::vector<VirtualTable> performance_tables();  // performance_schema
+std::vector<VirtualTable> thread_tables();       // performance_schema: threads, processlist
+std::vector<VirtualTable> wait_tables();         // performance_schema: events_waits_… and summaries of I/O
+std::vector<VirtualTable> lock_tables();  // performance_schema: data_locks, data_lock_waits, metadata_locks
 
 }  // namespace commitd::sql

@@ -16,16 +16,16 @@ namespace commitd::sql {
   X(CurrentTime, "current_time") X(CurrentTimestamp, "current_timestamp") X(CurrentUser, "current_user") \
   X(Database, "database") X(Databases, "databases") X(Decimal, "decimal") X(Default, "default") X(Delayed, "delayed") \
   X(Delete, "delete") X(Desc, "desc") X(Describe, "describe") X(Distinct, "distinct") X(DistinctRow, "distinctrow") \
-  X(Div, "div") X(Double, "double") X(Drop, "drop") X(Dual, "dual") X(Else, "else") X(Except, "except") X(Exists, "exists") \
+  X(Div, "div") X(Double, "double") X(Drop, "drop") X(Dual, "dual") X(Else, "else") X(Enclosed, "enclosed") X(Escaped, "escaped") X(Except, "except") X(Exists, "exists") \
   X(Explain, "explain") X(False, "false") X(Float, "float") X(For, "for") X(Force, "force") X(Foreign, "foreign") \
   X(From, "from") X(Fulltext, "fulltext") X(Grant, "grant") X(Group, "group") X(Having, "having") \
-  X(HighPriority, "high_priority") X(If, "if") X(Ignore, "ignore") X(In, "in") X(Index, "index") X(Inner, "inner") \
+  X(HighPriority, "high_priority") X(If, "if") X(Ignore, "ignore") X(In, "in") X(Index, "index") X(Infile, "infile") X(Inner, "inner") \
   X(Insert, "insert") X(Int, "int") X(Integer, "integer") X(Interval, "interval") X(Into, "into") X(Is, "is") X(Join, "join") \
-  X(Key, "key") X(Keys, "keys") X(Kill, "kill") X(Leading, "leading") X(Left, "left") X(Like, "like") X(Limit, "limit") \
+  X(Key, "key") X(Keys, "keys") X(Kill, "kill") X(Leading, "leading") X(Left, "left") X(Like, "like") X(Limit, "limit") X(Lines, "lines") \
   X(Load, "load") X(LocalTime, "localtime") X(LocalTimestamp, "localtimestamp") X(Lock, "lock") X(LongBlob, "longblob") \
   X(LongText, "longtext") X(LowPriority, "low_priority") X(Match, "match") X(MediumBlob, "mediumblob") \
   X(MediumInt, "mediumint") X(MediumText, "mediumtext") X(Mod, "mod") X(Natural, "natural") X(Not, "not") X(Null, "null") \
-  X(Numeric, "numeric") X(On, "on") X(Option, "option") X(Or, "or") X(Order, "order") X(Outer, "outer") \
+  X(Numeric, "numeric") X(On, "on") X(Option, "option") X(Optionally, "optionally") X(Or, "or") X(Order, "order") X(Outer, "outer") \
   X(Precision, "precision") X(Primary, "primary") X(Procedure, "procedure") X(Purge, "purge") X(Range, "range") \
   X(Read, "read") X(Real, "real") X(References, "references") X(Regexp, "regexp") X(Release, "release") \
   X(Rename, "rename") X(Repeat, "repeat") X(Replace, "replace") X(Require, "require") X(Revoke, "revoke") X(Right, "right") \
@@ -41,7 +41,7 @@ namespace commitd::sql {
 
 #define COMMITD_FREE_WORDS(X) \
   X(Account, "account") X(After, "after") X(Against, "against") X(Algorithm, "algorithm") X(Any, "any") X(Analyze, "analyze") \
-  X(Authors, "authors") X(AutoIncrement, "auto_increment") X(AvgRowLength, "avg_row_length") X(Before, "before") \
+  X(Authors, "authors") X(AutoIncrement, "auto_increment") X(AvgRowLength, "avg_row_length") X(Backup, "backup") X(Before, "before") \
   X(Begin, "begin") X(Binlog, "binlog") X(Bit, "bit") X(Bool, "bool") X(Boolean, "boolean") X(Btree, "btree") \
   X(Cast, "cast") X(Chain, "chain") X(Changed, "changed") X(Charset, "charset") X(Checksum, "checksum") X(Close, "close") \
   X(Collation, "collation") X(Columns, "columns") X(Comment, "comment") X(Commit, "commit") X(Compact, "compact") \

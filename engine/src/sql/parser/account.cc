@@ -49,6 +49,17 @@ void Grammar::account_authentication(ast::AccountSpec& account) {
   }
 }
 
+void Grammar::tls_requirement(ast::UserStatement& user) {
+  if (accept(Word::None))
+    user.require = TlsRequirement::None;
+  else if (accept_plain("ssl"))
+    user.require = TlsRequirement::Tls;
+  else if (accept_plain("x509"))
+    user.require = TlsRequirement::Certificate;
+  else
+    unsupported("REQUIRE of anything but SSL, X509 and NONE");
+}
+
 ast::Statement* Grammar::user_statement(ast::StatementKind kind) {
   auto* user = arena_.make<ast::UserStatement>(kind, arena_.resource());
   advance();
@@ -60,6 +71,12 @@ ast::Statement* Grammar::user_statement(ast::StatementKind kind) {
     account.has_authentication = account.has_password = true;
     account.password = string_literal();
     user->accounts.push_back(account);
+    // MariaDB's mysqladmin turns the general log on again in the same statement; there is none.
+    while (accept(',')) {
+      expect_plain("sql_log_off");
+      expect('=');
+      unsigned_number();
+    }
     return user;
   }
   user->if_exists = kind == ast::StatementKind::CreateUser ? if_not_exists() : if_exists();
@@ -74,7 +91,7 @@ ast::Statement* Grammar::user_statement(ast::StatementKind kind) {
       user->locked = !accept(Word::Unlock);
       if (*user->locked) expect(Word::Lock);
     } else if (accept(Word::Require)) {
-      if (!accept(Word::None)) unsupported("REQUIRE SSL");
+      tls_requirement(*user);
     } else if (accept(Word::Password)) {
       expect(Word::Expire);
       if (!accept(Word::Never)) accept(Word::Default);
@@ -91,6 +108,11 @@ void Grammar::privileges(ast::GrantStatement& grant) {
   if (accept(Word::All)) {
     accept(Word::PrivilegeList);
     grant.privileges.push_back("ALL");
+    if (accept(',')) {
+      expect(Word::Grant);
+      expect(Word::Option);
+      grant.privileges.push_back("GRANT OPTION");
+    }
     return;
   }
   do {
@@ -108,22 +130,11 @@ ast::Statement* Grammar::grant(bool revoke) {
   grant->revoke = revoke;
   advance();
   privileges(*grant);
-  if (!is(Word::On)) unsupported("roles");
-  expect(Word::On);
-  accept(Word::Table);
-  if (accept('*')) {
-    grant->global = accept('.');
-    if (grant->global) expect('*');
+  if (revoke && is(Word::From) && grant->privileges.size() == 2 && grant->privileges[1] == "GRANT OPTION") {
+    grant->everything = true;
   } else {
-    grant->db = identifier();
-    if (accept('.')) {
-      if (!accept('*')) grant->table = identifier();
-    } else {
-      grant->table = grant->db;
-      grant->db = {};
-    }
+    grant_object(*grant);
   }
-  if (!grant->table.empty()) unsupported("table privileges: grant them on the database");
   if (revoke)
     expect(Word::From);
   else
@@ -138,6 +149,25 @@ ast::Statement* Grammar::grant(bool revoke) {
     grant->with_grant_option = true;
   }
   return grant;
+}
+
+// ON *.*, db.*, *, db.table or table
+void Grammar::grant_object(ast::GrantStatement& grant) {
+  if (!is(Word::On)) unsupported("roles");
+  expect(Word::On);
+  accept(Word::Table);
+  if (accept('*')) {
+    grant.global = accept('.');
+    if (grant.global) expect('*');
+  } else {
+    grant.db = identifier();
+    if (accept('.')) {
+      if (!accept('*')) grant.table = identifier();
+    } else {
+      grant.table = grant.db;
+      grant.db = {};
+    }
+  }
 }
 
 }  // namespace commitd::sql

@@ -82,6 +82,7 @@ ast::Statement* Grammar::set() {
   }
   if (is(Word::Transaction)) return set_transaction(scope);
   if (is(Word::Password)) return user_statement(StatementKind::SetPassword);
+  if (is(Word::Role)) unsupported("roles");
   auto* statement = node<ast::SetStatement>();
   do {
     set_item(*statement);
@@ -148,43 +149,10 @@ void Grammar::set_item(ast::SetStatement& statement) {
   statement.items.push_back(item);
 }
 
-ast::Statement* Grammar::flush() {
-  auto* flush = arena_.make<ast::FlushStatement>();
-  advance();
-  if (!accept(Word::Local)) accept_plain("no_write_to_binlog");
-  do {
-    if (accept(Word::Binary) || accept(Word::Logs)) {
-      accept(Word::Logs);
-      flush->binary_logs = true;
-    } else if (accept(Word::Tables) || accept(Word::Table)) {
-      while (at_identifier() && !is(Word::With)) {
-        table_name();
-        if (!accept(',')) break;
-      }
-      if (accept(Word::With)) {
-        expect(Word::Read);
-        expect(Word::Lock);
-        flush->tables_with_read_lock = true;
-      }
-    } else if (accept(Word::PrivilegeList) || accept(Word::Status) || accept(Word::Hosts)) {
-      // Nothing is cached that could be stale.
-    } else {
-      advance();  // FLUSH ENGINE LOGS, ERROR LOGS …
-      accept(Word::Logs);
-    }
-  } while (accept(','));
-  return flush;
-}
-
-ast::Statement* Grammar::purge() {
-  auto* purge = arena_.make<ast::PurgeLogsStatement>();
-  advance();
-  if (!accept(Word::Binary)) expect(Word::Master);
-  expect(Word::Logs);
-  if (is(Word::Before)) unsupported("PURGE BINARY LOGS BEFORE");
-  expect(Word::To);
-  purge->to = string_literal();
-  return purge;
+ast::Statement* Grammar::binlog() {
+  auto* binlog = arena_.make<ast::BinlogStatement>();
+  binlog->events = string_literal();
+  return binlog;
 }
 
 ast::Statement* Grammar::kill() {
@@ -200,6 +168,16 @@ ast::Statement* Grammar::alter_instance() {
   using What = ast::ControlInstanceStatement::What;
   auto* control = arena_.make<ast::ControlInstanceStatement>();
   if (accept(Word::Initialize)) return control;
+  if (accept_plain("reload")) {
+    expect_plain("tls");
+    if (accept(Word::No)) {  // what is loaded stays in use after an error, as without it
+      accept(Word::Rollback);
+      expect(Word::On);
+      expect_plain("error");
+    }
+    control->what = What::ReloadTls;
+    return control;
+  }
   if (accept(Word::Fence))
     control->what = What::Fence;
   else if (accept(Word::Promote))
@@ -318,36 +296,44 @@ ast::Statement* Grammar::execute() {
 }
 
 ast::Statement* Grammar::table_maintenance() {
-  auto* maintenance = arena_.make<ast::TableStatement>(StatementKind::TableMaintenance);
-  maintenance->word = peek().text;
+  auto* maintenance = node<ast::MaintenanceStatement>();
+  switch (peek().word) {
+    case Word::Check:
+      maintenance->what = ast::Maintenance::Check;
+      break;
+    case Word::Optimize:
+      maintenance->what = ast::Maintenance::Optimize;
+      break;
+    case Word::Repair:
+      maintenance->what = ast::Maintenance::Repair;
+      break;
+    case Word::Checksum:
+      maintenance->what = ast::Maintenance::Checksum;
+      break;
+    default:
+      break;
+  }
   advance();
-  accept(Word::Local);
+  if (!accept(Word::Local)) accept_plain("no_write_to_binlog");
   if (!accept(Word::Tables)) expect(Word::Table);
-  maintenance->table = table_name();
-  if (is(',')) unsupported("several tables in one maintenance statement");
+  do {
+    maintenance->tables.push_back(table_name());
+  } while (accept(','));
+  while (!failed() && peek().kind == TokenKind::Identifier) {  // FAST, MEDIUM, FOR UPGRADE: one check here
+    if (is(Word::Update)) unsupported("histograms");
+    maintenance->quick |= is(Word::Quick);
+    advance();
+  }
   return maintenance;
 }
 
-ast::Statement* Grammar::lock_tables() {
-  const bool unlock = is(Word::Unlock);
+ast::Statement* Grammar::reset() {
   advance();
-  if (!accept(Word::Tables)) {
-    if (is(Word::Instance)) unsupported("LOCK INSTANCE");
-    expect(Word::Table);
-  }
-  if (!unlock) {
-    do {
-      table_name();
-      optional_alias(false);
-      if (accept(Word::Read))
-        accept(Word::Local);
-      else {
-        accept(Word::LowPriority);
-        expect(Word::Write);
-      }
-    } while (accept(','));
-  }
-  return arena_.make<ast::Statement>(unlock ? StatementKind::UnlockTables : StatementKind::LockTables);
+  if (!accept(Word::Persist)) unsupported("RESET of this kind");
+  auto* reset = arena_.make<ast::ResetPersistStatement>();
+  reset->if_exists = if_exists();
+  if (at_identifier()) reset->name = identifier();
+  return reset;
 }
 
 ast::Statement* Grammar::plugin() {

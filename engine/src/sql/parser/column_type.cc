@@ -214,7 +214,7 @@ bool Grammar::column_attribute(ast::ColumnSpec& column) {
   } else if (is(Word::References)) {
     unsupported("FOREIGN KEY");
   } else if (is(Word::Check) || is(Word::Constraint)) {
-    unsupported("CHECK constraints");
+    column_check(column);
   } else if (accept_plain("generated") || is(Word::As)) {
     unsupported("generated columns");
   } else if (accept(Word::Visible)) {

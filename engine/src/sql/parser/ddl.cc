@@ -63,13 +63,13 @@ void Grammar::index_options() {
   }
 }
 
-// [CONSTRAINT name] PRIMARY KEY | UNIQUE [KEY] | KEY | INDEX …; false when something else (a column) stands
-// here.
-bool Grammar::index_definition(ast::IndexSpec& index) {
+// [CONSTRAINT name] PRIMARY KEY | UNIQUE [KEY] | KEY | INDEX | CHECK …; false when something else (a column)
+// stands here. `check` has an expression afterwards when it was one.
+bool Grammar::index_definition(ast::IndexSpec& index, ast::CheckSpec& check) {
   const bool constraint = accept(Word::Constraint);
-  if (constraint && at_identifier()) index.name = identifier();
+  if (constraint && at_identifier()) index.name = check.name = identifier();
   if (is(Word::Foreign)) unsupported("FOREIGN KEY");
-  if (is(Word::Check)) unsupported("CHECK constraints");
+  if (check_definition(check)) return true;
   if (is(Word::Fulltext) || is(Word::Spatial)) unsupported("FULLTEXT and SPATIAL indexes");
   if (accept(Word::Primary)) {
     expect(Word::Key);
@@ -96,8 +96,12 @@ void Grammar::table_elements(ast::CreateTableStatement& create) {
   expect('(');
   do {
     ast::IndexSpec index(arena_.resource());
-    if (index_definition(index)) {
-      create.indexes.push_back(std::move(index));
+    ast::CheckSpec check;
+    if (index_definition(index, check)) {
+      if (check.expression != nullptr)
+        create.checks.push_back(check);
+      else
+        create.indexes.push_back(std::move(index));
     } else {
       ast::ColumnSpec column;
       column_definition(column);
@@ -222,8 +226,8 @@ ast::Statement* Grammar::rename_table() {
 
 void Grammar::add_action(ast::AlterTableStatement& alter, ast::AlterAction& action) {
   using What = ast::AlterAction::What;
-  if (index_definition(action.index)) {
-    action.what = What::AddIndex;
+  if (index_definition(action.index, action.check)) {
+    action.what = action.check.expression != nullptr ? What::AddCheck : What::AddIndex;
     return;
   }
   accept(Word::Column);
@@ -255,9 +259,14 @@ void Grammar::drop_action(ast::AlterTableStatement&, ast::AlterAction& action) {
     action.what = What::DropIndex;
     action.name = identifier();
   } else {
-    if (is(Word::Foreign) || is(Word::Check) || is(Word::Constraint)) unsupported("constraints");
-    accept(Word::Column);
-    action.what = What::DropColumn;
+    if (is(Word::Foreign)) unsupported("FOREIGN KEY");
+    if (is(Word::Check) || is(Word::Constraint)) {
+      action.what = is(Word::Check) ? What::DropCheck : What::DropConstraint;
+      advance();
+    } else {
+      accept(Word::Column);
+      action.what = What::DropColumn;
+    }
     action.name = identifier();
   }
 }
@@ -293,6 +302,11 @@ void Grammar::alter_action(ast::AlterTableStatement& alter) {
       action.new_table = table_name();
     }
   } else if (accept(Word::Alter)) {
+    if (is(Word::Check) || is(Word::Constraint)) {
+      alter_check(action);
+      alter.actions.push_back(std::move(action));
+      return;
+    }
     accept(Word::Column);
     action.name = identifier();
     if (accept(Word::Set)) {
@@ -312,7 +326,10 @@ void Grammar::alter_action(ast::AlterTableStatement& alter) {
   } else if (accept(Word::Force)) {
     // A rebuild changes nothing here.
   } else if (accept(Word::Convert)) {
-    unsupported("CONVERT TO CHARACTER SET");
+    expect(Word::To);
+    action.what = What::ConvertCharset;
+    if (!charset_option(action.options.charset, action.options.collation)) fail();
+    charset_option(action.options.charset, action.options.collation);
   } else {
     if (!table_option(action.options)) fail();
     action.what = What::Options;

@@ -79,7 +79,7 @@ ast::Statement* Grammar::update() {
   update->ignore = accept(Word::Ignore);
   ast::List<ast::TableRef> from(arena_.resource());
   from_clause(from);
-  if (from.size() != 1 || from[0].derived) unsupported("UPDATE of several tables");
+  if (from.size() != 1 || from[0].derived || from[0].nested) unsupported("UPDATE of several tables");
   if (!from.empty()) update->table = from[0];
   expect(Word::Set);
   assignments(update->assignments);

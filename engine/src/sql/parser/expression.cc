@@ -1,4 +1,6 @@
 // Operators by precedence (MySQL's order, loosest first).
+#include <algorithm>
+
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {
@@ -14,6 +16,8 @@ struct BinaryOperator {
 constexpr int kComparison = 4;
 constexpr int kNot = 3;
 constexpr int kDeepest = 400;
+// a OR b OR … is parsed without recursion, but is bound and evaluated with it.
+constexpr uint16_t kTallest = 2500;
 
 // A switch over one-character symbols needs their number: they are not enumerators.
 constexpr uint16_t number(Symbol s) {
@@ -97,12 +101,21 @@ bool starts_predicate_tail(const Token& token) {
 
 }  // namespace
 
+void Grammar::enter() {
+  if (++depth_ > kDeepest) fail(Error{1436, "Expression is nested too deeply"});
+}
+
 void Grammar::set_source(ast::Expr& e, const char* begin) {
   e.source = previous_end_to(begin);
+  uint16_t below = e.select != nullptr ? tallest_ : uint16_t{0};
+  for (const ast::Expr* argument : e.arguments) below = std::max(below, argument->height);
+  e.height = static_cast<uint16_t>(below + 1);
+  tallest_ = std::max(tallest_, e.height);
+  if (e.height > kTallest) fail(Error{1436, "Expression is too long a chain of operators"});
 }
 
 ast::Expr* Grammar::binary(int least_precedence) {
-  if (++depth_ > kDeepest) fail(Error{1436, "Expression is nested too deeply"});
+  enter();
   const char* begin = peek().begin;
   ast::Expr* left;
   if (least_precedence <= kNot && is(Word::Not)) {
@@ -124,7 +137,16 @@ ast::Expr* Grammar::binary(int least_precedence) {
     if (found.op == Op::None || found.precedence < least_precedence) break;
     advance();
     if (found.precedence == kComparison && (is(Word::All) || is(Word::Any) || is(Word::Some))) {
-      unsupported("comparison with ALL or ANY (subquery)");
+      ast::Expr* quantified = make(is(Word::All) ? ast::ExprKind::AllOf : ast::ExprKind::AnyOf);
+      advance();
+      quantified->op = found.op;
+      quantified->arguments.push_back(left);
+      expect('(');
+      quantified->select = select();
+      expect(')');
+      left = quantified;
+      set_source(*left, begin);
+      continue;
     }
     ast::Expr* joined = make(ast::ExprKind::Binary);
     joined->op = found.op;
@@ -134,7 +156,7 @@ ast::Expr* Grammar::binary(int least_precedence) {
     left = joined;
     set_source(*left, begin);
   }
-  --depth_;
+  leave();
   return left;
 }
 
@@ -188,7 +210,8 @@ ast::Expr* Grammar::predicate_tail(ast::Expr* left) {
 
 ast::Expr* Grammar::unary() {
   const char* begin = peek().begin;
-  if (accept('+')) return unary();
+  while (accept('+')) {
+  }
   Op op = Op::None;
   if (accept('-'))
     op = Op::Negate;
@@ -198,15 +221,17 @@ ast::Expr* Grammar::unary() {
     op = Op::Not;
   ast::Expr* result;
   if (op != Op::None) {
-    if (++depth_ > kDeepest) fail(Error{1436, "Expression is nested too deeply"});
+    enter();
     result = make(ast::ExprKind::Unary);
     result->op = op;
     result->arguments.push_back(unary());
-    --depth_;
+    leave();
   } else if (accept(Word::Binary)) {
     result = make(ast::ExprKind::Cast);
     result->cast = ast::CastType::Binary;
+    enter();
     result->arguments.push_back(unary());
+    leave();
   } else {
     result = primary();
   }

@@ -51,6 +51,7 @@ class Grammar {
 
   // --- statements (parser.cc) ---
   ast::Statement* statement();
+  ast::Statement* nothing();
   ast::Statement* create();
   ast::Statement* drop();
   ast::Statement* alter();
@@ -61,7 +62,10 @@ class Grammar {
   ast::SelectStatement* select_core();
   void select_items(ast::SelectStatement& select);
   void from_clause(ast::List<ast::TableRef>& from);
-  ast::TableRef table_factor(ast::List<ast::TableRef>& from);
+  bool join_tail(ast::List<ast::TableRef>& chain);
+  void join_condition(ast::TableRef& right, bool needed);
+  void with_clause(ast::List<ast::CommonTable>& tables);
+  ast::TableRef table_factor();
   void order_and_limit(ast::SelectStatement& select);
   void order_by(ast::List<ast::OrderItem>& order);
   void limit(ast::Expr*& count, ast::Expr*& offset);
@@ -88,6 +92,7 @@ class Grammar {
   ast::Expr* cast_expression(bool convert);
   void cast_target(ast::Expr& cast);
   ast::Expr* interval();
+  std::string_view interval_unit();
   ast::Expr* parenthesized();
   ast::Expr* system_variable();
   ast::Expr* column_reference();
@@ -95,7 +100,10 @@ class Grammar {
   void arguments(ast::Expr& call);
   ast::Expr* make(ast::ExprKind kind) { return arena_.make<ast::Expr>(kind, arena_.resource()); }
   ast::Expr* make_call(std::string_view name, std::initializer_list<ast::Expr*> arguments);
+  // The expression ends here: notes its text and how high its tree is.
   void set_source(ast::Expr& e, const char* begin);
+  void enter();  // error 1436 when that is too deep
+  void leave() { --depth_; }
   std::string_view upper(std::string_view text);
 
   // --- DDL (ddl.cc, column_type.cc) ---
@@ -111,7 +119,7 @@ class Grammar {
   void add_action(ast::AlterTableStatement& alter, ast::AlterAction& action);
   void drop_action(ast::AlterTableStatement& alter, ast::AlterAction& action);
   void table_elements(ast::CreateTableStatement& create);
-  bool index_definition(ast::IndexSpec& index);
+  bool index_definition(ast::IndexSpec& index, ast::CheckSpec& check);
   void index_parts(ast::IndexSpec& index);
   void index_options();
   void table_options(ast::TableOptions& options);
@@ -125,6 +133,10 @@ class Grammar {
   bool if_exists();
   bool if_not_exists();
   void current_timestamp_precision();
+  bool check_definition(ast::CheckSpec& check);
+  void column_check(ast::ColumnSpec& column);
+  void alter_check(ast::AlterAction& action);
+  bool accept_enforced(bool& enforced);
 
   // --- the rest (admin.cc, show.cc, account.cc) ---
   ast::Statement* set();
@@ -140,18 +152,27 @@ class Grammar {
   void show_filter(ast::ShowStatement& show);
   ast::Statement* explain();
   ast::Statement* flush();
+  void flush_logs(ast::FlushStatement& flush);
   ast::Statement* purge();
+  ast::Statement* backup();
+  ast::Statement* binlog();
   ast::Statement* kill();
   ast::Statement* alter_instance();
   ast::Statement* change_source();
   ast::Statement* prepare();
   ast::Statement* execute();
   ast::Statement* table_maintenance();
+  ast::Statement* reset();
+  ast::Statement* load_data();
+  void load_format(ast::LoadDataStatement& load);
+  void load_targets(ast::LoadDataStatement& load);
   ast::Statement* lock_tables();
   ast::Statement* plugin();
+  void tls_requirement(ast::UserStatement& user);
   ast::Statement* user_statement(ast::StatementKind kind);
   ast::Statement* grant(bool revoke);
   void privileges(ast::GrantStatement& grant);
+  void grant_object(ast::GrantStatement& grant);
   ast::AccountName account_name();
   void account_authentication(ast::AccountSpec& account);
 
@@ -163,6 +184,7 @@ class Grammar {
   const char* previous_end_;
   uint32_t parameters_ = 0;
   int depth_ = 0;
+  uint16_t tallest_ = 0;  // expression so far
   std::optional<Error> error_;
 };
 

@@ -21,8 +21,7 @@ Result<ParsedStatement> Grammar::parse() {
   while (accept(';')) {
   }
   const char* begin = token_.begin;
-  ast::Statement* parsed =
-      peek().kind == TokenKind::End ? arena_.make<ast::Statement>(ast::StatementKind::Empty) : statement();
+  ast::Statement* parsed = peek().kind == TokenKind::End ? nothing() : statement();
   if (!failed() && peek().kind != TokenKind::End && !is(';')) fail();
   if (failed()) return *std::move(error_);
   parsed->text = {begin, static_cast<size_t>(previous_end_ - begin)};
@@ -37,6 +36,12 @@ Result<ParsedStatement> Grammar::parse() {
       result.rest = {rest, static_cast<size_t>(text_.data() + text_.size() - rest)};
   }
   return result;
+}
+
+// As in MySQL: a comment alone is fine, nothing at all is error 1065.
+ast::Statement* Grammar::nothing() {
+  const bool is_empty = text_.find_first_not_of(" \t\r\n;") == std::string_view::npos;
+  return arena_.make<ast::Statement>(is_empty ? ast::StatementKind::Empty : ast::StatementKind::Comment);
 }
 
 const Token& Grammar::peek_next() {
@@ -191,6 +196,7 @@ ast::TableName Grammar::table_name() {
 }
 
 ast::Statement* Grammar::statement() {
+  if (accept_plain("BINLOG")) return binlog();
   switch (peek().word) {
     case Word::Select:
     case Word::With:
@@ -249,6 +255,8 @@ ast::Statement* Grammar::statement() {
       return flush();
     case Word::Purge:
       return purge();
+    case Word::Backup:
+      return backup();
     case Word::Kill:
       return kill();
     case Word::Change:
@@ -274,7 +282,12 @@ ast::Statement* Grammar::statement() {
     case Word::Check:
     case Word::Optimize:
     case Word::Repair:
+    case Word::Checksum:
       return table_maintenance();
+    case Word::Load:
+      return load_data();
+    case Word::Reset:
+      return reset();
     case Word::Shutdown:
       advance();
       return arena_.make<ast::Statement>(ast::StatementKind::Shutdown);
@@ -303,6 +316,7 @@ ast::Statement* Grammar::create() {
   if (accept(Word::Unique)) return create_index(true);
   if (is(Word::Index)) return create_index(false);
   if (is(Word::View)) unsupported("VIEW");
+  if (is(Word::Role)) unsupported("roles");
   if (is(Word::Trigger)) unsupported("TRIGGER");
   if (is(Word::Procedure) || is(Word::Function)) unsupported("stored routines");
   if (is(Word::Fulltext) || is(Word::Spatial)) unsupported("FULLTEXT and SPATIAL indexes");
@@ -323,6 +337,9 @@ ast::Statement* Grammar::drop() {
   accept(Word::Temporary);
   if (accept(Word::Table) || accept(Word::Tables)) return drop_table();
   if (is(Word::View)) unsupported("VIEW");
+  if (is(Word::Role)) unsupported("roles");
+  if (is(Word::Trigger)) unsupported("TRIGGER");
+  if (is(Word::Procedure) || is(Word::Function)) unsupported("stored routines");
   fail();
   return arena_.make<ast::Statement>(ast::StatementKind::Empty);
 }

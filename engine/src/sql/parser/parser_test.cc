@@ -111,7 +111,13 @@ TEST(Parser, ErrorsNameTheirPlace) {
             "server version for the right "
             "syntax to use near 'WHERE' at line 2");
   EXPECT_EQ(parse("SELECT 'open").error.substr(0, 5), "1064:");
-  EXPECT_EQ(parse("SELECT a FROM t RIGHT JOIN u ON a = b").error.substr(0, 5), "1235:");
+  EXPECT_EQ(parse("SELECT a FROM t WHERE MATCH (a) AGAINST ('b')").error.substr(0, 5), "1235:");
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string result;
+  for (int i = 0; i < times; ++i) result += text;
+  return result;
 }
 
 TEST(Parser, DeepNestingIsAnErrorAndNotACrash) {
@@ -119,6 +125,27 @@ TEST(Parser, DeepNestingIsAnErrorAndNotACrash) {
             "1436:");
   EXPECT_EQ(parse("SELECT " + std::string(100000, '-') + "1").error.substr(0, 5), "1436:");
   EXPECT_EQ(parse("SELECT " + std::string(100000, '~') + "1").error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse(std::string(100000, '(')).error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse("SELECT " + repeated("BINARY ", 50000) + "1").error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse("SELECT * FROM " + repeated("(SELECT * FROM ", 50000)).error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse("SELECT " + std::string(100000, '+') + "1").error, "");
+}
+
+// Chains are parsed in a loop, but whoever walks the tree afterwards recurses.
+TEST(Parser, ALongChainOfOperatorsIsAnErrorAndNotACrash) {
+  for (const std::string link : {"+1", " AND 1", " OR 1", "=1", " IS NULL", " COLLATE utf8mb4_bin"}) {
+    EXPECT_EQ(parse("SELECT 1" + repeated(link, 100000)).error.substr(0, 5), "1436:") << link;
+    EXPECT_EQ(parse("SELECT 1" + repeated(link, 1000)).error, "") << link;
+  }
+  // Neither parentheses nor functions nor subqueries make a chain short.
+  std::string in_parentheses = "1", in_functions = "1", in_subqueries = "1";
+  for (int i = 0; i < 20; ++i) {
+    in_parentheses = "(" + in_parentheses + repeated("+1", 200) + ")";
+    in_functions = "ABS(" + in_functions + repeated("+1", 200) + ")";
+    in_subqueries = "(SELECT " + in_subqueries + repeated("+1", 200) + ")";
+  }
+  for (const std::string& chain : {in_parentheses, in_functions, in_subqueries})
+    EXPECT_EQ(parse("SELECT " + chain).error.substr(0, 5), "1436:") << chain.substr(0, 20);
 }
 
 TEST(Parser, ReservedWordsNeedQuotesAsNames) {
@@ -151,6 +178,24 @@ TEST(Parser, ControlStatements) {
 
 TEST(Parser, PlaceholdersAreCounted) {
   EXPECT_EQ(parse("INSERT INTO t VALUES (?, ?), (?, ?)").statement->parameter_count, 4u);
+}
+
+// The text is the client's, the stack is not.
+TEST(Parser, DeepNestingIsAnError) {
+  constexpr size_t kDeep = 1 << 20;
+  auto repeated = [](std::string_view text) {
+    std::string all;
+    while (all.size() < kDeep) all += text;
+    return all;
+  };
+  for (const char* opener :
+       {"(", "-", "NOT ", "!", "~", "BINARY ", "CASE ", "f(", "(SELECT ", "1 IN (", "EXISTS (SELECT "}) {
+    EXPECT_EQ(parse("SELECT " + repeated(opener)).error.substr(0, 5), "1436:") << opener;
+  }
+  EXPECT_EQ(parse(repeated("(")).error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse(repeated("WITH x AS (")).error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse("SELECT 1 FROM " + repeated("(")).error.substr(0, 5), "1436:");
+  EXPECT_EQ(parse("SELECT 1 FROM " + repeated("(SELECT 1 FROM ")).error.substr(0, 5), "1436:");
 }
 
 }  // namespace

@@ -204,6 +204,18 @@ ast::Expr* Grammar::special_function(std::string_view function, const char*) {
     expect(')');
     return call;
   }
+  if (function == "CHAR") {
+    ast::Expr* call = make_call("CHAR", {});
+    arguments(*call);
+    if (accept(Word::Using)) {
+      ast::Expr* text = make(ExprKind::Cast);
+      text->cast = string_or_identifier() == "binary" ? ast::CastType::Binary : ast::CastType::Char;
+      text->arguments.push_back(call);
+      call = text;
+    }
+    expect(')');
+    return call;
+  }
   if (function == "POSITION") {
     ast::Expr* needle = binary(5);
     expect(Word::In);
@@ -232,8 +244,7 @@ ast::Expr* Grammar::special_function(std::string_view function, const char*) {
   }
   if (function == "EXTRACT") {
     ast::Expr* unit = make(ExprKind::Interval);
-    unit->text = upper(peek().text);
-    advance();
+    unit->text = interval_unit();
     expect(Word::From);
     ast::Expr* call = make_call("EXTRACT", {expression(), unit});
     expect(')');
@@ -241,8 +252,7 @@ ast::Expr* Grammar::special_function(std::string_view function, const char*) {
   }
   if (function == "TIMESTAMPDIFF" || function == "TIMESTAMPADD") {
     ast::Expr* unit = make(ExprKind::Interval);
-    unit->text = upper(peek().text);
-    advance();
+    unit->text = interval_unit();
     ast::Expr* call = make_call(function, {unit});
     while (accept(',')) call->arguments.push_back(expression());
     expect(')');
@@ -251,13 +261,59 @@ ast::Expr* Grammar::special_function(std::string_view function, const char*) {
   return nullptr;
 }
 
+namespace {
+
+constexpr std::string_view kIntervalUnits[] = {"MICROSECOND",
+                                               "SECOND",
+                                               "MINUTE",
+                                               "HOUR",
+                                               "DAY",
+                                               "WEEK",
+                                               "MONTH",
+                                               "QUARTER",
+                                               "YEAR",
+                                               "YEAR_MONTH",
+                                               "DAY_HOUR",
+                                               "DAY_MINUTE",
+                                               "DAY_SECOND",
+                                               "DAY_MICROSECOND",
+                                               "HOUR_MINUTE",
+                                               "HOUR_SECOND",
+                                               "HOUR_MICROSECOND",
+                                               "MINUTE_SECOND",
+                                               "MINUTE_MICROSECOND",
+                                               "SECOND_MICROSECOND"};
+
+// Digits behind the point of a time's text, as far as they count.
+uint8_t fraction_digits(std::string_view text) {
+  const size_t point = text.find('.');
+  return point == std::string_view::npos ? 0
+                                         : static_cast<uint8_t>(std::min<size_t>(text.size() - point - 1, 6));
+}
+
+}  // namespace
+
+std::string_view Grammar::interval_unit() {
+  std::string_view unit = upper(peek().text);
+  if (unit.starts_with("SQL_TSI_")) unit.remove_prefix(8);
+  if (std::find(std::begin(kIntervalUnits), std::end(kIntervalUnits), unit) == std::end(kIntervalUnits))
+    fail();
+  advance();
+  return unit;
+}
+
+// INTERVAL n unit; INTERVAL(n, a, b …) is a function.
 ast::Expr* Grammar::interval() {
   expect(Word::Interval);
+  ast::Expr* amount = expression();
+  if (amount->kind == ExprKind::Row) {
+    amount->kind = ExprKind::Function;
+    amount->text = "INTERVAL";
+    return amount;
+  }
   ast::Expr* result = make(ExprKind::Interval);
-  result->arguments.push_back(expression());
-  result->text = upper(peek().text);
-  if (peek().kind != TokenKind::Identifier) fail();
-  advance();
+  result->arguments.push_back(amount);
+  result->text = interval_unit();
   return result;
 }
 
@@ -335,6 +391,10 @@ void Grammar::cast_target(ast::Expr& cast) {
     cast.cast_length = static_cast<uint32_t>(unsigned_number());
     if (accept(',')) cast.cast_decimals = static_cast<uint8_t>(unsigned_number());
     expect(')');
+    if (cast.cast == CastType::DateTime || cast.cast == CastType::Time) {
+      if (cast.cast_length > 6) fail(Error{1426, "Too-big precision specified for 'CAST'. Maximum is 6."});
+      cast.cast_decimals = static_cast<uint8_t>(cast.cast_length);
+    }
   }
   std::string_view charset, collation;
   while (charset_option(charset, collation)) {
@@ -444,9 +504,9 @@ ast::Expr* Grammar::word_expression() {
         cast->cast = word == Word::Date   ? ast::CastType::Date
                      : word == Word::Time ? ast::CastType::Time
                                           : ast::CastType::DateTime;
-        cast->cast_decimals = 6;
         advance();
         cast->arguments.push_back(literal());
+        cast->cast_decimals = fraction_digits(cast->arguments[0]->text);
         return cast;
       }
       break;

@@ -3,13 +3,20 @@
 namespace commitd::sql {
 
 ast::SelectStatement* Grammar::select() {
-  if (is(Word::With)) unsupported("WITH (common table expressions)");
+  ast::List<ast::CommonTable>* with = nullptr;
+  if (is(Word::With)) {
+    with = arena_.make<ast::List<ast::CommonTable>>(arena_.resource());
+    with_clause(*with);
+  }
   ast::SelectStatement* first = select_term();
   if (!is(Word::Union)) {
     order_and_limit(*first);
+    if (with != nullptr && first->with != nullptr) unsupported("WITH before and inside parentheses");
+    if (with != nullptr) first->with = with;
     return first;
   }
   auto* whole = node<ast::SelectStatement>();
+  whole->with = with;
   whole->union_parts = arena_.make<ast::List<ast::SelectStatement::UnionPart>>(arena_.resource());
   whole->union_parts->push_back({first, true});
   while (accept(Word::Union)) {
@@ -21,9 +28,34 @@ ast::SelectStatement* Grammar::select() {
   return whole;
 }
 
+void Grammar::with_clause(ast::List<ast::CommonTable>& tables) {
+  expect(Word::With);
+  if (accept_plain("recursive")) unsupported("WITH RECURSIVE");
+  do {
+    ast::CommonTable table;
+    table.name = identifier();
+    if (accept('(')) {
+      table.columns = arena_.make<ast::List<std::string_view>>(arena_.resource());
+      do {
+        table.columns->push_back(identifier());
+      } while (accept(','));
+      expect(')');
+    }
+    expect(Word::As);
+    expect('(');
+    enter();
+    table.select = select();
+    leave();
+    expect(')');
+    tables.push_back(table);
+  } while (accept(','));
+}
+
 ast::SelectStatement* Grammar::select_term() {
   if (!accept('(')) return select_core();
+  enter();
   ast::SelectStatement* inner = select();
+  leave();
   expect(')');
   return inner;
 }
@@ -82,59 +114,95 @@ std::string_view Grammar::optional_alias(bool allow_string) {
 }
 
 void Grammar::from_clause(ast::List<ast::TableRef>& from) {
-  from.push_back(table_factor(from));
-  for (;;) {
-    ast::JoinKind kind = ast::JoinKind::Inner;
-    if (accept(',')) {
-      from.push_back(table_factor(from));
+  do {
+    ast::List<ast::TableRef> chain(arena_.resource());
+    chain.push_back(table_factor());
+    while (join_tail(chain)) {
+    }
+    // USING and NATURAL look at their own side of the comma alone.
+    bool by_name = false;
+    for (const ast::TableRef& ref : chain) by_name |= ref.natural || ref.using_columns != nullptr;
+    if (!by_name || (from.empty() && !is(','))) {
+      from.insert(from.end(), chain.begin(), chain.end());
       continue;
     }
-    if (is(Word::Natural)) unsupported("NATURAL JOIN");
-    if (is(Word::Right)) unsupported("RIGHT JOIN: write the LEFT JOIN with the tables swapped");
-    if (accept(Word::Left)) {
-      accept(Word::Outer);
-      kind = ast::JoinKind::Left;
-      expect(Word::Join);
-    } else if (accept(Word::Inner) || accept(Word::Cross)) {
-      expect(Word::Join);
-    } else if (!accept(Word::Join) && !accept(Word::StraightJoin)) {
-      return;
-    }
-    ast::TableRef right = table_factor(from);
-    right.join = kind;
-    if (accept(Word::On)) {
-      right.on = expression();
-    } else if (accept(Word::Using)) {
-      right.using_columns = arena_.make<ast::List<std::string_view>>(arena_.resource());
-      expect('(');
-      do {
-        right.using_columns->push_back(identifier());
-      } while (accept(','));
-      expect(')');
-    } else if (kind == ast::JoinKind::Left) {
-      fail();
-    }
-    from.push_back(right);
+    ast::TableRef whole;
+    whole.nested = arena_.make<ast::List<ast::TableRef>>(chain, arena_.resource());
+    from.push_back(whole);
+  } while (accept(','));
+}
+
+// One JOIN behind the chain; false: there is none.
+bool Grammar::join_tail(ast::List<ast::TableRef>& chain) {
+  const bool natural = accept(Word::Natural);
+  const bool left = accept(Word::Left);
+  const bool right = !left && accept(Word::Right);
+  if (left || right) {
+    accept(Word::Outer);
+    expect(Word::Join);
+  } else if (accept(Word::Inner) || (!natural && accept(Word::Cross))) {
+    expect(Word::Join);
+  } else if (!accept(Word::Join) && (natural || !accept(Word::StraightJoin))) {
+    if (natural) fail();
+    return false;
+  }
+  ast::TableRef next = table_factor();
+  next.natural = natural;
+  if (!natural) join_condition(next, left || right);
+  next.join = left || right ? ast::JoinKind::Left : ast::JoinKind::Inner;
+  if (!right) {
+    chain.push_back(next);
+    return !failed();
+  }
+  ast::TableRef other;
+  if (chain.size() == 1)
+    other = chain[0];
+  else
+    other.nested = arena_.make<ast::List<ast::TableRef>>(chain, arena_.resource());
+  std::swap(other.on, next.on);
+  std::swap(other.using_columns, next.using_columns);
+  std::swap(other.natural, next.natural);
+  other.join = ast::JoinKind::Left;
+  next.join = ast::JoinKind::Inner;
+  other.exchanged = true;
+  chain.assign({next, other});
+  return !failed();
+}
+
+void Grammar::join_condition(ast::TableRef& right, bool needed) {
+  if (accept(Word::On)) {
+    right.on = expression();
+  } else if (accept(Word::Using)) {
+    right.using_columns = arena_.make<ast::List<std::string_view>>(arena_.resource());
+    expect('(');
+    do {
+      right.using_columns->push_back(identifier());
+    } while (accept(','));
+    expect(')');
+  } else if (needed) {
+    fail();
   }
 }
 
-ast::TableRef Grammar::table_factor(ast::List<ast::TableRef>& from) {
+ast::TableRef Grammar::table_factor() {
   ast::TableRef ref;
   if (accept('(')) {
-    if (is(Word::Select) || is('(')) {
+    if (is(Word::Select) || is('(') || is(Word::With)) {
+      enter();
       ref.derived = select();
+      leave();
       expect(')');
       ref.alias = optional_alias(false);
       if (ref.alias.empty()) fail(Error{1248, "Every derived table must have its own alias"});
       return ref;
     }
-    // A parenthesised list at the very beginning means the same without parentheses.
-    if (!from.empty()) unsupported("nested joins in parentheses");
-    from_clause(from);
+    auto* inside = arena_.make<ast::List<ast::TableRef>>(arena_.resource());
+    enter();
+    from_clause(*inside);
+    leave();
     expect(')');
-    if (from.empty()) return ref;
-    ref = from.back();
-    from.pop_back();
+    if (inside->size() == 1) return inside->front();
+    ref.nested = inside;
     return ref;
   }
   ref.name = table_name();
@@ -184,7 +252,12 @@ void Grammar::row_lock(ast::SelectStatement& select) {
   } else if (accept(Word::For)) {
     select.lock = is(Word::Share) ? ast::RowLock::Share : ast::RowLock::Update;
     if (!accept(Word::Share)) expect(Word::Update);
-    if (is(Word::NoWait) || is(Word::Skip)) unsupported("NOWAIT and SKIP LOCKED");
+    if (is(Word::Of)) unsupported("FOR UPDATE OF");
+    if (accept(Word::NoWait)) select.locked_rows = ast::LockedRows::NoWait;
+    if (accept(Word::Skip)) {
+      expect(Word::Locked);
+      select.locked_rows = ast::LockedRows::Skip;
+    }
   }
 }
 

@@ -72,8 +72,9 @@ bool Grammar::show_tables(ast::ShowStatement& show) {
     expect(Word::Tables);
     show.what = ShowWhat::OpenTables;
     from_database();
-  } else if (accept(Word::Triggers) || accept(Word::Events)) {
-    show.what = ShowWhat::Triggers;
+  } else if (is(Word::Triggers) || is(Word::Events)) {
+    show.what = accept(Word::Events) ? ShowWhat::Events : ShowWhat::Triggers;
+    accept(Word::Triggers);
     from_database();
   } else if (is(Word::Columns) || is(Word::Fields) || is(Word::Index) || is(Word::Indexes) ||
              is(Word::Keys)) {
@@ -87,7 +88,7 @@ bool Grammar::show_tables(ast::ShowStatement& show) {
       show.what = ShowWhat::CreateTable;
       show.table = table_name();
     } else if (accept(Word::Database) || accept(Word::Schema)) {
-      if_not_exists();
+      show.if_not_exists = if_not_exists();
       show.what = ShowWhat::CreateDatabase;
       show.table.db = identifier();
     } else {
@@ -154,7 +155,12 @@ void Grammar::show_what(ast::ShowStatement& show) {
     show.what = ShowWhat::Collations;
   else if (accept(Word::Engines) || accept(Word::Storage, Word::Engines))
     show.what = ShowWhat::Engines;
-  else if (accept(Word::Procedure, Word::Status) || accept(Word::Function, Word::Status))
+  else if (accept(Word::Engine)) {
+    show.what = ShowWhat::EngineStatus;
+    show.engine = identifier();
+    expect(Word::Status);
+    return;
+  } else if (accept(Word::Procedure, Word::Status) || accept(Word::Function, Word::Status))
     show.what = ShowWhat::ProcedureStatus;
   else if (accept(Word::Grants)) {
     show.what = ShowWhat::Grants;

@@ -32,6 +32,11 @@ ShowResult from_virtual(std::string_view table, const std::vector<std::pair<std:
   return shown(std::move(columns), std::move(rows));
 }
 
+Status require_replication_client(SessionState& session) {
+  if (session.has_privilege(privilege::kSuper)) return {};
+  return session.require(privilege::kReplicationClient, "SUPER, REPLICATION CLIENT");
+}
+
 ShowResult named_values(std::string_view table, SessionState& session) {
   auto result = shown({text("Variable_name"), text("Value", 1024)});
   result.rows = find_virtual_table("performance_schema", table)->rows(session);
@@ -98,7 +103,8 @@ Result<ShowResult> show(const ast::ShowStatement& statement, SessionState& sessi
       return named_values(
           statement.scope == ast::VariableScope::Global ? "global_variables" : "session_variables", session);
     case ShowWhat::Status:
-      return named_values("global_status", session);
+      return named_values(statement.scope == ast::VariableScope::Global ? "global_status" : "session_status",
+                          session);
     case ShowWhat::Engines:
       return from_virtual("engines",
                           {{"ENGINE", "Engine"},
@@ -108,6 +114,8 @@ Result<ShowResult> show(const ast::ShowStatement& statement, SessionState& sessi
                            {"XA", "XA"},
                            {"SAVEPOINTS", "Savepoints"}},
                           session);
+    case ShowWhat::EngineStatus:
+      return show_engine_status(statement, session);
     case ShowWhat::Warnings:
       return conditions(session, false);
     case ShowWhat::Errors:
@@ -144,10 +152,13 @@ Result<ShowResult> show(const ast::ShowStatement& statement, SessionState& sessi
                            {"PLUGIN_LICENSE", "License"}},
                           session);
     case ShowWhat::BinaryLogs:
+      COMMITD_RETURN_IF_ERROR(require_replication_client(session));
       return show_binary_logs(session);
     case ShowWhat::BinaryLogStatus:
+      COMMITD_RETURN_IF_ERROR(require_replication_client(session));
       return show_binary_log_status(session);
     case ShowWhat::BinlogEvents:
+      COMMITD_RETURN_IF_ERROR(session.require(privilege::kReplicationSlave, "REPLICATION SLAVE"));
       return show_binlog_events(statement, session);
     case ShowWhat::ReplicaStatus:
       return show_replica_status(session);
@@ -156,14 +167,18 @@ Result<ShowResult> show(const ast::ShowStatement& statement, SessionState& sessi
     case ShowWhat::Privileges:
       return nothing({"Privilege", "Context", "Comment"});
     case ShowWhat::Triggers:
-      return nothing({"Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer"});
+      return nothing({"Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer",
+                      "character_set_client", "collation_connection", "Database Collation"});
     case ShowWhat::OpenTables:
       return nothing({"Database", "Table", "In_use", "Name_locked"});
     case ShowWhat::ProcedureStatus:
     case ShowWhat::FunctionStatus:
-      return nothing({"Db", "Name", "Type", "Definer", "Modified", "Created", "Security_type", "Comment"});
+      return nothing({"Db", "Name", "Type", "Definer", "Modified", "Created", "Security_type", "Comment",
+                      "character_set_client", "collation_connection", "Database Collation"});
     case ShowWhat::Events:
-      return nothing({"Db", "Name", "Definer", "Time zone", "Type", "Execute at"});
+      return nothing({"Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Interval value",
+                      "Interval field", "Starts", "Ends", "Status", "Originator", "character_set_client",
+                      "collation_connection", "Database Collation"});
   }
   return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support this SHOW");
 }

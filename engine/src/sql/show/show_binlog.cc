@@ -84,6 +84,15 @@ std::string event_info(const binlog::EventView& event) {
   }
 }
 
+Error cannot_show_events(std::string_view why) {
+  return make_error(1220, "Error when executing command SHOW BINLOG EVENTS: {}", why);
+}
+
+// Whether an event really starts here: the position came from somebody.
+bool is_event_at(const binlog::EventView& event, const LogPosition& at) {
+  return event.header.end_position == at.offset + event.header.length && binlog::checksum_matches(event);
+}
+
 uint64_t literal_number(const ast::Expr* expression, uint64_t otherwise) {
   return expression ? std::strtoull(std::string(expression->text).c_str(), nullptr, 10) : otherwise;
 }
@@ -104,12 +113,12 @@ Result<ShowResult> show_binary_logs(SessionState& session) {
 Result<ShowResult> show_binary_log_status(SessionState& session) {
   auto pipeline = pipeline_of(session);
   if (!pipeline.ok()) return std::move(pipeline).error();
-  LogPosition end = (*pipeline)->acknowledged_end();
+  const auto visible = (*pipeline)->visible();
   auto result = shown({text("File", 255), number("Position"), text("Binlog_Do_DB"), text("Binlog_Ignore_DB"),
                        long_text("Executed_Gtid_Set")});
-  result.rows.push_back({text_value((*pipeline)->log().file_name(end.file)), number_value(end.offset),
-                         text_value(""), text_value(""),
-                         text_value((*pipeline)->gtid_executed().to_string())});
+  result.rows.push_back({text_value((*pipeline)->log().file_name(visible.end.file)),
+                         number_value(visible.end.offset), text_value(""), text_value(""),
+                         text_value(visible.executed.to_string())});
   return result;
 }
 
@@ -121,32 +130,30 @@ Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, Sessi
   if (!files.ok()) return std::move(files).error();
   std::string name = statement.log_name.empty() ? files->front().name : std::string(statement.log_name);
   auto file = log.file_number(name);
-  if (!file.ok())
-    return make_error(1220, "Error when executing command SHOW BINLOG EVENTS: Could not find target log");
+  if (!file.ok()) return cannot_show_events("Could not find target log");
   auto result = shown({text("Log_name", 20), number("Pos"), text("Event_type", 20), number("Server_id"),
                        number("End_log_pos"), long_text("Info")});
   LogPosition at{*file, std::max<uint64_t>(statement.log_position, 4)};
   LogPosition limit = (*pipeline)->acknowledged_end();
-  uint64_t skip = literal_number(statement.offset, 0);
-  uint64_t left = literal_number(statement.limit, kAllEvents);
+  // Who executes the SHOW skips the rows in front of the limit, as for every SHOW; here only no more are
+  // read.
+  const uint64_t offset = literal_number(statement.offset, 0),
+                 count = literal_number(statement.limit, kAllEvents);
+  uint64_t left = count > kAllEvents - offset ? kAllEvents : offset + count;
   while (left > 0) {
     auto chunk = log.read(at, limit, kReadBytes);
-    if (!chunk.ok()) return std::move(chunk).error();
+    if (!chunk.ok()) return cannot_show_events("Wrong offset or I/O error");
     if (chunk->bytes.empty() || chunk->start.file != *file) break;
     std::string_view rest = chunk->bytes;
     at = chunk->start;
     while (!rest.empty() && left > 0) {
       auto event = binlog::parse_event(rest);
-      if (!event.ok()) return std::move(event).error();
-      if (skip > 0) {
-        --skip;
-      } else {
-        --left;
-        result.rows.push_back({text_value(name), number_value(at.offset),
-                               text_value(event_name(event->header.type)),
-                               number_value(event->header.server_id),
-                               number_value(event->header.end_position), text_value(event_info(*event))});
-      }
+      if (!event.ok() || !is_event_at(*event, at)) return cannot_show_events("Wrong offset or I/O error");
+      --left;
+      result.rows.push_back({text_value(name), number_value(at.offset),
+                             text_value(event_name(event->header.type)),
+                             number_value(event->header.server_id), number_value(event->header.end_position),
+                             text_value(event_info(*event))});
       at.offset += event->header.length;
       rest.remove_prefix(event->header.length);
     }

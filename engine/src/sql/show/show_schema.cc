@@ -122,7 +122,8 @@ Result<ShowResult> show_create_database(const ast::ShowStatement& statement, Ses
   if (!db.ok()) return std::move(db).error();
   auto database = session.server.catalog->find_database(*db);
   const auto& collation = collation_or_binary(database ? database->collation : 33);
-  std::string create = fmt::format("CREATE DATABASE {} /*!40100 DEFAULT CHARACTER SET {} COLLATE {} */",
+  std::string create = fmt::format("CREATE DATABASE {}{} /*!40100 DEFAULT CHARACTER SET {} COLLATE {} */",
+                                   statement.if_not_exists ? "/*!32312 IF NOT EXISTS*/ " : "",
                                    backticked(*db), charset_info(collation.charset).name, collation.name);
   return shown({text("Database"), text("Create Database", 1024)}, {{text_value(*db), text_value(create)}});
 }
@@ -147,6 +148,8 @@ Result<ShowResult> show_grants(const ast::ShowStatement& statement, SessionState
   grant(account->global, privilege::kAllGlobal, "*.*");
   for (const auto& [db, privileges] : account->databases)
     grant(privileges, privilege::kAllOnDatabase, backticked(db) + ".*");
+  for (const auto& [name, privileges] : account->tables)
+    grant(privileges, privilege::kAllOnTable, backticked(name.first) + "." + backticked(name.second));
   return result;
 }
 

@@ -1,5 +1,8 @@
 // The variables that every server has, with MySQL 8.4's defaults unless the design says otherwise. The first
 // ones stand in the order of enum SessionVariable; those of the server's own options are defined in server/.
+#include <zlib.h>
+
+#include "sql/variables/persisted_variables.h"
 #include "sql/variables/system_variables.h"
 
 namespace commitd::sql {
@@ -80,6 +83,12 @@ VariableDefinition text(std::string name, Scope scope, std::string initial,
   return definition;
 }
 
+VariableDefinition no_text(std::string name, Scope scope) {  // NULL
+  auto definition = text(std::move(name), scope, "");
+  definition.initial = Value::null();
+  return definition;
+}
+
 VariableDefinition choice(std::string name, Scope scope, std::string initial,
                           std::vector<std::string> choices, std::vector<std::string> aliases = {}) {
   auto definition = text(std::move(name), scope, std::move(initial), std::move(aliases));
@@ -149,6 +158,25 @@ std::vector<VariableDefinition> session_variables() {
       boolean("sql_auto_is_null", Scope::Both, false),
       boolean("sql_require_primary_key", Scope::Both, false),
       boolean("sql_big_selects", Scope::Both, true),
+      boolean("session_track_schema", Scope::Both, true),
+      boolean("session_track_state_change", Scope::Both, false),
+      text("session_track_system_variables", Scope::Both,
+           "time_zone,autocommit,character_set_client,character_set_results,character_set_connection"),
+      number("lock_wait_timeout", Scope::Both, kMaxTimeout, 1, kMaxTimeout),
+      boolean("sql_log_off", Scope::Session, false),
+      boolean("sql_buffer_result", Scope::Both, false),
+      boolean("sql_warnings", Scope::Both, false),
+      boolean("low_priority_updates", Scope::Both, false),
+      number("max_join_size", Scope::Both, UINT64_MAX, 1, UINT64_MAX),
+      choice("completion_type", Scope::Both, "NO_CHAIN", {"NO_CHAIN"}),
+      number("information_schema_stats_expiry", Scope::Both, 86400, 0, kMaxTimeout),
+      text("default_tmp_storage_engine", Scope::Both, "ROCKS"),
+      // mysqlbinlog's output sets these; what has no effect here takes only the value that changes nothing.
+      boolean("pseudo_replica_mode", Scope::Session, false, {"pseudo_slave_mode"}),
+      number("max_delayed_threads", Scope::Both, 20, 0, 16384),
+      number("check_constraint_checks", Scope::Session, 1, 1, 1),
+      number("system_versioning_insert_history", Scope::Session, 0, 0, 0),
+      text("collation_server", Scope::Both, "utf8mb4_general_ci"),
   };
 }
 
@@ -159,14 +187,12 @@ std::vector<VariableDefinition> global_variables() {
       read_only(text("version_compile_machine", Scope::Global, "x86_64")),
       read_only(text("protocol_version", Scope::Global, "10")),
       read_only(text("character_set_server", Scope::Global, "utf8mb4")),
-      read_only(text("collation_server", Scope::Global, "utf8mb4_general_ci")),
       read_only(text("character_set_system", Scope::Global, "utf8mb3")),
       text("character_set_filesystem", Scope::Global, "binary"),
       read_only(number("lower_case_table_names", Scope::Global, 0, 0, 2)),
       read_only(text("license", Scope::Global, "Apache-2.0")),
       read_only(text("system_time_zone", Scope::Global, "UTC")),
       text("init_connect", Scope::Global, ""),
-      read_only(boolean("have_ssl", Scope::Global, false, {"have_openssl"})),
       read_only(boolean("log_bin", Scope::Global, true)),
       read_only(boolean("log_replica_updates", Scope::Global, true, {"log_slave_updates"})),
       read_only(choice("binlog_format", Scope::Global, "ROW", {"MIXED", "STATEMENT", "ROW"})),
@@ -174,19 +200,36 @@ std::vector<VariableDefinition> global_variables() {
       read_only(choice("binlog_row_metadata", Scope::Global, "MINIMAL", {"MINIMAL", "FULL"})),
       read_only(choice("gtid_mode", Scope::Global, "ON", {"OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"})),
       read_only(choice("enforce_gtid_consistency", Scope::Global, "ON", {"OFF", "ON", "WARN"})),
-      read_only(choice("commitd_durability", Scope::Global, "single_log", {"single_log"})),
-      read_only(choice("thread_handling", Scope::Global, "reactor", {"reactor"})),
+      read_only(
+          choice("thread_handling", Scope::Global, "reactor", {"reactor", "one-thread-per-connection"})),
+      read_only(boolean("innodb_rollback_on_timeout", Scope::Global, false)),
       read_only(boolean("performance_schema", Scope::Global, true)),
+      read_only(boolean("general_log", Scope::Global, false)),
+      read_only(boolean("event_scheduler", Scope::Global, false)),
+      read_only(boolean("skip_networking", Scope::Global, false)),
+      read_only(boolean("skip_name_resolve", Scope::Global, true)),
+      read_only(boolean("large_files_support", Scope::Global, true)),
+      read_only(boolean("old_passwords", Scope::Global, false)),
+      read_only(boolean("partial_revokes", Scope::Global, false)),
+      read_only(boolean("log_bin_trust_function_creators", Scope::Global, false)),
+      read_only(text("log_error", Scope::Global, "stderr")),
+      read_only(text("mandatory_roles", Scope::Global, "")),
+      read_only(text("version_compile_zlib", Scope::Global, ZLIB_VERSION)),
+      read_only(text("character_sets_dir", Scope::Global, "")),
       read_only(number("query_cache_size", Scope::Global, 0, 0, 0)),
       read_only(choice("query_cache_type", Scope::Global, "OFF", {"OFF"})),
       number("net_buffer_length", Scope::Global, 16384, 1024, 1048576),
+      number("max_prepared_stmt_count", Scope::Global, 16382, 0, 4194304),
       boolean("local_infile", Scope::Global, false),
+      read_only(no_text("secure_file_priv", Scope::Global)),
   };
 }
 
 }  // namespace
 
-SystemVariables::SystemVariables() {
+SystemVariables::~SystemVariables() = default;
+
+SystemVariables::SystemVariables() : persisted_(std::make_unique<PersistedVariables>()) {
   for (auto& definition : session_variables()) define(std::move(definition));
   for (auto& definition : global_variables()) define(std::move(definition));
 }

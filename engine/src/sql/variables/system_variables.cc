@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error_codes.h"
+#include "sql/variables/persisted_variables.h"
 
 namespace commitd::sql {
 namespace {
@@ -117,8 +118,14 @@ Result<Value> convert_enum(const VariableDefinition& variable, const Value& valu
 Result<Value> convert_set(const VariableDefinition& variable, const Value& value) {
   if (value.kind() != Value::Kind::String) {
     auto number = whole_number(value);
-    if (!number || *number != 0) return bad_value(variable, value);
-    return Value::string("");
+    if (!number || *number < 0 || *number >= std::exp2(variable.choices.size()))
+      return bad_value(variable, value);
+    std::string names;
+    for (size_t bit = 0; bit < variable.choices.size(); ++bit) {
+      if ((static_cast<uint64_t>(*number) >> bit & 1) != 0)
+        names += (names.empty() ? "" : ",") + variable.choices[bit];
+    }
+    return Value::string(std::move(names));
   }
   std::string out;
   std::string_view rest = value.as_string();
@@ -148,6 +155,7 @@ void SystemVariables::define(VariableDefinition definition) {
     ordinal = definitions_.size();
     definitions_.push_back(std::move(definition));
     values_.push_back(std::move(initial));
+    origins_.emplace_back();
   } else {
     definitions_[ordinal] = std::move(definition);
     values_[ordinal] = std::move(initial);
@@ -213,15 +221,37 @@ Status SystemVariables::set_global(size_t ordinal, const Value& value) {
     return make_error(er::kLocalVariable,
                       "Variable '{}' is a SESSION variable and can't be used with SET GLOBAL", variable.name);
   }
-  if (!variable.dynamic || variable.read) {
+  if (!variable.dynamic || (variable.read && !variable.on_update)) {
     return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a read only variable", variable.name);
   }
   return store(ordinal, value);
 }
 
+VariableOrigin SystemVariables::origin(size_t ordinal) const {
+  std::lock_guard lock(mutex_);
+  return origins_[ordinal];
+}
+
+void SystemVariables::set_origin(size_t ordinal, VariableOrigin origin) {
+  std::lock_guard lock(mutex_);
+  origins_[ordinal] = std::move(origin);
+}
+
+Status SystemVariables::set_persisted(size_t ordinal, const std::string& text, VariableOrigin origin) {
+  COMMITD_RETURN_IF_ERROR(store_text(ordinal, text));
+  set_origin(ordinal, std::move(origin));
+  return {};
+}
+
 Status SystemVariables::set_at_start(std::string_view name, const std::string& text) {
   size_t ordinal = find(name);
   if (ordinal == kNone) return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", name);
+  COMMITD_RETURN_IF_ERROR(store_text(ordinal, text));
+  set_origin(ordinal, {VariableOrigin::Source::CommandLine, 0, "", ""});
+  return {};
+}
+
+Status SystemVariables::store_text(size_t ordinal, const std::string& text) {
   auto type = definitions_[ordinal].type;
   if (type == VariableType::Integer || type == VariableType::Enum) {
     if (auto number = parse_number(text)) return store(ordinal, *number);

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +17,11 @@
 
 #include "base/result.h"
 #include "base/value.h"
+#include "observe/mutex.h"
 
 namespace commitd::sql {
+
+class PersistedVariables;  // persisted_variables.h
 
 enum class VariableType : uint8_t { Boolean, Integer, Real, String, Enum, Set };
 enum class VariableScope : uint8_t { Global, Session, Both };
@@ -37,13 +39,23 @@ struct VariableDefinition {
   // Called with a checked value before it is taken, outside all locks; an error refuses the SET. Also called
   // for values given at start.
   std::function<Status(const Value&)> on_update;
+  // The text of a warning that goes with a value of SET GLOBAL; empty: none.
+  std::function<std::string(const Value&)> warning;
   // For variables whose value is computed (gtid_executed): read instead of the stored one.
   std::function<Value()> read;
+};
+
+// Where a variable's global value comes from, as performance_schema.variables_info says it.
+struct VariableOrigin {
+  enum class Source : uint8_t { Compiled, CommandLine, Persisted, Dynamic } source = Source::Compiled;
+  uint64_t microseconds = 0;  // since 1970, of the SET
+  std::string user, host;
 };
 
 class SystemVariables {
  public:
   SystemVariables();  // with everything that sessions know (definitions.cc)
+  ~SystemVariables();
 
   // Adds a definition, or replaces the one with this name.
   void define(VariableDefinition definition);
@@ -58,6 +70,13 @@ class SystemVariables {
   Value global(std::string_view name) const;  // must exist
   // SET GLOBAL. Errors: 1193 unknown, 1238 read only, 1228 session only, 1231 bad value, 1232 bad type.
   Status set_global(size_t ordinal, const Value& value);
+  // SET PERSIST and mysqld-auto.cnf.
+  PersistedVariables& persisted() { return *persisted_; }
+  VariableOrigin origin(size_t ordinal) const;
+  void set_origin(size_t ordinal, VariableOrigin origin);
+  // A value from mysqld-auto.cnf, in SHOW VARIABLES' form.
+  Status set_persisted(size_t ordinal, const std::string& text, VariableOrigin origin);
+
   Status reset_global(size_t ordinal) { return set_global(ordinal, definitions_[ordinal].initial); }
   // A value from the command line or an option file: also for variables that cannot be set later. 1193 when
   // unknown.
@@ -71,11 +90,15 @@ class SystemVariables {
 
  private:
   Status store(size_t ordinal, const Value& value);
+  Status store_text(size_t ordinal, const std::string& text);
 
   std::vector<VariableDefinition> definitions_;
   std::unordered_map<std::string, size_t> by_name_;  // names and aliases, lower case with _
-  mutable std::mutex mutex_;                         // guards values_
+  // Guards values_.
+  mutable observe::Mutex mutex_{"wait/synch/mutex/sql/LOCK_global_system_variables"};
   std::vector<Value> values_;
+  std::vector<VariableOrigin> origins_;  // also guarded by mutex_
+  std::unique_ptr<PersistedVariables> persisted_;
 };
 
 // Ordinals of the variables that sessions read on every statement; the order is that of definitions.cc.
@@ -122,6 +145,23 @@ enum SessionVariable : size_t {
   kSqlAutoIsNull,
   kSqlRequirePrimaryKey,
   kSqlBigSelects,
+  kSessionTrackSchema,
+  kSessionTrackStateChange,
+  kSessionTrackSystemVariables,
+  kMetadataLockWaitTimeout,
+  kSqlLogOff,
+  kSqlBufferResult,
+  kSqlWarnings,
+  kLowPriorityUpdates,
+  kMaxJoinSize,
+  kCompletionType,
+  kInformationSchemaStatsExpiry,
+  kDefaultTmpStorageEngine,
+  kPseudoReplicaMode,
+  kMaxDelayedThreads,
+  kCheckConstraintChecks,
+  kSystemVersioningInsertHistory,
+  kCollationServer,
   kSessionVariableCount
 };
 

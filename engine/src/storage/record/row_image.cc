@@ -101,12 +101,16 @@ Result<size_t> row_image_length(const TableDef& table, std::string_view bytes) {
   return walk(table, table.columns.size(), bytes, [](size_t, const std::optional<std::string_view>&) {});
 }
 
+Result<size_t> decode_leading_row(const TableDef& table, std::string_view bytes, Row& row) {
+  row.resize(table.columns.size());
+  return walk(table, row.size(), bytes, [&](size_t i, const std::optional<std::string_view>& field) {
+    row[i] = field ? load_field(table.columns[i], *field) : Value();
+  });
+}
+
 Result<Row> decode_row_image(const TableDef& table, std::string_view image) {
-  Row row(table.columns.size());
-  const auto length =
-      walk(table, row.size(), image, [&](size_t i, const std::optional<std::string_view>& field) {
-        if (field) row[i] = load_field(table.columns[i], *field);
-      });
+  Row row;
+  const auto length = decode_leading_row(table, image, row);
   if (!length) return length.error();
   return row;
 }

@@ -20,6 +20,9 @@ using Row = std::vector<Value>;
 void encode_row_image(const TableDef& table, std::span<const Value> row, std::string& out);
 // Length of the image at the start of `bytes`, or an error when it is damaged or cut off.
 Result<size_t> row_image_length(const TableDef& table, std::string_view bytes);
+// The row whose image stands at the start of `bytes`; returns the image's length. `row` keeps its memory from
+// call to call.
+Result<size_t> decode_leading_row(const TableDef& table, std::string_view bytes, Row& row);
 Result<Row> decode_row_image(const TableDef& table, std::string_view image);
 
 // What is stored under a row's key: the table version, then the image. Reading fills columns added since with

@@ -47,6 +47,12 @@ struct IndexDef {
   bool primary = false;
 };
 
+struct CheckDef {
+  std::string name;
+  std::string expression;  // SQL in the default sql_mode, without parentheses around it
+  bool enforced = true;
+};
+
 struct TableDef {
   uint64_t id = 0;  // never reused
   uint32_t version =
@@ -60,6 +66,7 @@ struct TableDef {
   // indexes[0] is the clustered one: the primary key, or for a table without one a hidden index on an 8-byte
   // row id.
   std::vector<IndexDef> indexes;
+  std::vector<CheckDef> checks;
 
   bool has_primary_key() const { return indexes[0].primary; }
   const IndexDef& clustered() const { return indexes[0]; }

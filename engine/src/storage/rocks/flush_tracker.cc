@@ -21,6 +21,22 @@ CommitPoint FlushTracker::flushed() const {
   return flushed_;
 }
 
+void FlushTracker::before_persisting(std::function<Status()> sync) {
+  std::lock_guard lock(sync_mutex_);
+  sync_binlog_ = std::move(sync);
+}
+
+Status FlushTracker::sync_binlog() {
+  std::lock_guard lock(sync_mutex_);
+  return sync_binlog_ ? sync_binlog_() : Status{};
+}
+
+// The memtables are chosen by now, so everything in them is in the log already. A flush cannot be refused
+// here; but a log that cannot be synced ends the server before this returns.
+void FlushTracker::OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) {
+  (void)sync_binlog();
+}
+
 // A batch never straddles two memtables, and the only column family is flushed in order: everything up to
 // largest_seqno is in files.
 void FlushTracker::OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo& info) {

@@ -1,9 +1,10 @@
 // Knows which commit point would be found after a crash: without a write-ahead log, that is what the last
-// memtable flush contained.
+// memtable flush contained. And sees to it that a flush does not overtake the binlog.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 
 #include <rocksdb/listener.h>
@@ -20,6 +21,11 @@ class FlushTracker final : public rocksdb::EventListener {
   void committed(rocksdb::SequenceNumber sequence, const CommitPoint& point);
   CommitPoint flushed() const;
 
+  // What Engine::before_persisting() gave: run before a memtable becomes a file, and by sync_binlog().
+  void before_persisting(std::function<Status()> sync);
+  Status sync_binlog();
+
+  void OnFlushBegin(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override;
   void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override;
 
  private:
@@ -36,6 +42,9 @@ class FlushTracker final : public rocksdb::EventListener {
   rocksdb::SequenceNumber flushed_sequence_ = 0;
   CommitPoint flushed_;
   std::deque<Pair> pending_;
+
+  std::mutex sync_mutex_;  // sync_binlog_, also while it runs: who gave it may go away afterwards
+  std::function<Status()> sync_binlog_;
 };
 
 }  // namespace commitd::storage

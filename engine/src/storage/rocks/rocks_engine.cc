@@ -9,6 +9,7 @@
 #include "storage/rocks/commit_point_codec.h"
 #include "storage/rocks/rocks_cursor.h"
 #include "storage/rocks/rocks_status.h"
+#include "storage/write_set_codec.h"
 
 namespace commitd::storage {
 
@@ -121,6 +122,19 @@ RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushT
 
 RocksEngine::~RocksEngine() = default;
 
+Status RocksEngine::open_own_log(OwnLog::Level level) {
+  COMMITD_RETURN_IF_ERROR(prepared_.load(*db_));
+  own_log_ = std::make_unique<OwnLog>(db_, std::move(level),
+                                      [flushes = flushes_] { return flushes->sync_binlog(); });
+  return {};
+}
+
+rocksdb::WriteOptions RocksEngine::write_options() const {
+  rocksdb::WriteOptions options;
+  options.disableWAL = own_log_ == nullptr;
+  return options;
+}
+
 SnapshotPtr RocksEngine::snapshot() {
   return std::make_shared<RocksSnapshot>(db_);
 }
@@ -144,16 +158,63 @@ Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, cons
   for (const WriteSet* writes : transactions) COMMITD_RETURN_IF_ERROR(builder.add(*writes));
   COMMITD_RETURN_IF_ERROR(builder.add_counters());
   batch.Put(commit_point_key(), encode_commit_point(point));
+  const std::vector<Gtid> prepared = prepared_.among(point.executed);
+  for (const Gtid& gtid : prepared) batch.Delete(prepared_key(gtid));
 
-  rocksdb::WriteOptions options;
-  options.disableWAL = true;
-  const rocksdb::Status status = db_->Write(options, &batch);
+  const rocksdb::Status status = db_->Write(write_options(), &batch);
   if (!status.ok()) return write_error(status);
+  for (const Gtid& gtid : prepared) prepared_.remove(gtid);
   builder.publish_counters();
   flushes_->committed(db_->GetLatestSequenceNumber(), point);
   std::lock_guard lock(point_mutex_);
   point_ = point;
   return {};
+}
+
+std::string RocksEngine::prepare(const WriteSet& writes) {
+  return own_log_ == nullptr ? std::string() : encode_write_set(writes);
+}
+
+Status RocksEngine::prepare_ordered(std::span<const PreparedTransaction> group) {
+  if (own_log_ == nullptr || group.empty()) return {};
+  rocksdb::WriteBatch batch;
+  for (const PreparedTransaction& transaction : group)
+    batch.Put(prepared_key(transaction.gtid), transaction.record);
+  const rocksdb::Status status = db_->Write(write_options(), &batch);
+  if (!status.ok()) return write_error(status);
+  for (const PreparedTransaction& transaction : group) prepared_.add(transaction.gtid);
+  return own_log_->flush();
+}
+
+Status RocksEngine::commit() {
+  return own_log_ == nullptr ? Status{} : own_log_->flush();
+}
+
+// Synced whatever the level: the number of a transaction that is forgotten may be given again.
+Status RocksEngine::rollback(std::span<const Gtid> transactions) {
+  if (own_log_ == nullptr || transactions.empty()) return {};
+  rocksdb::WriteBatch batch;
+  for (const Gtid& gtid : transactions) batch.Delete(prepared_key(gtid));
+  const rocksdb::Status status = db_->Write(write_options(), &batch);
+  if (!status.ok()) return write_error(status);
+  for (const Gtid& gtid : transactions) prepared_.remove(gtid);
+  return own_log_->sync();
+}
+
+Result<std::optional<WriteSet>> RocksEngine::prepared_writes(const Gtid& gtid) {
+  std::optional<WriteSet> writes;
+  if (own_log_ == nullptr || !prepared_.contains(gtid)) return writes;
+  std::string record;
+  const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), prepared_key(gtid), &record);
+  if (!status.ok()) return read_error(status);
+  auto decoded = decode_write_set(record);
+  if (!decoded) return std::move(decoded).error();
+  writes = std::move(*decoded);
+  return writes;
+}
+
+void RocksEngine::before_persisting(std::function<Status()> sync) {
+  flushes_->before_persisting(std::move(sync));
 }
 
 CommitPoint RocksEngine::replay_position() const {

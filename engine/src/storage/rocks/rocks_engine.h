@@ -1,6 +1,6 @@
-// The storage engine over RocksDB with its write-ahead log off: the binlog is the only log. One column
-// family, so that a memtable flush always writes a prefix of the commits; each batch carries the commit point
-// it brings.
+// The storage engine over RocksDB, in single_log with its write-ahead log off: the binlog is the only log.
+// One column family, so that a memtable flush always writes a prefix of the commits; each batch carries the
+// commit point it brings.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,16 @@
 #include "storage/engine.h"
 #include "storage/rocks/counters.h"
 #include "storage/rocks/flush_tracker.h"
+#include "storage/rocks/own_log.h"
+#include "storage/rocks/prepared_table.h"
 
 namespace commitd::storage {
 
 class RocksEngine final : public Engine {
  public:
   RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes, CommitPoint found);
+  // For commitd_durability=xa; before use.
+  Status open_own_log(OwnLog::Level level);
   ~RocksEngine() override;
 
   SnapshotPtr snapshot() override;
@@ -25,6 +29,15 @@ class RocksEngine final : public Engine {
   std::unique_ptr<Iterator> iterate(SnapshotPtr snapshot, std::string lower, std::string upper) override;
 
   Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) override;
+
+  bool has_own_log() const override { return own_log_ != nullptr; }
+  std::string prepare(const WriteSet& writes) override;
+  Status prepare_ordered(std::span<const PreparedTransaction> group) override;
+  Status commit() override;
+  Status rollback(std::span<const Gtid> transactions) override;
+  std::vector<Gtid> recover() override { return prepared_.all(); }
+  Result<std::optional<WriteSet>> prepared_writes(const Gtid& gtid) override;
+  void before_persisting(std::function<Status()> sync) override;
 
   CommitPoint replay_position() const override;
   CommitPoint flushed_position() const override { return flushes_->flushed(); }
@@ -36,12 +49,19 @@ class RocksEngine final : public Engine {
   Sizes sizes() const override;
 
  private:
+  rocksdb::WriteOptions write_options() const;
+
   std::shared_ptr<rocksdb::DB> db_;
   std::shared_ptr<FlushTracker> flushes_;
+  std::unique_ptr<OwnLog> own_log_;  // null in single_log
+  PreparedTable prepared_;
   Counters counters_;
   mutable std::mutex point_mutex_;
   CommitPoint point_;
 };
+
+// open_rocks on another file system than the machine's. `env` must outlive the engine.
+Result<std::unique_ptr<Engine>> open_rocks_on(rocksdb::Env& env, const RocksOptions& options);
 
 // Reads the commit point of an open database; a default one when it has none.
 Result<CommitPoint> stored_commit_point(rocksdb::DB& db);

@@ -44,6 +44,7 @@ rocksdb::Options rocks_options(const RocksOptions& options, std::shared_ptr<Flus
   rocks.info_log_level = rocksdb::WARN_LEVEL;
   rocks.keep_log_file_num = 4;
   rocks.stats_dump_period_sec = 0;
+  rocks.manual_wal_flush = true;  // OwnLog writes it
   rocks.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options(options)));
   rocks.listeners.push_back(std::move(flushes));
   return rocks;
@@ -56,9 +57,9 @@ Result<bool> is_empty(rocksdb::DB& db) {
   return !iterator->Valid();
 }
 
-Status write_format_version(rocksdb::DB& db) {
+Status write_format_version(rocksdb::DB& db, bool own_log) {
   rocksdb::WriteOptions options;
-  options.disableWAL = true;
+  options.disableWAL = !own_log;
   const rocksdb::Status status =
       db.Put(options, format_version_key(), rocksdb::Slice(kFormatVersion.data(), kFormatVersion.size()));
   return status.ok() ? Status{} : Status{write_error(status)};
@@ -66,7 +67,7 @@ Status write_format_version(rocksdb::DB& db) {
 
 // An empty directory gets our version; the key reaches the disk with the first flush, together with the first
 // data.
-Status check_format_version(rocksdb::DB& db, const std::string& directory) {
+Status check_format_version(rocksdb::DB& db, const std::string& directory, bool own_log) {
   std::string version;
   const rocksdb::Status status = db.Get(rocksdb::ReadOptions(), format_version_key(), &version);
   if (status.ok() && version == kFormatVersion) return {};
@@ -82,23 +83,29 @@ Status check_format_version(rocksdb::DB& db, const std::string& directory) {
   if (!*empty)
     return make_error(er::kErrorOnRead,
                       "{} holds a RocksDB database that is not commitd's; give another datadir", directory);
-  return write_format_version(db);
+  return write_format_version(db, own_log);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Engine>> open_rocks(const RocksOptions& options) {
+  return open_rocks_on(*rocksdb::Env::Default(), options);
+}
+
+Result<std::unique_ptr<Engine>> open_rocks_on(rocksdb::Env& env, const RocksOptions& options) {
   auto flushes = std::make_shared<FlushTracker>();
   rocksdb::DB* opened = nullptr;
-  const rocksdb::Status status =
-      rocksdb::DB::Open(rocks_options(options, flushes), options.directory, &opened);
+  rocksdb::Options settings = rocks_options(options, flushes);
+  settings.env = &env;
+  const rocksdb::Status status = rocksdb::DB::Open(settings, options.directory, &opened);
   if (!status.ok()) return read_error(status);
   std::shared_ptr<rocksdb::DB> db(opened);
-  COMMITD_RETURN_IF_ERROR(check_format_version(*db, options.directory));
+  COMMITD_RETURN_IF_ERROR(check_format_version(*db, options.directory, options.own_log));
   auto point = stored_commit_point(*db);
   if (!point) return point.error();
-  return std::unique_ptr<Engine>(
-      std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(*point)));
+  auto engine = std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(*point));
+  if (options.own_log) COMMITD_RETURN_IF_ERROR(engine->open_own_log(options.flush_log_at_trx_commit));
+  return std::unique_ptr<Engine>(std::move(engine));
 }
 
 }  // namespace commitd::storage

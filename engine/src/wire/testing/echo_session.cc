@@ -1,6 +1,7 @@
 // A link-time stand-in for sql::Session that answers from the words of the statement:
-//   ok or SET … | error | rows N | big N | wait (until killed) | anything else: one row with the statement
-//   itself
+//   ok or SET … | error | rows N | big N | wait (until killed) | load FILE (its size; gives up at "stop") |
+//   wait_timeout N | read_timeout N | max_packet N | changed (three session changes) | tls (version) |
+//   anything else: one row with the statement itself
 // A prepared statement has a parameter for each '?' and returns its parameters as a row.
 #include "sql/session.h"
 
@@ -11,6 +12,11 @@
 
 #include "base/error_codes.h"
 #include "runtime/parker.h"
+#include "wire/testing/test_server.h"
+
+namespace commitd::wire::testing {
+std::atomic<int> waiting_statements{0};
+}
 
 namespace commitd::sql {
 
@@ -54,9 +60,13 @@ class Session::Impl {
   Task<void> answer_rows(size_t count, ResultSink& sink);
   void answer_text(std::string text, ResultSink& sink);
   Task<void> wait_until_killed(ResultSink& sink);
+  Task<void> load(std::string_view file, ResultSink& sink);
 
   uint32_t id;
   Account account;
+  TlsInfo tls;
+  ConnectionLimits limits;
+  std::vector<SessionChange> changes;
   std::string database;
   std::map<uint32_t, size_t> parameter_counts;
   std::atomic<bool> killed{false};
@@ -90,8 +100,24 @@ void Session::Impl::answer_text(std::string text, ResultSink& sink) {
 }
 
 Task<void> Session::Impl::wait_until_killed(ResultSink& sink) {
+  ++wire::testing::waiting_statements;
   co_await killed_parker.park();
+  --wire::testing::waiting_statements;
   sink.error(make_error(er::kQueryInterrupted, "Query execution was interrupted"));
+}
+
+Task<void> Session::Impl::load(std::string_view file, ResultSink& sink) {
+  Status asked = co_await sink.request_local_file(file);
+  if (!asked.ok()) co_return sink.error(asked.error());
+  OkInfo info;
+  for (;;) {
+    auto piece = co_await sink.read_local_file();
+    if (!piece.ok()) co_return sink.error(piece.error());
+    if (*piece == "stop") co_return sink.error(make_error(er::kDupEntry, "stopped"));
+    if (piece->empty()) break;
+    info.affected_rows += piece->size();
+  }
+  sink.ok(info);
 }
 
 Session::Session(ServerContext&, uint32_t connection_id) : impl_(std::make_unique<Impl>(connection_id)) {}
@@ -109,7 +135,13 @@ Task<Status> Session::use_database(std::string_view db) {
 
 void Session::set_client_collation(uint16_t) {}
 void Session::set_multi_statements(bool) {}
+void Session::set_version_prefix(std::string) {}
 void Session::set_found_rows(bool) {}
+void Session::set_interactive() {}
+void Session::set_tracking(bool) {}
+void Session::set_tls(TlsInfo tls) {
+  impl_->tls = std::move(tls);
+}
 
 Task<void> Session::query(std::string_view sql, ResultSink& sink) {
   if (sql == "ok" || sql.starts_with("SET ")) {
@@ -117,6 +149,24 @@ Task<void> Session::query(std::string_view sql, ResultSink& sink) {
     info.affected_rows = 3;
     info.info = "three rows";
     sink.ok(info);
+  } else if (sql.starts_with("wait_timeout ")) {
+    impl_->limits.wait_timeout = std::chrono::seconds(number_in(sql.substr(13)));
+    sink.ok({});
+  } else if (sql.starts_with("read_timeout ")) {
+    impl_->limits.net_read_timeout = std::chrono::seconds(number_in(sql.substr(13)));
+    sink.ok({});
+  } else if (sql.starts_with("max_packet ")) {
+    impl_->limits.max_allowed_packet = static_cast<uint32_t>(number_in(sql.substr(11)));
+    sink.ok({});
+  } else if (sql == "changed") {
+    impl_->changes = {{SessionChange::What::SystemVariable, "autocommit", "OFF"},
+                      {SessionChange::What::Schema, {}, "shop"},
+                      {SessionChange::What::Gtids, {}, "uuid:7"}};
+    sink.ok({});
+  } else if (sql == "tls") {
+    impl_->answer_text(impl_->tls.version, sink);
+  } else if (sql.starts_with("load ")) {
+    co_await impl_->load(sql.substr(5), sink);
   } else if (sql == "error") {
     sink.error(make_error(er::kParse, "You have an error in your SQL syntax"));
   } else if (sql.starts_with("rows ")) {
@@ -175,6 +225,13 @@ Task<Result<std::vector<ResultColumn>>> Session::field_list(std::string_view tab
 Task<void> Session::reset() {
   impl_->parameter_counts.clear();
   co_return;
+}
+
+ConnectionLimits Session::limits() const {
+  return impl_->limits;
+}
+std::vector<SessionChange> Session::take_changes() {
+  return std::exchange(impl_->changes, {});
 }
 
 uint16_t Session::server_status() const {

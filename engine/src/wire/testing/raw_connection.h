@@ -19,6 +19,7 @@ class RawConnection {
   void send_bytes(std::string_view bytes);
   void send_packet(uint8_t sequence, std::string_view payload);
   void finish_sending();
+  bool receive_bytes(char* into, size_t size);  // false when they do not all come
   // nullopt at the end of the stream (or after ten seconds without a byte).
   std::optional<std::string> receive_packet();
   uint8_t last_sequence() const { return last_sequence_; }
@@ -31,7 +32,6 @@ class RawConnection {
 
  private:
   explicit RawConnection(UniqueFd fd) : fd_(std::move(fd)) {}
-  bool receive_bytes(char* into, size_t size);
 
   UniqueFd fd_;
   uint8_t last_sequence_ = 0;

@@ -22,6 +22,11 @@ std::string double_sha1(std::string_view password) {
   return {reinterpret_cast<char*>(twice), sizeof(twice)};
 }
 
+std::string temporary_directory() {
+  std::string pattern = std::filesystem::temp_directory_path() / "wire_test.XXXXXX";
+  return mkdtemp(pattern.data());
+}
+
 uint16_t free_port() {
   auto fd = listen_tcp("127.0.0.1", 0);
   return local_address(fd->get()).port();
@@ -34,7 +39,8 @@ std::optional<sql::Account> TestAccounts::find(std::string_view user, std::strin
   account.user = user;
   account.host = client_host;
   account.plugin = user == "native" ? kNativePassword : kCachingSha2;
-  if (user == "echo" || user == "locked" || user == "replica" || user == "boss") {
+  if (user == "echo" || user == "locked" || user == "replica" || user == "boss" || user == "tls" ||
+      user == "x509") {
     account.auth_string = sha256(sha256(user));
   } else if (user == "crypt") {
     constexpr std::string_view kSalt = "twenty bytes of salt";
@@ -46,6 +52,8 @@ std::optional<sql::Account> TestAccounts::find(std::string_view user, std::strin
   }
   account.locked = user == "locked";
   account.is_operator = user == "boss";
+  if (user == "tls") account.require = sql::TlsRequirement::Tls;
+  if (user == "x509") account.require = sql::TlsRequirement::Certificate;
   return account;
 }
 
@@ -65,10 +73,10 @@ Task<Status> TestDumps::dump(sql::Session&, Channel& channel, DumpRequest reques
   co_return make_error(er::kSourceFatalReadingBinlog, "no more events");
 }
 
-TestServer::TestServer(uint32_t max_connections, uint32_t max_allowed_packet) {
-  std::string pattern = std::filesystem::temp_directory_path() / "wire_test.XXXXXX";
-  directory_ = mkdtemp(pattern.data());
+TestServer::TestServer(uint32_t max_connections, bool thread_per_connection)
+    : directory_(temporary_directory()), tls_([this] { return tls_settings_; }, directory_, true) {
   socket_path_ = directory_ + "/server.sock";
+  if (auto loaded = tls_.load(); !loaded.ok()) abort();
   port_ = free_port();
   admin_port_ = free_port();
 
@@ -76,10 +84,12 @@ TestServer::TestServer(uint32_t max_connections, uint32_t max_allowed_packet) {
   server.port = port_;
   server.admin_port = admin_port_;
   server.socket_path = socket_path_;
-  server.max_connections = max_connections;
-  server.max_allowed_packet = max_allowed_packet;
+  limits_->max_connections = max_connections;
+  server.limits = limits_;
+  server.thread_per_connection = thread_per_connection;
   server.server_version = "8.4.0-commitd";
   server.private_key_directory = directory_;
+  server.tls = &tls_;
 
   std::vector<Reactor*> reactors;
   for (int i = 0; i < 2; ++i) {
@@ -98,6 +108,7 @@ TestServer::TestServer(uint32_t max_connections, uint32_t max_allowed_packet) {
 TestServer::~TestServer() {
   server_->stop_accepting();
   run_blocking(server_->close_sessions(ProtocolServer::Which::All, Clock::now() + std::chrono::seconds(10)));
+  server_->stop_threads();
   for (auto& reactor : reactors_) reactor->stop();
   for (auto& thread : threads_) thread.join();
   reactors_.clear();

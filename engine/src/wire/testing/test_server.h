@@ -14,7 +14,7 @@ namespace commitd::wire::testing {
 
 // The password of every account is its user's name, except "nobody", who has none. Users: echo
 // (caching_sha2_password by double hash), crypt (by MySQL's crypt string), native, nobody, locked, replica,
-// and boss, who is the operator.
+// tls and x509 (who must connect so), and boss, who is the operator.
 class TestAccounts final : public sql::AccountDirectory {
  public:
   std::optional<sql::Account> find(std::string_view user, std::string_view client_host) override;
@@ -30,19 +30,29 @@ class TestDumps final : public DumpHandler {
   DumpRequest requested;
 };
 
+// Statements "wait" that wait right now.
+extern std::atomic<int> waiting_statements;
+
 class TestServer {
  public:
-  explicit TestServer(uint32_t max_connections = 100, uint32_t max_allowed_packet = 40u << 20);
+  explicit TestServer(uint32_t max_connections = 100, bool thread_per_connection = false);
   ~TestServer();
 
   uint16_t port() const { return port_; }
   uint16_t admin_port() const { return admin_port_; }
   const std::string& socket_path() const { return socket_path_; }
   TestDumps& dumps() { return dumps_; }
+  ServerLimits& limits() { return *limits_; }
+  TlsService& tls() { return tls_; }
+  TlsSettings& tls_settings() { return tls_settings_; }
+  const std::string& directory() const { return directory_; }
   ProtocolServer& server() { return *server_; }
 
  private:
   std::string directory_, socket_path_;
+  TlsSettings tls_settings_;
+  TlsService tls_;
+  std::shared_ptr<ServerLimits> limits_ = std::make_shared<ServerLimits>();
   uint16_t port_ = 0, admin_port_ = 0;
   sql::ServerContext context_;
   TestAccounts accounts_;

@@ -1,0 +1,25 @@
+// What of the commit path can be changed while it runs. The log thread looks at each value once per group.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace commitd::binlog {
+
+struct CommitSettings {
+  // 1: every group is synced before it counts as durable; N: every Nth; 0: never, the system decides.
+  std::atomic<uint64_t> sync_binlog{1};
+  // binlog_group_commit_sync_delay: a group that would be synced waits so long for more transactions,
+  std::atomic<uint64_t> sync_delay_microseconds{0};
+  // binlog_group_commit_sync_no_delay_count: but no longer once it has so many (0: the time alone decides).
+  std::atomic<uint64_t> sync_no_delay_count{0};
+  // InnoDB's innodb_flush_log_at_trx_commit, for an engine with a log of its own (commitd_durability=xa).
+  std::atomic<uint64_t> flush_log_at_trx_commit{1};
+  // commitd_prepare_commit_mutex: a transaction is prepared, logged and in the engine before the next one's
+  // turn comes.
+  std::atomic<bool> one_at_a_time{false};
+  // commitd_wakeup=broadcast: whoever waits is woken by everybody's end, and looks whether it was his own.
+  std::atomic<bool> wake_everybody{false};
+};
+
+}  // namespace commitd::binlog

@@ -1,0 +1,144 @@
+// Wait events: how often and how long threads and sessions waited, by what for. Names are MySQL's where the
+// thing is (wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_commit); performance_schema and /metrics show them.
+//
+// Counting touches memory of the own thread only, so that it costs a few nanoseconds and no cache line
+// travels; summing up happens when somebody asks. Everything can be switched off (performance_schema=OFF).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace commitd::observe {
+
+namespace wait_slots {
+
+struct Cell {
+  std::atomic<uint32_t> generation{0};
+  std::atomic<uint64_t> count{0}, sum_ns{0}, min_ns{0}, max_ns{0}, bytes{0};
+};
+
+inline constexpr size_t kMost = 160;
+struct Shard {
+  Cell cells[kMost];
+};
+
+extern std::atomic<bool> switched_on;
+extern std::atomic<uint32_t> generation;
+extern constinit thread_local Shard* own_shard;  // null until the thread counts for the first time
+Shard& claim_shard();
+
+// Only the thread that owns the shard writes it: no read-modify-write is needed.
+inline void count(size_t slot, uint64_t ns, uint64_t bytes) {
+  Cell& cell = (own_shard != nullptr ? *own_shard : claim_shard()).cells[slot];
+  constexpr auto relaxed = std::memory_order_relaxed;
+  const uint32_t now = generation.load(relaxed);
+  if (cell.generation.load(relaxed) != now) {
+    cell.count.store(0, relaxed);
+    cell.sum_ns.store(0, relaxed);
+    cell.min_ns.store(UINT64_MAX, relaxed);
+    cell.max_ns.store(0, relaxed);
+    cell.bytes.store(0, relaxed);
+    cell.generation.store(now, std::memory_order_release);
+  }
+  cell.count.store(cell.count.load(relaxed) + 1, relaxed);
+  if (ns < cell.min_ns.load(relaxed)) cell.min_ns.store(ns, relaxed);
+  if (ns == 0 && bytes == 0) return;
+  cell.sum_ns.store(cell.sum_ns.load(relaxed) + ns, relaxed);
+  if (ns > cell.max_ns.load(relaxed)) cell.max_ns.store(ns, relaxed);
+  if (bytes != 0) cell.bytes.store(cell.bytes.load(relaxed) + bytes, relaxed);
+}
+
+}  // namespace wait_slots
+
+inline bool wait_events_on() {
+  return wait_slots::switched_on.load(std::memory_order_relaxed);
+}
+void switch_wait_events(bool on);
+
+// One kind of wait. The same name twice is the same event.
+class WaitEvent {
+ public:
+  explicit WaitEvent(std::string_view name);
+
+  void waited(std::chrono::nanoseconds time) const {
+    wait_slots::count(slot_, static_cast<uint64_t>(time.count()), 0);
+  }
+  // Nothing was in the way: counted as a wait of no time.
+  void passed() const { wait_slots::count(slot_, 0, 0); }
+
+ private:
+  size_t slot_;
+};
+
+// Reads, writes and other calls on one kind of file or socket, with the bytes moved.
+enum class IoKind : uint8_t { Read, Write, Other };
+class IoEvent {
+ public:
+  explicit IoEvent(std::string_view name);
+
+  void done(IoKind kind, std::chrono::nanoseconds time, uint64_t bytes) const {
+    wait_slots::count(slot_ + static_cast<size_t>(kind), static_cast<uint64_t>(time.count()), bytes);
+  }
+
+ private:
+  size_t slot_;
+};
+
+using WaitClock = std::chrono::steady_clock;
+
+// Counts the time from here to the end of the scope, which may be another thread's when a coroutine moves.
+class WaitTimer {
+ public:
+  explicit WaitTimer(const WaitEvent& event) : event_(wait_events_on() ? &event : nullptr) {
+    if (event_ != nullptr) began_ = WaitClock::now();
+  }
+  ~WaitTimer() {
+    if (event_ != nullptr) event_->waited(WaitClock::now() - began_);
+  }
+  WaitTimer(const WaitTimer&) = delete;
+
+ private:
+  const WaitEvent* event_;
+  WaitClock::time_point began_{};
+};
+
+// The same for input and output.
+class IoTimer {
+ public:
+  IoTimer(const IoEvent& event, IoKind kind) : event_(wait_events_on() ? &event : nullptr), kind_(kind) {
+    if (event_ != nullptr) began_ = WaitClock::now();
+  }
+  ~IoTimer() {
+    if (event_ != nullptr) event_->done(kind_, WaitClock::now() - began_, bytes_);
+  }
+  IoTimer(const IoTimer&) = delete;
+  void moved(uint64_t bytes) { bytes_ += bytes; }
+
+ private:
+  const IoEvent* event_;
+  IoKind kind_;
+  uint64_t bytes_ = 0;
+  WaitClock::time_point began_{};
+};
+
+struct WaitTotals {
+  uint64_t count = 0, sum_ns = 0, min_ns = 0, max_ns = 0, bytes = 0;
+  void add(const WaitTotals& other);
+};
+struct WaitSummary {
+  std::string name;
+  WaitTotals total;
+  bool is_io = false;
+  WaitTotals by_kind[3];  // in the order of IoKind, when it is one
+};
+
+// Every event that there is, in order of name, also those that never happened.
+std::vector<WaitSummary> wait_summaries();
+// All counts start again at 0.
+void reset_wait_events();
+
+}  // namespace commitd::observe

@@ -1,0 +1,161 @@
+#include "server/commit_variables.h"
+
+#include <spdlog/spdlog.h>
+
+#include "base/error_codes.h"
+
+namespace commitd::server {
+namespace {
+
+using binlog::CommitSettings;
+using sql::VariableDefinition;
+using sql::VariableType;
+
+constexpr const char* kDurability = "commitd_durability";
+constexpr const char* kPrepareCommitMutex = "commitd_prepare_commit_mutex";
+constexpr const char* kOrderCommits = "binlog_order_commits";
+constexpr const char* kFlushLog = "flush_log_at_trx_commit";
+constexpr const char* kErrorAction = "binlog_error_action";
+constexpr const char* kNothingToFlush =
+    "The value is kept and has no effect: with commitd_durability=single_log the storage engine has no log "
+    "that could be flushed";
+constexpr uint64_t kLargestDelay = 1000000;
+
+VariableDefinition variable(std::string name, VariableType type, Value initial) {
+  VariableDefinition definition;
+  definition.name = std::move(name);
+  definition.type = type;
+  definition.initial = std::move(initial);
+  return definition;
+}
+
+VariableDefinition choice(std::string name, std::vector<std::string> choices) {
+  auto definition = variable(std::move(name), VariableType::Enum, Value::string(choices.front()));
+  definition.choices = std::move(choices);
+  return definition;
+}
+
+bool is_on(const sql::SystemVariables& variables, const char* name) {
+  return variables.global(name).as_int() != 0;
+}
+
+Error needs_xa(const char* name, const char* value, const char* why) {
+  return make_error(er::kWrongValueForVar,
+                    "Variable '{}' can't be set to the value of '{}': {}. It needs --commitd-durability=xa",
+                    name, value, why);
+}
+
+Error not_in_xa_yet(const char* name, const char* value) {
+  return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support '{}={}'", name, value);
+}
+
+Status check_mutex(bool on, bool xa) {
+  if (!on || xa) return {};
+  return needs_xa(kPrepareCommitMutex, "ON", "the only log cannot be serialised with a second one");
+}
+
+Status check_order(bool on, bool xa) {
+  if (on) return {};
+  if (xa) return not_in_xa_yet(kOrderCommits, "OFF");
+  return needs_xa(kOrderCommits, "OFF",
+                  "recovery rolls the storage engine forward from one position of the binary log, which "
+                  "only means something when commits happen in its order");
+}
+
+Status check_error_action(bool ignore, bool xa) {
+  if (!ignore) return {};
+  if (xa) return not_in_xa_yet(kErrorAction, "IGNORE_ERROR");
+  return needs_xa(kErrorAction, "IGNORE_ERROR", "without the binary log nothing would be durable");
+}
+
+// A number that goes into the settings.
+VariableDefinition setting(std::string name, std::shared_ptr<CommitSettings> settings,
+                           std::atomic<uint64_t> CommitSettings::*place, uint64_t max) {
+  auto definition = variable(std::move(name), VariableType::Integer,
+                             Value::unsigned_integer((settings.get()->*place).load()));
+  definition.max = max;
+  definition.on_update = [settings, place](const Value& value) -> Status {
+    (settings.get()->*place).store(value.as_uint());
+    return {};
+  };
+  return definition;
+}
+
+VariableDefinition flush_setting(sql::SystemVariables& variables, std::shared_ptr<CommitSettings> settings) {
+  auto definition = setting(kFlushLog, std::move(settings), &CommitSettings::flush_log_at_trx_commit, 2);
+  definition.aliases = {"innodb_flush_log_at_trx_commit"};
+  definition.warning = [&variables](const Value&) -> std::string {
+    return uses_xa(variables) ? "" : kNothingToFlush;
+  };
+  return definition;
+}
+
+// A switch that only some modes allow. While options are read the mode may still be to come: `running` says
+// that it is known.
+VariableDefinition checked_switch(sql::SystemVariables& variables, const char* name, bool initial,
+                                  std::shared_ptr<const bool> running, Status (*check)(bool on, bool xa),
+                                  std::function<void(bool)> store) {
+  auto definition = variable(name, VariableType::Boolean, Value::integer(initial));
+  definition.on_update = [&variables, running = std::move(running), check,
+                          store = std::move(store)](const Value& value) -> Status {
+    const bool on = value.as_int() != 0;
+    if (*running) COMMITD_RETURN_IF_ERROR(check(on, uses_xa(variables)));
+    store(on);
+    return {};
+  };
+  return definition;
+}
+
+}  // namespace
+
+void CommitVariables::define() {
+  auto durability = choice(kDurability, {"single_log", "xa"});
+  durability.dynamic = false;
+  variables_.define(std::move(durability));
+
+  variables_.define(setting("sync_binlog", settings_, &CommitSettings::sync_binlog, UINT32_MAX));
+  variables_.define(setting("binlog_group_commit_sync_delay", settings_,
+                            &CommitSettings::sync_delay_microseconds, kLargestDelay));
+  variables_.define(setting("binlog_group_commit_sync_no_delay_count", settings_,
+                            &CommitSettings::sync_no_delay_count, kLargestDelay));
+  variables_.define(flush_setting(variables_, settings_));
+  variables_.define(checked_switch(variables_, kPrepareCommitMutex, false, running_, check_mutex,
+                                   [settings = settings_](bool on) { settings->one_at_a_time = on; }));
+  variables_.define(checked_switch(variables_, kOrderCommits, true, running_, check_order, [](bool) {}));
+
+  auto wakeup = choice("commitd_wakeup", {"targeted", "broadcast"});
+  wakeup.on_update = [settings = settings_](const Value& value) -> Status {
+    settings->wake_everybody = value.to_text() == "broadcast";
+    return {};
+  };
+  variables_.define(std::move(wakeup));
+
+  auto error_action = choice("binlog_error_action", {"IGNORE_ERROR", "ABORT_SERVER"});
+  error_action.initial = Value::string("ABORT_SERVER");
+  error_action.on_update = [this](const Value& value) -> Status {
+    return *running_ ? check_error_action(value.to_text() == "IGNORE_ERROR", uses_xa(variables_)) : Status{};
+  };
+  variables_.define(std::move(error_action));
+}
+
+Status CommitVariables::check() {
+  const bool xa = uses_xa(variables_);
+  COMMITD_RETURN_IF_ERROR(check_mutex(is_on(variables_, kPrepareCommitMutex), xa));
+  COMMITD_RETURN_IF_ERROR(check_order(is_on(variables_, kOrderCommits), xa));
+  COMMITD_RETURN_IF_ERROR(
+      check_error_action(variables_.global(kErrorAction).to_text() == "IGNORE_ERROR", xa));
+  for (const char* name : {"log_bin", "log_replica_updates"}) {
+    if (is_on(variables_, name)) continue;
+    if (xa) return not_in_xa_yet(name, "OFF");
+    return needs_xa(name, "OFF", "the binary log is the only log");
+  }
+  if (!xa && variables_.global(kFlushLog).as_uint() != 1) spdlog::warn("{}: {}", kFlushLog, kNothingToFlush);
+  *running_ = true;
+  return {};
+}
+
+bool uses_xa(const sql::SystemVariables& variables) {
+  return variables.global(kDurability).to_text() == "xa";
+}
+
+}  // namespace commitd::server

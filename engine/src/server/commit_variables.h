@@ -1,0 +1,32 @@
+// The variables of the commit path: how durable a commit is, how groups form, and the legacy ways of doing
+// it.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "binlog/commit_settings.h"
+#include "sql/variables/system_variables.h"
+
+namespace commitd::server {
+
+class CommitVariables {
+ public:
+  // Values go to `settings`, at start and while the server runs.
+  CommitVariables(sql::SystemVariables& variables, std::shared_ptr<binlog::CommitSettings> settings)
+      : variables_(variables), settings_(std::move(settings)) {}
+
+  void define();
+  // Once all options are read: refuses what the durability mode does not allow. From then on each SET is
+  // checked when it comes.
+  Status check();
+
+ private:
+  sql::SystemVariables& variables_;
+  const std::shared_ptr<binlog::CommitSettings> settings_;
+  const std::shared_ptr<bool> running_ = std::make_shared<bool>(false);
+};
+
+bool uses_xa(const sql::SystemVariables& variables);
+
+}  // namespace commitd::server

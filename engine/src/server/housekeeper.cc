@@ -1,0 +1,109 @@
+#include "server/housekeeper.h"
+
+#include <spdlog/spdlog.h>
+
+#include <ctime>
+
+#include "observe/metrics.h"
+
+namespace commitd::server {
+namespace {
+
+constexpr auto kInterval = std::chrono::milliseconds(200);
+constexpr int kIntervalsPerPurge = 5;
+
+observe::Counter& checkpoints() {
+  static auto& counter =
+      observe::counter("commitd_checkpoints_total", "Times the storage engine was made durable on purpose.");
+  return counter;
+}
+}  // namespace
+
+Housekeeper::Housekeeper(BackupSource source, binlog::CommitPipeline& pipeline,
+                         const sql::SystemVariables& variables)
+    : source_(std::move(source)), engine_(*source_.engine), pipeline_(pipeline), variables_(variables) {
+  checkpoints();
+}
+
+Task<void> Housekeeper::run() {
+  running_ = true;
+  for (int interval = 0; !stopping_; ++interval) {
+    if (checkpoint_is_due()) {
+      if (auto status = co_await checkpoint(); !status.ok())
+        spdlog::error("checkpoint failed: {}", status.error().message);
+    }
+    if (interval % kIntervalsPerPurge == 0 && !stopping_) co_await purge_expired();
+    if (!stopping_) co_await wake_.wait(Clock::now() + kInterval);
+  }
+  running_ = false;
+  ended_.set();
+}
+
+Task<void> Housekeeper::stop() {
+  stopping_ = true;
+  wake_.set();
+  while (running_) co_await ended_.wait();
+}
+
+// By bytes, so that a start replays no more than about that much, and by time, so that a quiet server's log
+// can be purged.
+bool Housekeeper::checkpoint_is_due() {
+  const LogPosition flushed = engine_.flushed_position().position;
+  const LogPosition taken = engine_.replay_position().position;
+  const auto now = Clock::now();
+  if (flushed != flushed_ || taken == flushed) {
+    flushed_ = flushed;
+    flushed_since_ = now;
+  }
+  if (taken == flushed) return false;
+  const uint64_t limit = setting("commitd_checkpoint_bytes");
+  const auto age = std::chrono::seconds(setting("commitd_checkpoint_seconds"));
+  return (limit != 0 && pipeline_.log().bytes_between(flushed, taken) >= limit) ||
+         (age.count() != 0 && now - flushed_since_ >= age);
+}
+
+Task<Status> Housekeeper::checkpoint() {
+  checkpoints().add();
+  std::function<Status()> flush = [this] { return engine_.checkpoint(); };
+  co_return co_await flusher_.run(std::move(flush));
+}
+
+Task<Result<binlog::PurgeReport>> Housekeeper::purge_logs(uint32_t first_kept) {
+  if (engine_.flushed_position().position.file < first_kept) {
+    COMMITD_CO_RETURN_IF_ERROR(co_await pipeline_.settle_engine_position());
+    COMMITD_CO_RETURN_IF_ERROR(co_await checkpoint());
+  }
+  co_return co_await pipeline_.purge_to(first_kept);
+}
+
+Task<void> Housekeeper::purge_expired() {
+  const uint64_t seconds = setting("binlog_expire_logs_seconds");
+  if (seconds == 0 || variables_.global("binlog_expire_logs_auto_purge").as_int() == 0) co_return;
+  binlog::Log& log = pipeline_.log();
+  auto files = log.files();
+  auto kept =
+      log.first_written_since(static_cast<int64_t>(std::time(nullptr)) - static_cast<int64_t>(seconds));
+  if (!files.ok() || !kept.ok() || *kept <= files->front().number) co_return;
+  auto report = co_await purge_logs(*kept);
+  if (!report.ok()) {
+    spdlog::error("purging expired binary logs failed: {}", report.error().message);
+  } else if (report->removed != 0) {
+    spdlog::info("purged expired binary logs files={} first={}", report->removed,
+                 log.file_name(report->first_kept));
+  }
+}
+
+Task<Result<sql::BackupReport>> Housekeeper::backup(std::string directory) {
+  sql::BackupReport report;
+  std::function<Status()> copy = [this, &directory, &report]() -> Status {
+    auto made = make_backup(source_, directory);
+    if (!made.ok()) return std::move(made).error();
+    report = *std::move(made);
+    return {};
+  };
+  auto status = co_await copier_.run(std::move(copy));
+  if (!status.ok()) co_return std::move(status).error();
+  co_return report;
+}
+
+}  // namespace commitd::server

@@ -1,0 +1,50 @@
+// What a server does to its files besides committing: checkpoints of the storage engine, so that a start has
+// little to replay; removal of expired log files; and, when a statement asks, purges and backups.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "binlog/commit_pipeline.h"
+#include "replication/signal.h"
+#include "runtime/reactor.h"
+#include "runtime/worker_thread.h"
+#include "server/backup.h"
+#include "sql/maintenance.h"
+#include "sql/variables/system_variables.h"
+#include "storage/engine.h"
+
+namespace commitd::server {
+
+class Housekeeper final : public sql::Maintenance {
+ public:
+  Housekeeper(BackupSource source, binlog::CommitPipeline& pipeline, const sql::SystemVariables& variables);
+
+  // The regular work, on the reactor it is started on.
+  Task<void> run();
+  // Ends run(); on its reactor. No statement may ask for anything any more.
+  Task<void> stop();
+
+  Task<Status> checkpoint() override;
+  Task<Result<binlog::PurgeReport>> purge_logs(uint32_t first_kept) override;
+  Task<Result<sql::BackupReport>> backup(std::string directory) override;
+
+ private:
+  bool checkpoint_is_due();
+  Task<void> purge_expired();
+  uint64_t setting(const char* name) const { return variables_.global(name).as_uint(); }
+
+  const BackupSource source_;
+  storage::Engine& engine_;
+  binlog::CommitPipeline& pipeline_;
+  const sql::SystemVariables& variables_;
+  WorkerThread flusher_{"checkpoints"}, copier_{"backups"};
+
+  // On the reactor of run().
+  replication::Signal wake_, ended_;
+  bool stopping_ = false, running_ = false;
+  LogPosition flushed_;              // where the last look found the engine
+  Clock::time_point flushed_since_;  // since when it has been there with something left to flush
+};
+
+}  // namespace commitd::server

@@ -1,0 +1,78 @@
+// A whole server without sockets, roles and options, on any file system: storage engine, log, commit
+// pipeline, replay, catalog and SQL sessions, put together as server/instance.cc does.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <rocksdb/env.h>
+
+#include "base/file.h"
+#include "binlog/commit_pipeline.h"
+#include "replication/event_applier.h"
+#include "sql/accounts/accounts.h"
+#include "sql/catalog.h"
+#include "sql/process_list.h"
+#include "sql/server_context.h"
+#include "sql/session.h"
+#include "sql/variables/system_variables.h"
+#include "storage/engine.h"
+#include "txn/lock_manager.h"
+#include "txn/transaction.h"
+
+namespace commitd::server::testing {
+
+inline constexpr std::string_view kLogDirectory = "/log", kEngineDirectory = "/engine";
+
+class BareServer {
+ public:
+  using Wrap = std::function<std::unique_ptr<storage::Engine>(std::unique_ptr<storage::Engine>)>;
+
+  // `wrap`: puts something of the test's own around the engine.
+  explicit BareServer(FileSystem& files, Wrap wrap = {});
+  ~BareServer();  // as a process that dies: the engine is not made durable by us
+
+  // Makes system tables and the first log file in an empty file system.
+  Status create();
+  // Opens, cuts a torn tail, replays, and goes on.
+  Status start();
+
+  std::unique_ptr<sql::Session> connect();
+  // The result of one statement as sql::testing::TextSink renders it.
+  std::string run(sql::Session& session, std::string_view statement);
+  std::string run(std::string_view statement);
+
+  storage::Engine& engine() { return *engine_; }
+  binlog::CommitPipeline& pipeline() { return *pipeline_; }
+  sql::Catalog& catalog() { return *catalog_; }
+  replication::EventApplier& applier() { return *applier_; }
+
+  // Only engine, catalog and applier, for a test that walks through the log by itself.
+  Status open_engine();
+  Result<std::unique_ptr<binlog::Log>> open_log(binlog::OpenReport& found);
+
+  uint64_t max_file_size = 12'000;
+  uint64_t write_buffer_bytes = 64 << 10;
+  bool xa = false;  // commitd_durability
+
+ private:
+  FileSystem& files_;
+  Wrap wrap_;
+  std::unique_ptr<rocksdb::Env> env_;
+  std::unique_ptr<storage::Engine> engine_;
+  std::unique_ptr<sql::Catalog> catalog_;
+  std::unique_ptr<replication::EventApplier> applier_;
+  std::unique_ptr<binlog::CommitPipeline> pipeline_;
+  txn::LockManager locks_;
+  std::unique_ptr<txn::Services> services_;
+  sql::Accounts accounts_{std::nullopt};
+  sql::SystemVariables variables_;
+  sql::ProcessList processes_;
+  sql::ServerContext context_;
+  std::atomic<uint32_t> last_connection_{0};
+  std::unique_ptr<sql::Session> session_;
+};
+
+}  // namespace commitd::server::testing

@@ -1,0 +1,84 @@
+// Users and privileges as clients see them.
+#include "sql/testing/sql_fixture.h"
+
+namespace commitd::sql {
+namespace {
+
+class AccountsTest : public testing::SqlTest {
+ protected:
+  AccountsTest() {
+    run("CREATE DATABASE d; USE d; CREATE TABLE a (x INT); CREATE TABLE b (x INT); INSERT INTO a VALUES (1)");
+    run("CREATE USER 'u'@'%'");
+    user_ = connect("u");
+  }
+  std::string as_user(std::string_view sql) { return run(*user_, sql); }
+  static std::string denied(std::string_view command, std::string_view table) {
+    return fmt::format("ERROR 1142: {} command denied to user 'u'@'localhost' for table '{}'", command,
+                       table);
+  }
+
+  std::unique_ptr<Session> user_;
+};
+
+TEST_F(AccountsTest, PrivilegesOnATableAreThatTablesAlone) {
+  EXPECT_EQ(as_user("SELECT * FROM d.a"), denied("SELECT", "a"));
+  EXPECT_EQ(run("GRANT SELECT, INSERT ON a TO u"), "");
+  EXPECT_EQ(as_user("SELECT * FROM d.a"), "1");
+  EXPECT_EQ(as_user("INSERT INTO d.a VALUES (2)"), "");
+  EXPECT_EQ(as_user("DELETE FROM d.a"), denied("DELETE", "a"));
+  EXPECT_EQ(as_user("SELECT * FROM d.b"), denied("SELECT", "b"));
+  EXPECT_EQ(as_user("USE d"), "");
+  EXPECT_EQ(run("SHOW GRANTS FOR u"),
+            "GRANT USAGE ON *.* TO `u`@`%`\nGRANT SELECT, INSERT ON `d`.`a` TO `u`@`%`");
+  EXPECT_EQ(run("REVOKE INSERT ON d.a FROM u"), "");
+  EXPECT_EQ(as_user("INSERT INTO a VALUES (3)"), denied("INSERT", "a"));
+  EXPECT_EQ(run("SELECT table_schema, table_name, privilege_type FROM information_schema.table_privileges"),
+            "d|a|SELECT");
+  EXPECT_EQ(run("SELECT Db, Table_name, Table_priv FROM mysql.tables_priv WHERE User = 'u'"), "d|a|SELECT");
+  EXPECT_EQ(run("REVOKE SELECT ON d.a FROM u"), "");
+  EXPECT_EQ(run("SHOW GRANTS FOR u"), "GRANT USAGE ON *.* TO `u`@`%`");
+}
+
+TEST_F(AccountsTest, WhatIsWrongIsNamed) {
+  EXPECT_EQ(run("GRANT SELECT ON d.nothing TO u"), "ERROR 1146: Table 'd.nothing' doesn't exist");
+  EXPECT_EQ(run("GRANT RELOAD ON d.a TO u").substr(0, 11), "ERROR 1144:");
+  EXPECT_EQ(run("GRANT RELOAD ON d.* TO u").substr(0, 11), "ERROR 1221:");
+  EXPECT_EQ(run("REVOKE SELECT ON d.a FROM u"),
+            "ERROR 1147: There is no such grant defined for user 'u' on host '%' on table 'a'");
+  EXPECT_EQ(run("REVOKE SELECT ON d.* FROM u"),
+            "ERROR 1141: There is no such grant defined for user 'u' on host '%'");
+  EXPECT_EQ(run("GRANT SELECT ON d.* TO nobody"),
+            "ERROR 1410: You are not allowed to create a user with GRANT");
+  EXPECT_EQ(run("CREATE ROLE r"), "ERROR 1235: This version of MySQL doesn't yet support 'roles'");
+  EXPECT_EQ(run("SET ROLE NONE"), "ERROR 1235: This version of MySQL doesn't yet support 'roles'");
+}
+
+TEST_F(AccountsTest, OnlyWhatOneHasWithGrantOptionCanBeGranted) {
+  run("CREATE USER other; GRANT SELECT ON d.* TO u");
+  EXPECT_EQ(as_user("GRANT SELECT ON d.* TO other").substr(0, 11), "ERROR 1044:");
+  run("GRANT SELECT ON d.* TO u WITH GRANT OPTION");
+  EXPECT_EQ(as_user("GRANT SELECT ON d.* TO other"), "");
+  EXPECT_EQ(as_user("GRANT INSERT ON d.* TO other").substr(0, 11), "ERROR 1044:");
+  EXPECT_EQ(as_user("GRANT ALL ON d.* TO other").substr(0, 11), "ERROR 1044:");
+  EXPECT_EQ(run("SHOW GRANTS FOR other"),
+            "GRANT USAGE ON *.* TO `other`@`%`\nGRANT SELECT ON `d`.* TO `other`@`%`");
+}
+
+TEST_F(AccountsTest, EverythingCanBeTakenAway) {
+  run("GRANT RELOAD ON *.* TO u; GRANT SELECT ON d.* TO u; GRANT INSERT ON d.a TO u WITH GRANT OPTION");
+  EXPECT_EQ(run("REVOKE ALL PRIVILEGES, GRANT OPTION FROM u"), "");
+  EXPECT_EQ(run("SHOW GRANTS FOR u"), "GRANT USAGE ON *.* TO `u`@`%`");
+}
+
+TEST_F(AccountsTest, TheMysqlDatabaseShowsAccountsToThoseWhoMayRead) {
+  EXPECT_EQ(run("SELECT User, Host, Select_priv, plugin, account_locked FROM mysql.user WHERE User = 'u'"),
+            "u|%|N|caching_sha2_password|N");
+  EXPECT_EQ(as_user("SELECT User FROM mysql.user"), denied("SELECT", "user"));
+  EXPECT_EQ(run("INSERT INTO mysql.user (User) VALUES ('x')").substr(0, 11), "ERROR 1044:");
+  run("GRANT SELECT, DELETE ON d.* TO u");
+  EXPECT_EQ(run("SELECT Db, Select_priv, Insert_priv, Delete_priv FROM mysql.db WHERE User = 'u'"),
+            "d|Y|N|Y");
+}
+
+}  // namespace
+}  // namespace commitd::sql

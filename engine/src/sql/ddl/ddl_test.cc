@@ -1,0 +1,141 @@
+// Definitions as clients make them: CHECK constraints, ALTER TABLE, table maintenance.
+#include "sql/testing/sql_fixture.h"
+
+namespace commitd::sql {
+namespace {
+
+using testing::SqlTest;
+
+class Ddl : public SqlTest {
+ protected:
+  Ddl() { run("CREATE DATABASE d; USE d"); }
+};
+
+TEST_F(Ddl, CheckConstraintsHoldForEveryStatementThatWrites) {
+  EXPECT_EQ(run("CREATE TABLE t (id INT PRIMARY KEY, a INT CHECK (a > 0), b INT, CONSTRAINT sum CHECK (a + b "
+                "< 10), "
+                "CHECK (b <> 5) NOT ENFORCED)"),
+            "");
+  EXPECT_EQ(run("INSERT INTO t VALUES (1, 1, 5)"), "");
+  EXPECT_EQ(run("INSERT INTO t VALUES (2, 0, 1)"), "ERROR 3819: Check constraint 't_chk_1' is violated.");
+  EXPECT_EQ(run("INSERT INTO t VALUES (2, NULL, 1)"), "");  // unknown is not false
+  EXPECT_EQ(run("UPDATE t SET b = 9 WHERE id = 1"), "ERROR 3819: Check constraint 'sum' is violated.");
+  EXPECT_EQ(run("INSERT INTO t VALUES (1, 1, 1) ON DUPLICATE KEY UPDATE a = -1"),
+            "ERROR 3819: Check constraint 't_chk_1' is violated.");
+  EXPECT_EQ(run("REPLACE INTO t VALUES (1, -1, 1)"), "ERROR 3819: Check constraint 't_chk_1' is violated.");
+  EXPECT_EQ(run("INSERT IGNORE INTO t VALUES (3, -1, 1), (4, 2, 2)"), "");
+  EXPECT_EQ(run("SHOW WARNINGS"), "Warning|3819|Check constraint 't_chk_1' is violated.");
+  EXPECT_EQ(run("SELECT * FROM t ORDER BY id"), "1|1|5\n2|NULL|1\n4|2|2");
+}
+
+TEST_F(Ddl, CheckConstraintsAreShownAndMadeAgain) {
+  run("CREATE TABLE t (a INT, b VARCHAR(10), CONSTRAINT c CHECK (`a` > 0 and b <> 'it''s' /* really */))");
+  const std::string shown = run("SHOW CREATE TABLE t");
+  EXPECT_NE(shown.find("CONSTRAINT `c` CHECK (`a` > 0 and b <> 'it''s')"), std::string::npos) << shown;
+  run("RENAME TABLE t TO old");
+  run("CREATE TABLE t LIKE old");
+  EXPECT_NE(run("SHOW CREATE TABLE t").find("CONSTRAINT `t_chk_1` CHECK (`a` > 0"), std::string::npos);
+  EXPECT_EQ(run("SELECT constraint_name, check_clause FROM information_schema.check_constraints WHERE "
+                "constraint_schema = 'd' ORDER BY 1"),
+            "c|(`a` > 0 and b <> 'it''s')\nt_chk_1|(`a` > 0 and b <> 'it''s')");
+  // Quotes mean what they meant when it was made.
+  run("SET sql_mode = 'ANSI_QUOTES'; CREATE TABLE q (\"x y\" INT CHECK (\"x y\" > 1)); SET sql_mode = ''");
+  EXPECT_EQ(run("INSERT INTO q VALUES (1)"), "ERROR 3819: Check constraint 'q_chk_1' is violated.");
+  EXPECT_EQ(run("INSERT INTO q VALUES (2)"), "");
+}
+
+TEST_F(Ddl, CheckConstraintsThatCannotBe) {
+  EXPECT_EQ(run("CREATE TABLE t (a INT, CHECK (b > 0))"),
+            "ERROR 3820: Check constraint 't_chk_1' refers to non-existing column 'b'.");
+  EXPECT_EQ(run("CREATE TABLE t (a INT CHECK (b > 0), b INT)"),
+            "ERROR 3813: Column check constraint 't_chk_1' references other column.");
+  EXPECT_EQ(run("CREATE TABLE t (a DATETIME CHECK (a < NOW()))"),
+            "ERROR 3814: An expression of a check constraint 't_chk_1' contains disallowed function: now.");
+  EXPECT_EQ(
+      run("CREATE TABLE t (a INT CHECK (a < @x))"),
+      "ERROR 3816: An expression of a check constraint 't_chk_1' cannot refer to a user or system variable.");
+  EXPECT_EQ(run("CREATE TABLE t (a INT AUTO_INCREMENT PRIMARY KEY CHECK (a < 5))"),
+            "ERROR 3818: Check constraint 't_chk_1' cannot refer to an auto-increment column.");
+  EXPECT_EQ(run("CREATE TABLE t (a INT, CONSTRAINT x CHECK (a > 1), CONSTRAINT X CHECK (a > 2))"),
+            "ERROR 3822: Duplicate check constraint name 'X'.");
+  EXPECT_EQ(run("SHOW TABLES"), "");
+}
+
+TEST_F(Ddl, AlterTableAddsOnlyCheckConstraintsThatHold) {
+  run("CREATE TABLE t (a INT, b INT); INSERT INTO t VALUES (1, 1), (2, 2)");
+  EXPECT_EQ(run("ALTER TABLE t ADD CONSTRAINT small CHECK (a < 2)"),
+            "ERROR 3819: Check constraint 'small' is violated.");
+  EXPECT_EQ(run("ALTER TABLE t ADD CONSTRAINT small CHECK (a < 2) NOT ENFORCED"), "");
+  EXPECT_EQ(run("ALTER TABLE t ALTER CHECK small ENFORCED"),
+            "ERROR 3819: Check constraint 'small' is violated.");
+  EXPECT_EQ(run("ALTER TABLE t ADD COLUMN c INT NOT NULL DEFAULT 3 CHECK (c > 5)"),
+            "ERROR 3819: Check constraint 't_chk_1' is violated.");
+  EXPECT_EQ(run("DELETE FROM t WHERE a = 2; ALTER TABLE t ALTER CHECK small ENFORCED"), " ; ");
+  EXPECT_EQ(run("INSERT INTO t VALUES (2, 2)"), "ERROR 3819: Check constraint 'small' is violated.");
+  EXPECT_EQ(
+      run("ALTER TABLE t DROP COLUMN a"),
+      "ERROR 3959: Check constraint 'small' uses column 'a', hence column cannot be dropped or renamed.");
+  EXPECT_EQ(
+      run("ALTER TABLE t RENAME COLUMN a TO z"),
+      "ERROR 3959: Check constraint 'small' uses column 'a', hence column cannot be dropped or renamed.");
+  EXPECT_EQ(run("ALTER TABLE t DROP CHECK nothing"),
+            "ERROR 3821: Check constraint 'nothing' is not found in the table.");
+  EXPECT_EQ(run("ALTER TABLE t DROP CONSTRAINT small"), "");
+  EXPECT_EQ(run("INSERT INTO t VALUES (2, 2)"), "");
+}
+
+TEST_F(Ddl, AddedColumnsOfRowsThatAreThereHaveTheDefault) {
+  run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)");
+  EXPECT_EQ(
+      run("ALTER TABLE t ADD COLUMN n INT NOT NULL, ADD COLUMN s VARCHAR(5) NOT NULL FIRST, ADD COLUMN x INT "
+          "DEFAULT 7"),
+      "");
+  EXPECT_EQ(run("SELECT s, id, n, x FROM t"), "|1|0|7\n|2|0|7");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM t WHERE n IS NULL OR s IS NULL"), "0");
+}
+
+TEST_F(Ddl, ColumnsMove) {
+  run("CREATE TABLE t (a INT PRIMARY KEY, b INT, c VARCHAR(5), KEY (c, b)); INSERT INTO t VALUES (1, 2, "
+      "'x'), (3, 4, 'y')");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY c VARCHAR(9) FIRST"), "");
+  EXPECT_EQ(run("SELECT * FROM t ORDER BY a"), "x|1|2\ny|3|4");
+  EXPECT_EQ(run("ALTER TABLE t CHANGE a id BIGINT AFTER b"), "");
+  EXPECT_EQ(run("SELECT * FROM t WHERE c = 'y' AND b = 4"), "y|4|3");
+  EXPECT_EQ(run("SELECT b FROM t WHERE id = 1"), "2");
+  EXPECT_EQ(run("CHECK TABLE t"), "d.t|check|status|OK");
+}
+
+TEST_F(Ddl, ConvertToCharacterSet) {
+  run("CREATE TABLE t (a VARCHAR(5) CHARACTER SET latin1, b BLOB) CHARSET latin1; INSERT INTO t VALUES ('ä', "
+      "x'ff')");
+  EXPECT_EQ(run("ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4"), "");
+  EXPECT_EQ(run("SELECT a, HEX(b), COLLATION(a) FROM t"), "ä|FF|utf8mb4_general_ci");
+}
+
+TEST_F(Ddl, ChecksumDependsOnTheRowsAlone) {
+  run("CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(5)); INSERT INTO t VALUES (1, 'x'), (2, NULL)");
+  run("CREATE TABLE same (a INT PRIMARY KEY, b VARCHAR(5)); INSERT INTO same VALUES (2, NULL), (3, 'y'), (1, "
+      "'x'); DELETE "
+      "FROM same WHERE a = 3");
+  auto sum = [&](const std::string& table) {
+    return run("CHECKSUM TABLE " + table).substr(table.size() + 3);
+  };
+  EXPECT_EQ(sum("t"), sum("same"));
+  run("UPDATE same SET b = '' WHERE a = 2");
+  EXPECT_NE(sum("t"), sum("same"));
+  EXPECT_EQ(run("CHECKSUM TABLE t QUICK"), "d.t|NULL");
+  EXPECT_EQ(run("CHECKSUM TABLE nothing"), "d.nothing|NULL");
+  EXPECT_EQ(run("SHOW WARNINGS"), "Warning|1146|Table 'd.nothing' doesn't exist");
+}
+
+TEST_F(Ddl, MaintenanceAnswersForEveryTable) {
+  run("CREATE TABLE a (x INT, KEY (x)); CREATE TABLE b (x INT); INSERT INTO a VALUES (1), (NULL), (1)");
+  EXPECT_EQ(run("CHECK TABLE a, nothing, b"),
+            "d.a|check|status|OK\nd.nothing|check|Error|Table 'd.nothing' doesn't "
+            "exist\nd.nothing|check|status|Operation "
+            "failed\nd.b|check|status|OK");
+  EXPECT_EQ(run("ANALYZE TABLE a"), "d.a|analyze|status|OK");
+}
+
+}  // namespace
+}  // namespace commitd::sql

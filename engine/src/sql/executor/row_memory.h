@@ -1,0 +1,27 @@
+// What rows kept by a statement cost, for the memory budget.
+#pragma once
+
+#include <span>
+
+#include "base/error_codes.h"
+#include "base/result.h"
+#include "base/value.h"
+
+namespace commitd::sql {
+
+inline uint64_t memory_of(std::span<const Value> row) {
+  uint64_t bytes = row.size_bytes() + sizeof(void*) * 4;
+  for (const Value& value : row) {
+    if (value.kind() == Value::Kind::String) bytes += value.as_string().size();
+  }
+  return bytes;
+}
+
+inline Error out_of_row_memory() {
+  return Error{
+      er::kOutOfSortMemory,
+      "Out of sort memory: the rows that the statement keeps do not fit into what the server has left "
+      "of its 'commitd_memory_budget'"};
+}
+
+}  // namespace commitd::sql

@@ -1,0 +1,61 @@
+// ENUM and SET columns are texts but where a number is wanted, and in ORDER BY: there they are their label's
+// number, or the labels' bits.
+#include <algorithm>
+
+#include "sql/expression/operators.h"
+
+namespace commitd::sql {
+namespace {
+
+uint64_t number_of(const std::vector<std::string>& labels, std::string_view label) {
+  const auto found = std::find(labels.begin(), labels.end(), label);
+  return found == labels.end() ? 0 : static_cast<uint64_t>(found - labels.begin()) + 1;
+}
+
+uint64_t bits_of(const std::vector<std::string>& labels, std::string_view text) {
+  uint64_t bits = 0;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    if (const uint64_t number = number_of(labels, text.substr(0, comma))) bits |= uint64_t{1} << (number - 1);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return bits;
+}
+
+class LabelNumber : public Expression {
+ public:
+  LabelNumber(ExpressionPtr column, const ColumnDef& definition)
+      : column_(std::move(column)), definition_(definition) {
+    type_ = ValueType::integer(21, true);
+    sources = column_->sources;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& value = column_->evaluate(evaluation, scratch);
+    if (value.is_null()) return value;
+    const bool set = definition_.type == FieldType::Set;
+    scratch = Value::unsigned_integer(set ? bits_of(definition_.labels, value.as_string())
+                                          : number_of(definition_.labels, value.as_string()));
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr column_;
+  const ColumnDef& definition_;
+};
+
+}  // namespace
+
+ExpressionPtr number_of_label(ExpressionPtr expression) {
+  const auto* reference = dynamic_cast<const ColumnReference*>(expression.get());
+  const ColumnDef* definition = reference == nullptr ? nullptr : reference->definition();
+  if (definition == nullptr || (definition->type != FieldType::Enum && definition->type != FieldType::Set))
+    return expression;
+  return std::make_unique<LabelNumber>(std::move(expression), *definition);
+}
+
+bool is_number(const ValueType& type) {
+  return type.is_integer() || type.type == FieldType::NewDecimal || type.type == FieldType::Double ||
+         type.type == FieldType::Float;
+}
+
+}  // namespace commitd::sql

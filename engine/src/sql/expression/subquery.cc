@@ -1,0 +1,127 @@
+#include "sql/expression/subquery.h"
+
+#include "base/error_codes.h"
+#include "sql/expression/conversion.h"
+
+namespace commitd::sql {
+namespace {
+
+using ast::Op;
+
+class OverRows : public Expression {
+ public:
+  explicit OverRows(RowSourcePtr rows) : rows_(std::move(rows)) { sources = rows_->sources; }
+
+ protected:
+  RowSourcePtr rows_;
+};
+
+class ScalarSubquery : public OverRows {
+ public:
+  explicit ScalarSubquery(RowSourcePtr rows) : OverRows(std::move(rows)) {
+    type_ = rows_->types[0];
+    type_.nullable = true;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    std::vector<Row> rows;
+    scratch = Value::null();
+    if (!rows_->read(evaluation, rows) || rows.empty()) return scratch;
+    if (rows.size() > 1)
+      evaluation.fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
+    else
+      scratch = std::move(rows[0][0]);
+    return scratch;
+  }
+};
+
+class Exists : public OverRows {
+ public:
+  explicit Exists(RowSourcePtr rows) : OverRows(std::move(rows)) { type_ = ValueType::integer(1); }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    std::vector<Row> rows;
+    rows_->read(evaluation, rows);
+    scratch = Value::integer(!rows.empty());
+    return scratch;
+  }
+};
+
+class Quantified : public OverRows {
+ public:
+  Quantified(Op op, bool all, Expressions operands, RowSourcePtr rows)
+      : OverRows(std::move(rows)), op_(op), all_(all), operands_(std::move(operands)) {
+    type_ = ValueType::integer(1);
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      sources |= operands_[i]->sources;
+      has_aggregate |= operands_[i]->has_aggregate;
+      collations_.push_back(comparison_collation(operands_[i]->type(), rows_->types[i]));
+    }
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    std::vector<Value> left;
+    for (const ExpressionPtr& operand : operands_) left.push_back(operand->evaluate(evaluation, scratch));
+    std::vector<Row> rows;
+    scratch = Value::null();
+    if (!rows_->read(evaluation, rows)) return scratch;
+    const Truth decides = all_ ? Truth::False : Truth::True;
+    bool unknown = false;
+    for (const Row& row : rows) {
+      const Truth t = compare_row(left, row);
+      if (t == decides) {
+        scratch = Value::integer(decides == Truth::True);
+        return scratch;
+      }
+      unknown |= t == Truth::Unknown;
+    }
+    if (!unknown) scratch = Value::integer(all_);
+    return scratch;
+  }
+
+ private:
+  // Rows of several columns are compared for equality only.
+  Truth compare_row(const std::vector<Value>& left, const Row& row) const {
+    bool unknown = false;
+    for (size_t i = 0; i < left.size(); ++i) {
+      if (left[i].is_null() || row[i].is_null()) {
+        unknown = true;
+      } else if (!holds(compare_values(left[i], row[i], collations_[i]))) {
+        return Truth::False;
+      }
+    }
+    return unknown ? Truth::Unknown : Truth::True;
+  }
+  bool holds(std::strong_ordering order) const {
+    switch (op_) {
+      case Op::NotEqual:
+        return order != 0;
+      case Op::Less:
+        return order < 0;
+      case Op::LessEqual:
+        return order <= 0;
+      case Op::Greater:
+        return order > 0;
+      case Op::GreaterEqual:
+        return order >= 0;
+      default:
+        return order == 0;
+    }
+  }
+
+  Op op_;
+  bool all_;
+  Expressions operands_;
+  std::vector<uint16_t> collations_;
+};
+
+}  // namespace
+
+ExpressionPtr make_scalar_subquery(RowSourcePtr rows) {
+  return std::make_unique<ScalarSubquery>(std::move(rows));
+}
+ExpressionPtr make_exists(RowSourcePtr rows) {
+  return std::make_unique<Exists>(std::move(rows));
+}
+ExpressionPtr make_quantified(Op op, bool all, Expressions operands, RowSourcePtr rows) {
+  return std::make_unique<Quantified>(op, all, std::move(operands), std::move(rows));
+}
+
+}  // namespace commitd::sql

@@ -1,0 +1,29 @@
+// Subqueries as expressions: over rows that are known, or that are read anew for every row around them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sql/ast/expression.h"
+#include "sql/expression/expression.h"
+#include "storage/record/row_image.h"
+
+namespace commitd::sql {
+
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  // False: an error, which `evaluation` has.
+  virtual bool read(Evaluation& evaluation, std::vector<Row>& rows) const = 0;
+
+  std::vector<ValueType> types;
+  uint64_t sources = 0;  // of the statement around it, whose columns it reads
+};
+using RowSourcePtr = std::unique_ptr<RowSource>;
+
+ExpressionPtr make_scalar_subquery(RowSourcePtr rows);
+ExpressionPtr make_exists(RowSourcePtr rows);
+// (operands) op ANY or ALL (rows). IN is = ANY; NOT IN its negation.
+ExpressionPtr make_quantified(ast::Op op, bool all, Expressions operands, RowSourcePtr rows);
+
+}  // namespace commitd::sql

@@ -1,0 +1,135 @@
+// Locks as clients see them: what waits, what is refused, what performance_schema and SHOW ENGINE STATUS
+// tell.
+#include "sql/testing/sql_fixture.h"
+
+namespace commitd::sql {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Locking : public testing::SqlTest {
+ protected:
+  Locking() {
+    run("CREATE TABLE t (id INT PRIMARY KEY, v INT, KEY by_v (v)); INSERT INTO t VALUES (1,1),(2,2),(3,3)");
+    run(*other, "USE test");
+  }
+  std::unique_ptr<Session> other = connect();
+};
+
+// One statement that waits while others run.
+struct Started {
+  testing::TextSink sink;
+  bool done = false;
+};
+Task<void> run_started(Session& session, std::string sql, Started& started) {
+  co_await session.query(sql, started.sink);
+  started.done = true;
+}
+void start(Session& session, std::string sql, Started& started) {
+  Reactor::current()->spawn(run_started(session, std::move(sql), started));
+}
+Task<std::string> ask(Session& session, std::string sql) {
+  testing::TextSink sink;
+  co_await session.query(sql, sink);
+  co_return sink.text;
+}
+Task<void> until_waiting(Session& observer, std::string_view state) {
+  const std::string sql =
+      fmt::format("SELECT COUNT(*) FROM information_schema.processlist WHERE state = '{}'", state);
+  std::string seen;
+  while (seen != "1") {
+    seen = co_await ask(observer, sql);
+    if (seen != "1") co_await sleep_until(Clock::now() + 2ms);
+  }
+}
+
+TEST_F(Locking, NoWaitRefusesAndSkipLockedLeavesOut) {
+  run("BEGIN; SELECT v FROM t WHERE id = 2 FOR UPDATE");
+  const std::string refused =
+      "ERROR 3572: Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
+  EXPECT_EQ(run(*other, "SELECT id FROM t WHERE id = 2 FOR UPDATE NOWAIT"), refused);
+  EXPECT_EQ(run(*other, "SELECT id FROM t WHERE id > 1 FOR SHARE NOWAIT").substr(0, 11), "ERROR 3572:");
+  EXPECT_EQ(run(*other, "SELECT id FROM t WHERE id = 2 FOR UPDATE SKIP LOCKED"), "");
+  EXPECT_EQ(run(*other, "SELECT id FROM t FOR UPDATE SKIP LOCKED"), "1\n3");
+  EXPECT_EQ(run(*other, "SELECT id FROM t WHERE v >= 2 ORDER BY v DESC FOR UPDATE SKIP LOCKED"), "3");
+  run("ROLLBACK");
+  EXPECT_EQ(run(*other, "SELECT id FROM t WHERE id = 2 FOR UPDATE NOWAIT"), "2");
+}
+
+TEST_F(Locking, ATimeoutUndoesTheStatementOnly) {
+  run("BEGIN; UPDATE t SET v = 10 WHERE id = 1");
+  run(*other, "SET innodb_lock_wait_timeout = 1; BEGIN; UPDATE t SET v = 20 WHERE id = 2");
+  EXPECT_EQ(run(*other, "UPDATE t SET v = 30 WHERE id IN (3, 1)").substr(0, 11), "ERROR 1205:");
+  EXPECT_EQ(run(*other, "SELECT id, v FROM t"), "1|1\n2|20\n3|3");
+  EXPECT_EQ(run("ROLLBACK"), "");
+  run(*other, "COMMIT");
+  EXPECT_EQ(run("SELECT id, v FROM t"), "1|1\n2|20\n3|3");
+}
+
+TEST_F(Locking, DataLocksNameTheRow) {
+  run("BEGIN; SELECT v FROM t WHERE id = 2 FOR UPDATE");
+  const std::string mine = std::to_string(session().connection_id());
+  EXPECT_EQ(run("SELECT ENGINE, THREAD_ID, OBJECT_SCHEMA, OBJECT_NAME, INDEX_NAME, LOCK_TYPE, LOCK_MODE, "
+                "LOCK_STATUS, LOCK_DATA FROM performance_schema.data_locks"),
+            "ROCKS|" + mine + "|test|t|PRIMARY|RECORD|X,REC_NOT_GAP|GRANTED|2");
+  EXPECT_EQ(run("SELECT OBJECT_TYPE, OBJECT_NAME, LOCK_STATUS, OWNER_THREAD_ID FROM "
+                "performance_schema.metadata_locks"),
+            "TABLE|t|GRANTED|" + mine);
+  run("ROLLBACK");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM performance_schema.data_locks"), "0");
+}
+
+Task<void> waits_are_listed(Session& holder, Session& waiter) {
+  co_await ask(holder, "BEGIN; SELECT v FROM t WHERE id = 2 FOR UPDATE");
+  Started update;
+  start(waiter, "UPDATE t SET v = 9 WHERE id = 2", update);
+  co_await until_waiting(holder, "Waiting for row lock");
+  EXPECT_EQ(co_await ask(holder,
+                         "SELECT REQUESTING_THREAD_ID, BLOCKING_THREAD_ID FROM "
+                         "performance_schema.data_lock_waits"),
+            fmt::format("{}|{}", waiter.connection_id(), holder.connection_id()));
+  EXPECT_EQ(co_await ask(holder, fmt::format("SELECT PROCESSLIST_STATE, PROCESSLIST_INFO FROM "
+                                             "performance_schema.threads WHERE THREAD_ID = {}",
+                                             waiter.connection_id())),
+            "Waiting for row lock|UPDATE t SET v = 9 WHERE id = 2");
+  EXPECT_EQ(co_await ask(holder, "SELECT COUNT(*) FROM performance_schema.processlist"), "2");
+  co_await ask(holder, "COMMIT");
+  while (!update.done) co_await sleep_until(Clock::now() + 2ms);
+  EXPECT_EQ(co_await ask(holder, "SELECT v FROM t WHERE id = 2"), "9");
+
+  co_await ask(holder, "BEGIN; SELECT v FROM t WHERE id = 2");
+  Started alter;
+  start(waiter, "ALTER TABLE t ADD COLUMN w INT", alter);
+  co_await until_waiting(holder, "Waiting for table metadata lock");
+  co_await ask(holder, "COMMIT");
+  while (!alter.done) co_await sleep_until(Clock::now() + 2ms);
+}
+TEST_F(Locking, WhoWaitsForWhomIsListed) {
+  run_blocking(waits_are_listed(session(), *other));
+}
+
+Task<void> deadlock(Session& a, Session& b) {
+  co_await ask(a, "BEGIN; UPDATE t SET v = 10 WHERE id = 1; UPDATE t SET v = 10 WHERE id = 3");
+  co_await ask(b, "BEGIN; UPDATE t SET v = 20 WHERE id = 2");
+  Started waiting;
+  start(b, "UPDATE t SET v = 21 WHERE id = 1", waiting);
+  co_await until_waiting(a, "Waiting for row lock");
+  EXPECT_EQ(co_await ask(a, "UPDATE t SET v = 11 WHERE id = 2"), "") << "b has changed less and gives up";
+  while (!waiting.done) co_await sleep_until(Clock::now() + 2ms);
+  EXPECT_EQ(waiting.sink.text.substr(0, 11), "ERROR 1213:");
+  co_await ask(a, "COMMIT");
+  EXPECT_EQ(co_await ask(b, "SELECT v FROM t ORDER BY id"), "10\n11\n10");
+  const std::string status = co_await ask(a, "SHOW ENGINE INNODB STATUS");
+  for (const char* part :
+       {"LATEST DETECTED DEADLOCK", "UPDATE t SET v = 21 WHERE id = 1", "UPDATE t SET v = 11 WHERE id = 2",
+        "index PRIMARY of table `test`.`t` lock_mode X", "key 1", "key 2",
+        "*** WE ROLL BACK TRANSACTION (2)"}) {
+    EXPECT_NE(status.find(part), std::string::npos) << part << " is not in\n" << status;
+  }
+}
+TEST_F(Locking, TheLastDeadlockIsToldInFull) {
+  run_blocking(deadlock(session(), *other));
+}
+
+}  // namespace
+}  // namespace commitd::sql
