@@ -95,15 +95,109 @@ class ClientsTest(unittest.TestCase):
         self.assertEqual([now - then for now, then in zip(changed(), before)], [3, 2, 1])
 
     def test_mysqladmin(self):
-        self.assertIn("alive", self.run_client("mariadb-admin", "ping"))
-        self.run_client("mariadb-admin", "extended-status")
+        self.assertIn("mysqld is alive", self.run_client("mysqladmin", "ping"))
+        self.assertRegex(self.run_client("mysqladmin", "status"), r"Uptime: \d+ +Threads: \d+ +Questions: [1-9]")
+        self.assertRegex(self.run_client("mysqladmin", "extended-status"), r"\| Threads_connected +\| [1-9]")
+        self.assertIn("show processlist", self.run_client("mysqladmin", "processlist"))
+        variables = self.run_client("mysqladmin", "variables")
+        self.assertRegex(variables, rf"\| port +\| {self.server.port} ")
+        self.run_client("mysqladmin", "create", "made_by_admin")
+        self.assertIn(("made_by_admin",), self.server.query("SHOW DATABASES"))
+        self.run_client("mysqladmin", "--force", "drop", "made_by_admin")
+        self.assertNotIn(("made_by_admin",), self.server.query("SHOW DATABASES"))
 
+    def test_mysqladmin_flushes(self):
+        files = len(self.server.binlog_files())
+        for command in ("flush-hosts", "flush-privileges", "flush-status", "flush-tables", "flush-threads", "reload"):
+            with self.subTest(command):
+                self.run_client("mysqladmin", command)
+        self.assertEqual(len(self.server.binlog_files()), files)
+        for command in ("flush-logs", "refresh"):
+            self.run_client("mysqladmin", command)
+        self.assertEqual(len(self.server.binlog_files()), files + 2)
+
+    def test_mysqladmin_sets_the_password_and_shuts_down(self):
+        with Commitd() as server:
+            def run(*arguments):
+                return server.client("mysqladmin", *arguments)
+
+            done = run("password", "new one")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("Access denied", run("create", "nothing").stderr)
+            self.assertEqual(run("--password=new one", "shutdown").stderr, "")
+            self.assertEqual(server.process.wait(timeout=60), 0)
+
+    def slap(self, *arguments):
+        """mysqlslap ends with 0 whatever its queries did: what it says on stderr decides."""
+        return self.run_client("mysqlslap", *arguments)
+
+    # The recipes of the seeds as they stand there but for the number of queries (and where the server is).
     def test_write_load_of_the_contention_report_at_100_clients(self):
         before = self.server.metric("commitd_rows_inserted_total")
-        out = self.run_client("mariadb-slap", "--concurrency=100", "--iterations=1", "--engine=innodb", "--auto-generate-sql",
-                              "--auto-generate-sql-load-type=write", "--number-of-queries=20000")
+        out = self.slap("--concurrency=100", "--iterations=1", "--engine=innodb", "--auto-generate-sql",
+                        "--auto-generate-sql-load-type=write", "--number-of-queries=10000")
         self.assertIn("Number of clients running queries: 100", out)
-        self.assertGreaterEqual(self.server.metric("commitd_rows_inserted_total") - before, 20000)
+        self.assertGreaterEqual(self.server.metric("commitd_rows_inserted_total") - before, 10000)
+
+    def test_quick_load_of_the_contention_report(self):
+        self.assertIn("Average number of queries per client", self.slap("--auto-generate-sql"))
+
+    def test_two_databases_load_of_the_gtid_persister_report(self):
+        self.server.query("CREATE DATABASE IF NOT EXISTS test")
+        for db in ("db1", "db2"):
+            self.server.query(f"CREATE DATABASE {db}")
+            self.server.query(f"CREATE TABLE {db}.t1 (a INT)")
+            self.slap("--create-schema=test", "--delimiter=;", "--number-of-queries=2000",
+                      f"--query=insert into {db}.t1 values(rand() * 1000)", "--concurrency=100", "--silent")
+            ((rows, low, high),) = self.server.query(f"SELECT COUNT(*), MIN(a), MAX(a) FROM {db}.t1")
+            self.assertEqual(rows, 2000)
+            self.assertTrue(0 <= low < high <= 1000, (low, high))
+
+    def test_command_line_client_takes_several_statements_and_names(self):
+        out = self.run_client("mariadb", "--auto-rehash", "--batch", "information_schema", "-e",
+                              "SELECT 1 AS one; SELECT 2 AS two; SHOW TABLES LIKE 'SCHEM%'")
+        self.assertEqual(out.splitlines()[:4], ["one", "1", "two", "2"])
+        self.assertIn("SCHEMATA", out)
+        done = self.server.client("mariadb", "-e", "SELECT nothing; SELECT 'not reached'")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ERROR 1054 (42S22) at line 1: Unknown column 'nothing' in 'field list'", done.stderr)
+        self.assertNotIn("not reached", done.stdout)
+
+    def test_persisted_variables_outlive_a_restart(self):
+        with Commitd() as server:
+            server.query("SET PERSIST lock_wait_timeout = 77")
+            server.query("SET PERSIST_ONLY local_infile = ON")
+            server.query("SET GLOBAL net_read_timeout = 99")
+            server.kill()
+            server.start()
+            self.assertEqual(server.query("SELECT @@GLOBAL.lock_wait_timeout, @@GLOBAL.local_infile, @@GLOBAL.net_read_timeout"),
+                             ((77, 1, 30),))
+            self.assertEqual(server.query("SELECT variable_source FROM performance_schema.variables_info "
+                                          "WHERE variable_name = 'lock_wait_timeout'"), (("PERSISTED",),))
+            server.query("RESET PERSIST")
+            server.kill()
+            server.start()
+            self.assertEqual(server.query("SELECT @@GLOBAL.lock_wait_timeout, @@GLOBAL.local_infile"), ((31536000, 0),))
+
+    def test_a_definition_waits_for_the_tables_readers_as_long_as_lock_wait_timeout_says(self):
+        self.server.query("CREATE TABLE shop.read_here (id INT PRIMARY KEY)")
+        with contextlib.closing(self.server.connect(autocommit=False)) as reader, reader.cursor() as cursor:
+            cursor.execute("SELECT * FROM shop.read_here")
+            with contextlib.closing(self.server.connect()) as other, other.cursor() as definition:
+                definition.execute("SET lock_wait_timeout = 1")
+                with self.assertRaises(pymysql.MySQLError) as raised:
+                    definition.execute("ALTER TABLE shop.read_here ADD COLUMN n INT")
+                self.assertEqual(raised.exception.args[0], 1205)
+                reader.rollback()
+                definition.execute("ALTER TABLE shop.read_here ADD COLUMN n INT")
+        self.assertEqual(self.server.query("SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 'read_here'"), ((2,),))
+
+    def test_table_names_and_checks(self):
+        self.server.query("CREATE DATABASE listed")
+        self.server.query("CREATE TABLE listed.a (id INT PRIMARY KEY, n INT, KEY (n))")
+        self.assertIn("| a      |", self.run_client("mysqlshow", "listed"))
+        self.assertRegex(self.run_client("mysqlshow", "--keys", "listed", "a"), r"\| n +\| int")
+        self.assertRegex(self.run_client("mysqlcheck", "listed"), r"listed\.a +OK")
 
 
 if __name__ == "__main__":

@@ -81,8 +81,34 @@ class CommitPathTest(unittest.TestCase):
             self.assertEqual(server.query("SELECT COUNT(*) FROM d.bag"), ((499,),))
             self.assertEqual(server.query("SELECT @@global.gtid_executed")[0][0], executed)
 
+    def test_the_file_that_is_written_is_readable_and_its_zeros_are_no_torn_tail(self):
+        """The log's file is written ahead with zeros: other tools read it while it grows, recovery takes them for what they are."""
+        def decoded(path):
+            done = subprocess.run(["mariadb-binlog", "--no-defaults", "-vv", path], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return done.stdout
+
+        with Commitd("--commitd-binlog-prefill=256K") as server:
+            server.query("CREATE DATABASE d")
+            server.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
+            server.query("INSERT INTO d.t VALUES (11), (22)")
+            active = server.binlog_files()[-1]
+            self.assertGreater(os.path.getsize(active), 256 << 10)
+            self.assertEqual(decoded(active).count("### INSERT INTO `d`.`t`"), 2)
+            server.kill()
+            server.start()
+            self.assertNotIn("torn tail", server.log_text())
+            self.assertEqual(server.query("SELECT * FROM d.t"), ((11,), (22,)))
+            server.query("INSERT INTO d.t VALUES (33)")
+            server.query("FLUSH BINARY LOGS")
+            self.assertLess(os.path.getsize(active), 16 << 10)
+            self.assertEqual(decoded(active).count("### INSERT INTO `d`.`t`"), 3)
+            server.query("INSERT INTO d.t VALUES (44)")
+            self.assertEqual(server.terminate(), 0)
+            self.assertLess(os.path.getsize(server.binlog_files()[-1]), 16 << 10)
+
     def test_a_torn_tail_is_cut_and_corruption_in_the_middle_is_refused(self):
-        with Commitd() as server:
+        with Commitd("--commitd-binlog-prefill=0") as server:
             server.query("CREATE DATABASE d")
             server.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
             for i in range(20):

@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""How fast start-up rolls the storage engine forward: builds log tails of given lengths, kills the server, starts it
+again on each and prints rows per second, peak memory and start-up time.
+
+    engine/bench/replay.py                                    # 1,000,000 rows, 100 per transaction
+    engine/bench/replay.py --rows 250000 500000 1000000 --plot build/bench/replay.png
+"""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import re
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "test"))
+from commitd_process import Commitd  # noqa: E402
+
+# Nothing may reach the engine's files while the tail is built, or it would be shorter than asked for.
+BUILD_FLAGS = ["--sync-binlog=0", f"--commitd-write-buffer-size={16 << 30}"]
+ROW = "some text of a usual length"
+
+
+def build_tail(server, rows, per_transaction):
+    server.query("CREATE DATABASE bench")
+    server.query("CREATE TABLE bench.t (id BIGINT PRIMARY KEY, number INT, v VARCHAR(100))")
+    with contextlib.closing(server.connect()) as connection, connection.cursor() as cursor:
+        for start in range(0, rows, per_transaction):
+            end = min(start + per_transaction, rows)
+            values = ",".join(f"({i},{i % 97},'{ROW}')" for i in range(start, end))
+            cursor.execute("INSERT INTO bench.t VALUES " + values)
+
+
+def status_field(process, field):
+    for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) << 10
+    raise AssertionError(f"/proc has no {field}")
+
+
+def measure(rows, per_transaction, keep):
+    with Commitd(*BUILD_FLAGS) as server:
+        build_tail(server, rows, per_transaction)
+        server.kill()
+        tail = sum(os.path.getsize(path) for path in server.binlog_files())
+        server.flags = keep
+        begin = time.monotonic()
+        server.start()
+        startup = time.monotonic() - begin
+        peak = status_field(server.process, "VmHWM")
+        seconds = server.metric("commitd_recovery_seconds")
+        found = server.query("SELECT COUNT(*) FROM bench.t")[0][0]
+        replayed = re.findall(r"transactions=(\d+) rows=(\d+)", server.log_text())[-1]
+    if found != rows or int(replayed[1]) < rows:
+        raise SystemExit(f"{found} rows after replay of {replayed[1]}: {rows} expected")
+    return {"rows": rows, "tail": tail, "startup": startup, "seconds": seconds, "peak": peak}
+
+
+def plot(results, path):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as pyplot
+
+    figure, axes = pyplot.subplots()
+    axes.plot([r["tail"] / 2**20 for r in results], [r["startup"] for r in results], marker="o")
+    axes.set(xlabel="log behind the engine's position (MiB)", ylabel="start-up (s)", xlim=0, ylim=0)
+    axes.grid(True)
+    pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+    print(f"plot: {path}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
+    parser.add_argument("--rows-per-transaction", type=int, default=100)
+    parser.add_argument("--flag", action="append", default=[], help="of the server that replays")
+    parser.add_argument("--plot", help="file for a plot of start-up time against tail length")
+    options = parser.parse_args()
+    print(f"{'rows':>10} {'tail MiB':>9} {'replay s':>9} {'rows/s':>9} {'start-up s':>10} {'peak RSS MiB':>12}")
+    results = []
+    for rows in options.rows:
+        r = measure(rows, options.rows_per_transaction, options.flag)
+        results.append(r)
+        print(f"{r['rows']:>10} {r['tail'] / 2**20:>9.0f} {r['seconds']:>9.2f} {r['rows'] / r['seconds']:>9.0f} "
+              f"{r['startup']:>10.2f} {r['peak'] / 2**20:>12.0f}", flush=True)
+    if options.plot:
+        plot(results, options.plot)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""Programs that are not ours read the log: mariadb-binlog (files, remote, raw, endless) and go-mysql (files, stream)."""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import pymysql
+
+from commitd_process import ROOT, Commitd, wait_until
+
+GO_MODULE = pathlib.Path(__file__).parent / "gomysql"
+
+COLUMNS = [
+    ("id", "INT PRIMARY KEY"),
+    ("tiny", "TINYINT"), ("small", "SMALLINT UNSIGNED"), ("medium", "MEDIUMINT"), ("big", "BIGINT UNSIGNED"),
+    ("exact", "DECIMAL(30,10)"), ("simple", "FLOAT"), ("double_", "DOUBLE"),
+    ("day", "DATE"), ("clock", "TIME(3)"), ("moment", "DATETIME(6)"), ("stamp", "TIMESTAMP(2) NULL"), ("y", "YEAR"),
+    ("fixed", "CHAR(10)"), ("variable", "VARCHAR(300)"), ("latin", "VARCHAR(20) CHARACTER SET latin1"),
+    ("raw_fixed", "BINARY(4)"), ("raw", "VARBINARY(50)"), ("body", "TEXT"), ("large", "MEDIUMBLOB"),
+    ("choice", "ENUM('red','green','blue')"), ("several", "SET('a','b','c')"),
+]
+ROWS = [
+    "(1, -128, 65535, -8388608, 9223372036854775807, 12345678901234567890.0123456789, 0.5, -2.25, '2024-02-29', '-838:59:59.000',"
+    " '9999-12-31 23:59:59.999999', '2030-01-19 03:14:07.50', 2155, 'padded', REPEAT('\u00e4', 300), 'caf\u00e9', 'ab', x'00ff27', REPEAT('t', 60000), REPEAT('b', 20000), 'blue', 'a,c')",
+    "(2" + ", NULL" * (len(COLUMNS) - 1) + ")",
+    "(3, 0, 0, 0, 0, 0, 0, 0, '1000-01-01', '00:00:00.001', '1000-01-01 00:00:00.000001', '1970-01-01 00:00:01.00', 1901, '', '', '', '', '', '', '', 'red', '')",
+]
+
+
+def workload(server):
+    """Every kind of event that the server writes; DDL, a transaction larger than its parts, several files."""
+    with contextlib.closing(server.connect(charset="utf8mb4")) as connection, connection.cursor() as cursor:
+        run = cursor.execute
+        run("CREATE DATABASE d")
+        run("USE d")
+        run("CREATE TABLE every (" + ", ".join(f"{name} {kind}" for name, kind in COLUMNS) + ")")
+        for row in ROWS:
+            run("INSERT INTO every VALUES " + row)
+        run("UPDATE every SET tiny = 7, body = 'changed', large = NULL WHERE id = 1")
+        run("CREATE TABLE keyless (a INT, b VARCHAR(10))")
+        run("INSERT INTO keyless VALUES (1, 'x'), (2, 'y')")
+        run("UPDATE keyless SET b = 'z' WHERE a = 2")
+        run("DELETE FROM keyless WHERE a = 1")
+        run("FLUSH BINARY LOGS")
+        run("CREATE TABLE numbers (n INT PRIMARY KEY, filler VARCHAR(200))")
+        run("BEGIN")
+        for start in range(0, 5000, 500):
+            run("INSERT INTO numbers VALUES " + ", ".join(f"({n}, '{'f' * 150}')" for n in range(start, start + 500)))
+        run("DELETE FROM numbers WHERE n % 2 = 1")
+        run("COMMIT")
+        run("SET sql_log_bin = 0")
+        run("INSERT INTO numbers VALUES (-1, 'not shipped')")
+        run("SET sql_log_bin = 1")
+        run("ALTER TABLE keyless ADD COLUMN c INT NOT NULL DEFAULT 5")
+        run("INSERT INTO keyless VALUES (3, 'w', 6)")
+        run("DROP TABLE IF EXISTS gone")
+        run("FLUSH BINARY LOGS")
+        run("INSERT INTO numbers VALUES (100000, 'last')")
+        run("FLUSH BINARY LOGS")
+
+
+class BinlogReadersTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Commitd()
+        cls.addClassCleanup(cls.server.__exit__)
+        cls.server.start()
+        workload(cls.server)
+        cls.files = cls.server.binlog_files()
+        cls.names = [os.path.basename(path) for path in cls.files]
+        assert len(cls.files) == 4, cls.files
+        cls.executed = cls.server.query("SELECT @@global.gtid_executed")[0][0]
+
+    # --- mariadb-binlog ---
+
+    def mariadb_binlog(self, *arguments):
+        done = subprocess.run(["mariadb-binlog", "--no-defaults", *arguments], capture_output=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), arguments)
+        return done.stdout.decode(errors="replace")
+
+    def remote(self, *arguments):
+        return self.mariadb_binlog("--read-from-remote-server", "--host=127.0.0.1", f"--port={self.server.port}", "--user=root", *arguments)
+
+    def assert_has_everything(self, text):
+        for statement, count in (("### INSERT INTO `d`.`numbers`", 5001), ("### DELETE FROM `d`.`numbers`", 2500),
+                                 ("### UPDATE `d`.`every`", 1), ("### DELETE FROM `d`.`keyless`", 1), ("CREATE TABLE every", 1),
+                                 ("ALTER TABLE keyless", 1)):
+            self.assertEqual(text.count(statement), count, statement)
+        self.assertIn("12345678901234567890.0123456789", text)
+        self.assertIn("'2024:02:29'", text)
+
+    def test_mariadb_binlog_decodes_the_files(self):
+        text = self.mariadb_binlog("-vv", *self.files)
+        self.assert_has_everything(text)
+        self.assertNotIn("Unknown event", text)
+
+    def test_mariadb_binlog_decodes_the_log_from_the_server(self):
+        text = self.remote("-vv", *self.names)
+        self.assert_has_everything(text)
+        self.assertNotIn("not shipped", text)
+
+    def test_mariadb_binlog_copies_raw_files_that_decode_to_the_same(self):
+        with tempfile.TemporaryDirectory() as copies:
+            self.remote("--raw", f"--result-file={copies}/", *self.names)
+            text = self.mariadb_binlog("-vv", *(os.path.join(copies, name) for name in self.names))
+        self.assert_has_everything(text)
+
+    def test_mariadb_binlog_follows_without_end(self):
+        with tempfile.TemporaryDirectory() as copies:
+            command = ["mariadb-binlog", "--no-defaults", "--read-from-remote-server", "--host=127.0.0.1", f"--port={self.server.port}",
+                       "--user=root", "--raw", "--stop-never", "--stop-never-slave-server-id=77", f"--result-file={copies}/", self.names[0]]
+            follower = subprocess.Popen(command, stderr=subprocess.PIPE)
+            try:
+                last = os.path.join(copies, self.names[-1])
+                wait_until(lambda: os.path.exists(last) or follower.poll() is not None, "the last file is copied")
+                self.assertIsNone(follower.poll(), "it ended")
+                self.server.query("CREATE DATABASE IF NOT EXISTS seen_by_the_follower")
+                wait_until(lambda: b"seen_by_the_follower" in pathlib.Path(last).read_bytes() or follower.poll() is not None,
+                           "what comes later is copied too")
+                self.assertIsNone(follower.poll(), "it ended")
+            finally:
+                follower.kill()
+                follower.wait()
+                follower.stderr.close()
+
+    def test_what_mariadb_binlog_prints_makes_the_same_tables_elsewhere(self):
+        printed = subprocess.run(["mariadb-binlog", "--no-defaults", *self.files], capture_output=True, check=True, timeout=120).stdout
+        with Commitd(server_id=2) as other:
+            self.assert_runs(other, printed)
+            self.server.query("DELETE FROM d.numbers WHERE n = -1")  # was not logged for others
+            for table, order in (("every", "id"), ("keyless", "a"), ("numbers", "n")):
+                query = f"SELECT * FROM d.{table} ORDER BY {order}"
+                self.assertEqual(other.query(query), self.server.query(query), table)
+                definition = f"SHOW CREATE TABLE d.{table}"
+                self.assertEqual(other.query(definition), self.server.query(definition), table)
+            again = self.mariadb_binlog("-vv", *other.binlog_files())
+        self.assert_has_everything(again)
+
+    def assert_runs(self, server, statements):
+        done = subprocess.run(["mariadb", "--no-defaults", "--protocol=tcp", "--host=127.0.0.1", f"--port={server.port}", "--user=root"],
+                              input=statements, capture_output=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_binlog_statements_that_cannot_be_executed_are_refused_and_change_nothing(self):
+        printed = subprocess.run(["mariadb-binlog", "--no-defaults", *self.files], capture_output=True, check=True, timeout=120).stdout.decode(errors="replace")
+        events = [part.split("'")[0] for part in printed.split("BINLOG '")[1:]]
+        description, rows = events[0], next(part for part in events[1:] if len(part) > 400)
+        damaged = rows[:41] + ("A" if rows[41] != "A" else "B") + rows[42:]
+        with Commitd() as other, contextlib.closing(other.connect()) as connection, connection.cursor() as cursor:
+            for statement, number in ((f"BINLOG '{rows}'", 1609), ("BINLOG '*'", 1610), ("BINLOG 'AAAA'", 1149)):
+                with self.assertRaises(pymysql.MySQLError) as raised:
+                    cursor.execute(statement)
+                self.assertEqual(raised.exception.args[0], number, statement[:40])
+            cursor.execute(f"BINLOG '{description}'")
+            for statement, number in ((f"BINLOG '{damaged}'", 1149), (f"BINLOG '{rows}'", 1049)):
+                with self.assertRaises(pymysql.MySQLError) as raised:
+                    cursor.execute(statement)
+                self.assertEqual(raised.exception.args[0], number, statement[:40])
+
+    def test_only_mariadb_binlog_is_told_mariadbs_version_prefix(self):
+        for attributes, prefixed in (({"program_name": "mysqlbinlog", "_client_name": "libmariadb"}, True),
+                                     ({"program_name": "mysqlbinlog", "_client_name": "libmysql"}, False),
+                                     ({"program_name": "mysql", "_client_name": "libmariadb"}, False)):
+            with contextlib.closing(self.connect_as(attributes)) as connection, connection.cursor() as cursor:
+                cursor.execute("SELECT VERSION()")
+                version = cursor.fetchone()[0]
+            self.assertEqual(version.startswith("5.5.5-8.4."), prefixed, (attributes, version))
+            self.assertEqual(version.startswith("8.4."), not prefixed, (attributes, version))
+
+    def connect_as(self, attributes):
+        connection = self.server.connect(defer_connect=True)
+        connection._connect_attrs = attributes
+        connection.connect()
+        return connection
+
+    # --- go-mysql ---
+
+    def go_mysql(self, *arguments):
+        program = ROOT / "build" / "test" / "gomysql"
+        subprocess.run(["go", "build", "-o", program, "."], cwd=GO_MODULE, check=True)
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=180)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def assert_go_mysql_saw_everything(self, seen):
+        self.assertEqual(len(seen["tables"]["d.numbers"]), 2501)
+        self.assertEqual(seen["tables"]["d.numbers"]["100000"][1], b"last".hex())
+        self.assertNotIn("-1", seen["tables"]["d.numbers"])
+        self.assertEqual(sorted(seen["tables"]["d.keyless"]), ["2", "3"])
+        every = seen["tables"]["d.every"]
+        self.assertEqual(sorted(every), ["1", "2", "3"])
+        row = dict(zip((name for name, _ in COLUMNS), every["1"]))
+        self.assertEqual(row["tiny"], "7")
+        self.assertEqual(bytes.fromhex(row["exact"]).decode(), "12345678901234567890.0123456789")
+        self.assertEqual(bytes.fromhex(row["moment"]).decode(), "9999-12-31 23:59:59.999999")
+        self.assertEqual(bytes.fromhex(row["variable"]).decode(), "\u00e4" * 300)
+        self.assertEqual(bytes.fromhex(row["raw"]), b"\x00\xff'")
+        self.assertEqual(row["choice"], "3")
+        self.assertEqual(row["several"], "5")
+        self.assertEqual(set(every["2"][1:]), {None})
+
+    def test_go_mysql_parses_the_files(self):
+        # Behind the end of the file that is written stands an event without a checksum, the zeros written ahead.
+        seen = self.go_mysql("-files=" + ",".join(self.files[:-1]))
+        self.assert_go_mysql_saw_everything(seen)
+
+    def test_go_mysql_follows_the_stream(self):
+        seen = self.go_mysql(f"-port={self.server.port}", "-until=" + self.executed)
+        self.assert_go_mysql_saw_everything(seen)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,158 @@
+"""What a failing disk does to commits: a full one, a read-only one, one whose calls fail."""
+
+import contextlib
+import errno
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import pymysql
+
+from commitd_process import Commitd, wait_until
+
+DISK_FULL, ERROR_ON_WRITE, UNKNOWN_OUTCOME = 1021, 1026, 2013
+EXIT_FAILED_FOR_GOOD = 3
+
+
+def code_of(call):
+    """The error number, or None."""
+    try:
+        call()
+    except pymysql.err.MySQLError as failure:
+        return failure.args[0]
+    return None
+
+
+class DiskFaultsTest(unittest.TestCase):
+    def make_tables(self, server):
+        server.query("CREATE DATABASE d")
+        server.query("CREATE TABLE d.t (id INT PRIMARY KEY, v LONGTEXT)")
+
+    def insert(self, server, number, size=10):
+        server.query(f"INSERT INTO d.t VALUES ({number}, REPEAT('x', {size}))")
+
+    def ids(self, server):
+        return [row[0] for row in server.query("SELECT id FROM d.t ORDER BY id")]
+
+    # --- calls that fail, by a preloaded library ---
+
+    def start_with_faults(self):
+        library = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "disk_faults.so")
+        source = pathlib.Path(__file__).with_name("disk_faults.c")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, str(source), "-ldl"], check=True)
+        self.orders = pathlib.Path(library).with_name("orders")
+        server = Commitd(wrapper=["env", f"LD_PRELOAD={library}", f"DISK_FAULTS={self.orders}"])
+        self.enterContext(server)
+        self.make_tables(server)
+        self.insert(server, 1)
+        return server
+
+    def fail(self, call, error):
+        self.orders.write_text(f"{call} {error}\n")
+
+    def failures(self):
+        return self.orders.read_text().count("failed")
+
+    def test_a_failed_sync_stops_the_server_at_once_and_is_not_tried_again(self):
+        server = self.start_with_faults()
+        self.fail("fdatasync", errno.EIO)
+        self.assertIsNotNone(code_of(lambda: self.insert(server, 2)))
+        self.assertEqual(server.process.wait(timeout=60), EXIT_FAILED_FOR_GOOD)
+        self.assertEqual(self.failures(), 1)
+        self.assertIn("stopping", server.log_text())
+        self.orders.unlink()
+        server.start()
+        self.assertIn(self.ids(server), ([1], [1, 2]))  # the one whose outcome was not known, whole or not at all
+        self.insert(server, 3)
+        self.assertIn(3, self.ids(server))
+
+    def test_a_failed_write_fails_the_commit_and_the_server_goes_on(self):
+        server = self.start_with_faults()
+        for error, code in ((errno.EIO, ERROR_ON_WRITE), (errno.ENOSPC, DISK_FULL)):
+            self.fail("pwritev", error)
+            executed = server.query("SELECT @@GLOBAL.gtid_executed")
+            self.assertEqual(code_of(lambda: self.insert(server, 2)), code)
+            self.assertGreater(self.failures(), 0)
+            self.orders.unlink()
+            self.assertEqual(server.query("SELECT @@GLOBAL.gtid_executed"), executed)
+            self.assertEqual(self.ids(server), [1])
+        self.insert(server, 3)
+        server.kill()
+        server.start()
+        self.assertEqual(self.ids(server), [1, 3])
+
+    def test_error_action_is_abort_server_and_nothing_else(self):
+        server = self.start_with_faults()
+        self.assertEqual(server.query("SELECT @@GLOBAL.binlog_error_action"), (("ABORT_SERVER",),))
+        self.assertIsNotNone(code_of(lambda: server.query("SET GLOBAL binlog_error_action = IGNORE_ERROR")))
+
+    # --- a real small file system ---
+
+    def small_disk(self, megabytes):
+        if os.geteuid() != 0:
+            self.skipTest("mounting a tmpfs needs root")
+        directory = self.enterContext(tempfile.TemporaryDirectory())
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", directory], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no tmpfs can be mounted here: {mounted.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", directory], check=False)
+        return directory
+
+    def test_a_full_disk_fails_commits_until_there_is_room(self):
+        disk = self.small_disk(64)
+        with Commitd(datadir=os.path.join(disk, "data")) as server:
+            self.make_tables(server)
+            filler = pathlib.Path(disk, "filler")
+            free = shutil.disk_usage(disk).free
+            filler.write_bytes(bytes(free - 3_000_000))
+            acknowledged, code = [], None
+            for number in range(100):
+                code = code_of(lambda: self.insert(server, number, 100_000))
+                if code is not None:
+                    break
+                acknowledged.append(number)
+            self.assertEqual(code, DISK_FULL)
+            self.assertGreater(len(acknowledged), 2)
+            self.assertEqual(self.ids(server), acknowledged)
+            self.assertEqual(code_of(lambda: self.insert(server, 1000, 100_000)), DISK_FULL)
+            filler.unlink()
+            self.insert(server, 2000, 100_000)
+            acknowledged.append(2000)
+            self.assertEqual(self.ids(server), acknowledged)
+            server.kill()
+            server.start()
+            self.assertEqual(self.ids(server), acknowledged)
+
+    def test_a_full_disk_refuses_a_backup_and_leaves_nothing_of_it(self):
+        disk = self.small_disk(32)
+        with Commitd() as server:
+            self.make_tables(server)
+            for number in range(40):
+                server.query(f"INSERT INTO d.t VALUES ({number}, '{os.urandom(500_000).hex()}')")
+            backup = os.path.join(disk, "backup")
+            self.assertIsNotNone(code_of(lambda: server.query(f"BACKUP TO '{backup}'")))
+            self.assertFalse(os.path.exists(backup))
+            self.assertEqual(len(self.ids(server)), 40)
+            self.insert(server, 1000)
+
+    def test_a_read_only_file_system_fails_commits_and_loses_nothing(self):
+        disk = self.small_disk(64)
+        with Commitd(datadir=os.path.join(disk, "data")) as server:
+            self.make_tables(server)
+            self.insert(server, 1)
+            remounted = subprocess.run(["mount", "-o", "remount,ro", disk], capture_output=True, text=True)
+            if remounted.returncode != 0:  # files open for writing keep it writable
+                self.skipTest(f"cannot be remounted read-only while in use: {remounted.stderr.strip()}")
+            self.assertIn(code_of(lambda: self.insert(server, 2)), (ERROR_ON_WRITE, UNKNOWN_OUTCOME))
+            subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+            server.kill()
+            server.start()
+            self.insert(server, 3)
+            self.assertEqual(self.ids(server), [1, 3])
+
+
+if __name__ == "__main__":
+    unittest.main()

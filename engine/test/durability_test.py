@@ -1,0 +1,199 @@
+"""commitd_durability, sync_binlog and the legacy switches of the commit path: counted, killed and switched."""
+
+import contextlib
+import os
+import re
+import subprocess
+import threading
+import unittest
+
+import pymysql
+
+from commitd_process import Commitd
+
+INSERT = "INSERT INTO slap.t (v) VALUES ('some text of a usual length')"
+
+
+def counts(server):
+    names = {"binlog": "commitd_binlog_fsyncs_total", "engine": "commitd_engine_fsyncs_total",
+             "groups": "commitd_commit_groups_total", "transactions": "commitd_commit_group_transactions_total",
+             "wakeups": "commitd_wakeups_total"}
+    return {name: server.metric(metric) for name, metric in names.items()}
+
+
+class DurabilityTest(unittest.TestCase):
+    def load(self, server, clients=8, queries=800):
+        """What a write load adds to the counters."""
+        server.query("CREATE DATABASE IF NOT EXISTS slap")
+        server.query("CREATE TABLE IF NOT EXISTS slap.t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(100))")
+        before = counts(server)
+        done = server.client("mariadb-slap", f"--concurrency={clients}", "--iterations=1", "--no-drop",
+                             f"--query={INSERT}", f"--number-of-queries={queries}", "--create-schema=slap")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return {name: value - before[name] for name, value in counts(server).items()}
+
+    def refused(self, server, *expected):
+        """The server does not start, and says why."""
+        server.start(wait=False)
+        self.assertNotEqual(server.process.wait(timeout=60), 0)
+        for text in expected:
+            self.assertIn(text, server.log_text())
+
+    def set_fails(self, server, statement, *expected):
+        with self.assertRaises(pymysql.err.MySQLError) as raised:
+            server.query(statement)
+        for text in expected:
+            self.assertIn(text, str(raised.exception))
+
+    def test_single_log_syncs_once_per_group_and_the_engine_never(self):
+        with Commitd() as server:
+            added = self.load(server)
+            self.assertEqual(added["binlog"], added["groups"])
+            self.assertEqual(added["engine"], 0)
+            server.query("SET GLOBAL sync_binlog = 0")
+            self.assertEqual(self.load(server)["binlog"], 0)
+            server.query("SET GLOBAL sync_binlog = 10")
+            added = self.load(server)
+            self.assertLessEqual(abs(added["binlog"] - added["groups"] / 10), 1)
+            server.kill()
+            server.start()
+            self.assertEqual(server.query("SELECT COUNT(*) FROM slap.t"), ((2400,),))
+
+    def test_a_delay_makes_groups_larger(self):
+        with Commitd() as server:
+            server.query("SET GLOBAL binlog_group_commit_sync_delay = 1000000")
+            server.query("SET GLOBAL binlog_group_commit_sync_no_delay_count = 8")
+            added = self.load(server, clients=8, queries=80)
+            self.assertLessEqual(added["groups"], added["transactions"] / 2)
+
+    def test_xa_syncs_engine_binlog_engine(self):
+        with Commitd("--commitd-durability=xa") as server:
+            server.query("CREATE DATABASE slap")
+            trace = os.path.join(server.directory, "trace")
+            strace = subprocess.Popen(["strace", "-f", "-y", "-o", trace, "-e", "trace=fsync,fdatasync",
+                                       "-p", str(server.process.pid)], stderr=subprocess.PIPE)
+            self.assertIn(b"attached", strace.stderr.readline())
+            added = self.load(server)
+            strace.terminate()
+            strace.communicate()
+            with open(trace) as lines:
+                synced = re.findall(r"\bf(?:data)?sync\(\d+<([^>]*)>", lines.read())
+            self.assertEqual(added["binlog"], added["groups"])
+            # Once to prepare a group; once to commit what was acknowledged meanwhile, one group or several.
+            self.assertGreaterEqual(added["engine"], added["groups"])
+            self.assertLessEqual(added["engine"], 2 * added["groups"])
+            own_log = [path for path in synced if path.endswith(".log")]
+            binlog = [path for path in synced if "binlog." in path]
+            self.assertGreaterEqual(len(own_log), added["engine"])
+            self.assertGreaterEqual(len(binlog), added["binlog"])
+
+            server.query("SET GLOBAL innodb_flush_log_at_trx_commit = 2")
+            added = self.load(server)
+            self.assertEqual(added["binlog"], added["groups"])
+            self.assertLess(added["engine"], added["groups"] / 4, "once a second is all")
+
+    def test_prepare_commit_mutex_syncs_three_times_per_transaction(self):
+        with Commitd("--commitd-durability=xa", "--commitd-prepare-commit-mutex=ON") as server:
+            added = self.load(server, queries=200)
+            self.assertEqual(added["transactions"], 200)
+            self.assertEqual(added["groups"], 200)
+            self.assertEqual((added["binlog"], added["engine"]), (200, 400))
+            server.query("SET GLOBAL commitd_prepare_commit_mutex = OFF")
+            self.assertLess(self.load(server, queries=800)["groups"], 800)
+
+    def test_acknowledged_commits_survive_kills_in_xa(self):
+        with Commitd("--commitd-durability=xa") as server:
+            server.query("CREATE DATABASE d")
+            server.query("CREATE TABLE d.t (id BIGINT PRIMARY KEY, v VARCHAR(100), KEY (v))")
+            server.query("CREATE TABLE d.bag (v BIGINT)")
+            acknowledged, level = set(), 0
+            for round_number in range(4):
+                server.query(f"SET GLOBAL flush_log_at_trx_commit = {level}")
+                level = (level + 1) % 3
+                acknowledged |= self.write_until_killed(server, round_number)
+                server.start()
+                rows = {row[0] for row in server.query("SELECT id FROM d.t")}
+                self.assertEqual(acknowledged - rows, set())
+                self.assertEqual(sorted(rows), sorted(row[0] for row in server.query("SELECT v FROM d.bag")))
+            self.assertGreater(len(acknowledged), 100)
+            self.assertRegex(server.log_text(), r"committed_prepared=\d")
+
+    def write_until_killed(self, server, round_number, writers=8, enough=60):
+        acknowledged, lock = set(), threading.Lock()
+        reached = threading.Event()
+
+        def write(writer):
+            with contextlib.suppress(pymysql.err.MySQLError, OSError):
+                with contextlib.closing(server.connect(autocommit=False)) as connection, connection.cursor() as cursor:
+                    for i in range(100000):
+                        number = (round_number * 100 + writer) * 100000 + i
+                        cursor.execute("INSERT INTO d.t VALUES (%s, 'x')", (number,))
+                        cursor.execute("INSERT INTO d.bag VALUES (%s)", (number,))
+                        connection.commit()
+                        with lock:
+                            acknowledged.add(number)
+                            if len(acknowledged) >= enough:
+                                reached.set()
+
+        threads = [threading.Thread(target=write, args=(writer,)) for writer in range(writers)]
+        for thread in threads:
+            thread.start()
+        self.assertTrue(reached.wait(60))
+        server.kill()
+        for thread in threads:
+            thread.join()
+        return acknowledged
+
+    def test_the_mode_is_switched_after_a_clean_shutdown_only(self):
+        with Commitd() as server:
+            server.query("CREATE DATABASE d")
+            server.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
+            server.query("INSERT INTO d.t VALUES (1)")
+            server.kill()
+            server.flags = ["--commitd-durability=xa"]
+            self.refused(server, "was used with commitd_durability=single_log and not shut down cleanly")
+            server.flags = []
+            server.start()
+            self.assertEqual(server.terminate(), 0)
+            server.flags = ["--commitd-durability=xa"]
+            server.start()
+            self.assertEqual(server.query("SELECT @@commitd_durability, COUNT(*) FROM d.t"), (("xa", 1),))
+            server.query("INSERT INTO d.t VALUES (2)")
+            server.kill()
+            server.flags = []
+            self.refused(server, "was used with commitd_durability=xa and not shut down cleanly")
+            server.flags = ["--commitd-durability=xa"]
+            server.start()
+            self.assertEqual(server.terminate(), 0)
+            server.flags = []
+            server.start()
+            self.assertEqual(server.query("SELECT COUNT(*) FROM d.t"), ((2,),))
+
+    def test_what_needs_xa_is_refused_in_single_log(self):
+        for flag in ("--skip-log-bin", "--log-replica-updates=OFF", "--binlog-error-action=IGNORE_ERROR",
+                     "--binlog-order-commits=OFF", "--commitd-prepare-commit-mutex=ON"):
+            with self.subTest(flag):
+                server = Commitd(flag)
+                self.refused(server, "It needs --commitd-durability=xa")
+                server.__exit__()
+        with Commitd() as server:
+            self.set_fails(server, "SET GLOBAL commitd_prepare_commit_mutex = ON", "1231", "commitd-durability=xa")
+            self.set_fails(server, "SET GLOBAL binlog_order_commits = OFF", "1231", "commitd-durability=xa")
+            self.set_fails(server, "SET GLOBAL commitd_durability = 'xa'", "1238")
+            with contextlib.closing(server.connect()) as connection, connection.cursor() as cursor:
+                cursor.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 2")
+                cursor.execute("SHOW WARNINGS")
+                self.assertIn("has no effect", cursor.fetchall()[0][2])
+
+    def test_broadcast_wakes_more_and_loses_nobody(self):
+        with Commitd() as server:
+            targeted = self.load(server, clients=16, queries=1600)
+            self.assertEqual(targeted["wakeups"], targeted["transactions"])
+            server.query("SET GLOBAL commitd_wakeup = 'broadcast'")
+            broadcast = self.load(server, clients=16, queries=1600)
+            self.assertEqual(broadcast["transactions"], 1600)
+            self.assertGreater(broadcast["wakeups"], 1600)
+
+
+if __name__ == "__main__":
+    unittest.main()
