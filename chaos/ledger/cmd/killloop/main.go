@@ -32,6 +32,7 @@ func main() {
 type options struct {
 	config        killloop.Config
 	commitd       string
+	serverFlags   string
 	serverCommand string
 	initCommand   string
 	mariadb       bool
@@ -52,6 +53,7 @@ func newCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&o.commitd, "commitd", "build/bin/commitd", "the commitd program")
 	flags.BoolVar(&o.mariadb, "mariadb", false, "kill Debian's MariaDB instead, for comparison")
+	flags.StringVar(&o.serverFlags, "server-flags", "", "more flags for commitd, as --commitd-durability=xa")
 	flags.StringVar(&o.serverCommand, "server-command", "", "another server: a template with {datadir}, {port}, {http_port}, {socket}")
 	flags.StringVar(&o.initCommand, "init-command", "", "how that server's datadir is made, same placeholders")
 	flags.IntVar(&o.config.Rounds, "rounds", 20, "how many kills")
@@ -59,6 +61,7 @@ func newCommand() *cobra.Command {
 	flags.DurationVar(&o.config.MinLoad, "min-load", 200*time.Millisecond, "load before the kill, at least")
 	flags.DurationVar(&o.config.MaxLoad, "max-load", 2*time.Second, "load before the kill, at most")
 	flags.DurationVar(&o.config.AfterLoad, "after-load", 300*time.Millisecond, "load after the recovery")
+	flags.BoolVar(&o.config.Disturb, "disturb", true, "DDL and log rotations beside the load")
 	flags.DurationVar(&o.config.Patience, "patience", time.Minute, "give up when the server does not answer for this long")
 	flags.StringVar(&o.config.Dir, "dir", "", "where data, log and journal go (default: a temporary directory, removed when all rounds pass)")
 	flags.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
@@ -76,7 +79,9 @@ func (o *options) commands() (dbserver.Commands, error) {
 	if _, err := os.Stat(o.commitd); err != nil {
 		return dbserver.Commands{}, fmt.Errorf("%w: build it with make -C engine build, or say where it is with --commitd", err)
 	}
-	return dbserver.Commitd(o.commitd), nil
+	commands := dbserver.Commitd(o.commitd)
+	commands.Run += " " + o.serverFlags
+	return commands, nil
 }
 
 func (o *options) execute(ctx context.Context) error {

@@ -31,6 +31,8 @@ type Config struct {
 	AfterLoad time.Duration
 	// Patience bounds every wait for the server.
 	Patience time.Duration
+	// Disturb runs DDL and log rotations beside the load.
+	Disturb bool
 }
 
 // Round is what one round came to.
@@ -119,8 +121,16 @@ func (l *Loop) loadAndKill(ctx context.Context, number int) (err error) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- writer.Run(writing) }()
+	disturbed := make(chan struct{})
+	go func() {
+		defer close(disturbed)
+		if l.config.Disturb {
+			disturb(writing, l.server.DSN(database))
+		}
+	}()
 	defer func() {
 		stop()
+		<-disturbed
 		if writerErr := <-ended; err == nil {
 			err = writerErr
 		}

@@ -15,7 +15,7 @@ func config(t *testing.T, commands dbserver.Commands) Config {
 	return Config{
 		Commands: commands, Dir: t.TempDir(), Rounds: 2, Writers: 8,
 		MinLoad: 300 * time.Millisecond, MaxLoad: 600 * time.Millisecond, AfterLoad: 50 * time.Millisecond,
-		Patience: time.Minute,
+		Patience: time.Minute, Disturb: true,
 	}
 }
 

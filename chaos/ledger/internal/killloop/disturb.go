@@ -1,0 +1,59 @@
+package killloop
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// How long the disturber rests between two statements, at most.
+const disturbEvery = 60 * time.Millisecond
+
+// disturb runs what meets a kill less often than commits do: new log files, and DDL on a table of its own. What it gets back does not matter; the
+// ledger beside it does, and that the server starts again. A table may be left by a kill, so every statement copes with both.
+func disturb(ctx context.Context, dsn string) {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return
+	}
+	config.Logger = &mysql.NopLogger{} // that a server was killed is no news
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	for number := 0; ctx.Err() == nil; number++ {
+		for _, statement := range disturbance(number) {
+			statementCtx, cancel := context.WithTimeout(ctx, statementTimeout)
+			_, _ = db.ExecContext(statementCtx, statement)
+			cancel()
+		}
+		sleep(ctx, rand.N(disturbEvery))
+	}
+}
+
+func disturbance(number int) []string {
+	switch number % 5 {
+	case 0:
+		return []string{
+			"CREATE TABLE IF NOT EXISTS aside (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(40))",
+			"INSERT INTO aside (v) VALUES ('a'), ('b'), ('c')",
+		}
+	case 1:
+		return []string{
+			fmt.Sprintf("ALTER TABLE aside ADD COLUMN c%d INT NOT NULL DEFAULT 7", number),
+			"INSERT INTO aside (v) VALUES ('d')",
+		}
+	case 2:
+		return []string{"FLUSH BINARY LOGS"}
+	case 3:
+		return []string{"TRUNCATE TABLE aside"}
+	default:
+		return []string{"DROP TABLE IF EXISTS aside"}
+	}
+}
