@@ -5,7 +5,7 @@ SHELL := /bin/bash
 COMPONENTS := engine operator/localcluster operator chaos/ledger chaos/demo benchmarks dashboards
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
-.PHONY: help demo demo-down test test-cluster lint fmt engine operator build sanitizers killloop clean
+.PHONY: help demo demo-down test test-cluster lint fmt engine operator build sanitizers killloop bench-engine bench-commit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,7 +38,13 @@ sanitizers: ## the engine's tests under address+undefined and thread sanitizers
 	@.ci/steps asan engine && .ci/steps tsan engine
 
 killloop: engine ## ROUNDS=20 rounds of kill -9 under load, judged by the ledger
-	@$(MAKE) --no-print-directory -C chaos killloop ROUNDS=$(or $(ROUNDS),20)
+	@$(MAKE) --no-print-directory -C chaos killloop ROUNDS=$(or $(ROUNDS),20) DURABILITY=$(DURABILITY)
+
+bench-engine: engine ## commitd beside MariaDB: durable and relaxed, on this disk and on slower ones (half an hour)
+	@$(MAKE) --no-print-directory -C benchmarks bench-engine
+
+bench-commit: engine ## throughput of the commit path at 1 to 64 clients, plotted; where the time of one commit goes
+	@$(MAKE) --no-print-directory -C benchmarks bench-commit
 
 clean: demo-down ## removes build/
 	rm -rf build
