@@ -23,6 +23,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := newCommand().ExecuteContext(ctx)
 	stop()
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("stopped by a signal before all rounds were done")
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "killloop:", err)
 		os.Exit(1)
@@ -61,7 +64,7 @@ func newCommand() *cobra.Command {
 	flags.DurationVar(&o.config.MinLoad, "min-load", 200*time.Millisecond, "load before the kill, at least")
 	flags.DurationVar(&o.config.MaxLoad, "max-load", 2*time.Second, "load before the kill, at most")
 	flags.DurationVar(&o.config.AfterLoad, "after-load", 300*time.Millisecond, "load after the recovery")
-	flags.BoolVar(&o.config.Disturb, "disturb", true, "DDL and log rotations beside the load")
+	flags.BoolVar(&o.config.Disturb, "disturb", true, "DDL, checkpoints, log rotations and purges beside the load")
 	flags.DurationVar(&o.config.Patience, "patience", time.Minute, "give up when the server does not answer for this long")
 	flags.StringVar(&o.config.Dir, "dir", "", "where data, log and journal go (default: a temporary directory, removed when all rounds pass)")
 	flags.BoolVar(&o.keep, "keep", false, "keep the temporary directory")

@@ -13,8 +13,11 @@ import (
 // How long the disturber rests between two statements, at most.
 const disturbEvery = 60 * time.Millisecond
 
-// disturb runs what meets a kill less often than commits do: new log files, and DDL on a table of its own. What it gets back does not matter; the
-// ledger beside it does, and that the server starts again. A table may be left by a kill, so every statement copes with both.
+// How many kinds of disturbance there are. Each round begins with another one: short rounds do not get through all.
+const disturbances = 6
+
+// disturb runs what meets a kill less often than commits do: checkpoints, new log files, purges, and DDL on a table of its own. What it gets back does
+// not matter; the ledger beside it does, and that the server starts again. A table may be left by a kill, so every statement copes with both.
 func disturb(ctx context.Context, dsn string) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -27,7 +30,7 @@ func disturb(ctx context.Context, dsn string) {
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	for number := 0; ctx.Err() == nil; number++ {
+	for number := rand.N(disturbances); ctx.Err() == nil; number++ {
 		for _, statement := range disturbance(number) {
 			statementCtx, cancel := context.WithTimeout(ctx, statementTimeout)
 			_, _ = db.ExecContext(statementCtx, statement)
@@ -38,7 +41,7 @@ func disturb(ctx context.Context, dsn string) {
 }
 
 func disturbance(number int) []string {
-	switch number % 5 {
+	switch number % disturbances {
 	case 0:
 		return []string{
 			"CREATE TABLE IF NOT EXISTS aside (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(40))",
@@ -52,7 +55,10 @@ func disturbance(number int) []string {
 	case 2:
 		return []string{"FLUSH BINARY LOGS"}
 	case 3:
-		return []string{"TRUNCATE TABLE aside"}
+		// Rounds are too short for a flush of the storage engine by itself: no kill would meet one, and every start would replay all rounds before it.
+		return []string{"TRUNCATE TABLE aside", "FLUSH ENGINE LOGS"}
+	case 4:
+		return []string{"PURGE BINARY LOGS BEFORE NOW()"}
 	default:
 		return []string{"DROP TABLE IF EXISTS aside"}
 	}

@@ -31,7 +31,7 @@ type Config struct {
 	AfterLoad time.Duration
 	// Patience bounds every wait for the server.
 	Patience time.Duration
-	// Disturb runs DDL and log rotations beside the load.
+	// Disturb runs DDL, checkpoints, log rotations and purges beside the load.
 	Disturb bool
 }
 
@@ -79,6 +79,9 @@ func Run(ctx context.Context, config Config, report func(Round), log *slog.Logge
 	}()
 	for number := 1; number <= config.Rounds && ctx.Err() == nil; number++ {
 		round, err := loop.round(ctx, number)
+		if ctx.Err() != nil { // stopped from outside: whatever the round says is not about the server
+			return ctx.Err()
+		}
 		if err != nil {
 			return fmt.Errorf("round %d: %w (server log: %s)", number, err, server.LogFile())
 		}
@@ -160,8 +163,8 @@ func (l *Loop) loadAndKill(ctx context.Context, number int) (err error) {
 
 // awaitAcknowledgement waits for a commit that was acknowledged after the moment.
 func (l *Loop) awaitAcknowledgement(ctx context.Context, after time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, l.config.Patience)
-	defer cancel()
+	patience := time.NewTimer(l.config.Patience)
+	defer patience.Stop()
 	for {
 		var last time.Time
 		l.journal.View(func(s *journal.State) { last = s.Timeline.LastOK() })
@@ -172,6 +175,8 @@ func (l *Loop) awaitAcknowledgement(ctx context.Context, after time.Time) error 
 		case <-l.server.Exited():
 			return fmt.Errorf("the server ended by itself")
 		case <-ctx.Done():
+			return ctx.Err()
+		case <-patience.C:
 			return fmt.Errorf("nothing was acknowledged for %s", l.config.Patience)
 		case <-time.After(pollEvery):
 		}
