@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """How fast start-up rolls the storage engine forward: builds log tails of given lengths, kills the server, starts it
-again on each and prints rows per second, peak memory and start-up time.
+again on each and prints rows per second, start-up time, the processor time of the whole start and peak memory.
 
     engine/bench/replay.py                                    # 1,000,000 rows, 100 per transaction
     engine/bench/replay.py --rows 250000 500000 1000000 --plot build/bench/replay.png
@@ -18,7 +18,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "test"))
 from commitd_process import Commitd  # noqa: E402
 
 # Nothing may reach the engine's files while the tail is built, or it would be shorter than asked for.
-BUILD_FLAGS = ["--sync-binlog=0", f"--commitd-write-buffer-size={16 << 30}"]
+BUILD_FLAGS = ["--sync-binlog=0", f"--commitd-write-buffer-size={16 << 30}", "--commitd-checkpoint-bytes=0",
+               "--commitd-checkpoint-seconds=0"]
 ROW = "some text of a usual length"
 
 
@@ -30,6 +31,11 @@ def build_tail(server, rows, per_transaction):
             end = min(start + per_transaction, rows)
             values = ",".join(f"({i},{i % 97},'{ROW}')" for i in range(start, end))
             cursor.execute("INSERT INTO bench.t VALUES " + values)
+
+
+def cpu_seconds(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def status_field(process, field):
@@ -48,13 +54,14 @@ def measure(rows, per_transaction, keep):
         begin = time.monotonic()
         server.start()
         startup = time.monotonic() - begin
+        cpu = cpu_seconds(server.process)
         peak = status_field(server.process, "VmHWM")
         seconds = server.metric("commitd_recovery_seconds")
         found = server.query("SELECT COUNT(*) FROM bench.t")[0][0]
         replayed = re.findall(r"transactions=(\d+) rows=(\d+)", server.log_text())[-1]
     if found != rows or int(replayed[1]) < rows:
         raise SystemExit(f"{found} rows after replay of {replayed[1]}: {rows} expected")
-    return {"rows": rows, "tail": tail, "startup": startup, "seconds": seconds, "peak": peak}
+    return {"rows": rows, "tail": tail, "startup": startup, "seconds": seconds, "peak": peak, "cpu": cpu}
 
 
 def plot(results, path):
@@ -78,13 +85,13 @@ def main():
     parser.add_argument("--flag", action="append", default=[], help="of the server that replays")
     parser.add_argument("--plot", help="file for a plot of start-up time against tail length")
     options = parser.parse_args()
-    print(f"{'rows':>10} {'tail MiB':>9} {'replay s':>9} {'rows/s':>9} {'start-up s':>10} {'peak RSS MiB':>12}")
+    print(f"{'rows':>10} {'tail MiB':>9} {'replay s':>9} {'rows/s':>9} {'start-up s':>10} {'CPU us/row':>10} {'peak RSS MiB':>12}")
     results = []
     for rows in options.rows:
         r = measure(rows, options.rows_per_transaction, options.flag)
         results.append(r)
         print(f"{r['rows']:>10} {r['tail'] / 2**20:>9.0f} {r['seconds']:>9.2f} {r['rows'] / r['seconds']:>9.0f} "
-              f"{r['startup']:>10.2f} {r['peak'] / 2**20:>12.0f}", flush=True)
+              f"{r['startup']:>10.2f} {r['cpu'] / r['rows'] * 1e6:>10.2f} {r['peak'] / 2**20:>12.0f}", flush=True)
     if options.plot:
         plot(results, options.plot)
 

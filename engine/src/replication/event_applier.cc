@@ -9,6 +9,7 @@
 #include "observe/metrics.h"
 #include "sql/server_context.h"
 #include "storage/record/key_codec.h"
+#include "storage/record/key_columns.h"
 #include "storage/record/partial_image.h"
 #include "storage/record/row_image.h"
 #include "txn/transaction.h"
@@ -48,6 +49,11 @@ class TransactionReplay {
   binlog::EventApplier::Outcome outcome;
 
  private:
+  struct Mapped {
+    TablePtr table;
+    KeyColumns keys;
+  };
+
   Status apply(const EventView& event) {
     switch (event.header.type) {
       case EventType::Query:
@@ -102,7 +108,8 @@ class TransactionReplay {
                         event.header.end_position, map->types.size(), map->db, map->table,
                         table->columns.size());
     }
-    tables_[map->table_id] = std::move(table);
+    KeyColumns keys(*table);
+    tables_.insert_or_assign(map->table_id, Mapped{std::move(table), std::move(keys)});
     return {};
   }
 
@@ -143,7 +150,7 @@ class TransactionReplay {
       return make_error(er::kErrorOnRead, "Row event before position {} has no table map in front",
                         event.header.end_position);
     }
-    const TableDef& table = *found->second;
+    const TableDef& table = *found->second.table;
     if (rows->columns != table.columns.size()) {
       return make_error(er::kErrorOnRead, "Row event before position {} has {} columns for table '{}.{}'",
                         event.header.end_position, rows->columns, table.db, table.name);
@@ -155,13 +162,15 @@ class TransactionReplay {
     if (!whole && !alone_) return {};
     std::string_view rest = rows->rows;
     while (!rest.empty())
-      COMMITD_RETURN_IF_ERROR(whole ? apply_row(*rows, table, rest) : apply_partial_row(*rows, table, rest));
+      COMMITD_RETURN_IF_ERROR(whole ? apply_row(*rows, found->second, rest)
+                                    : apply_partial_row(*rows, table, rest));
     return {};
   }
 
-  Status apply_row(const binlog::RowsEvent& rows, const TableDef& table, std::string_view& rest) {
+  Status apply_row(const binlog::RowsEvent& rows, const Mapped& mapped, std::string_view& rest) {
+    const TableDef& table = *mapped.table;
     std::string_view image;
-    COMMITD_RETURN_IF_ERROR(take_row(table, rest, row_, image));
+    COMMITD_RETURN_IF_ERROR(take_row(mapped, rest, row_, image));
     if (rows.type == EventType::WriteRows) {
       insert(table, row_, image);
       return {};
@@ -172,7 +181,7 @@ class TransactionReplay {
       txn::erase_row(writes_, table, row_, row_id);
       return {};
     }
-    COMMITD_RETURN_IF_ERROR(take_row(table, rest, changed_, image));
+    COMMITD_RETURN_IF_ERROR(take_row(mapped, rest, changed_, image));
     txn::replace_row(writes_, table, row_, changed_, image, row_id);
     return {};
   }
@@ -273,8 +282,8 @@ class TransactionReplay {
     return read_stored_(key, stored);
   }
 
-  Status take_row(const TableDef& table, std::string_view& rest, Row& row, std::string_view& image) {
-    auto length = decode_leading_row(table, rest, row);
+  Status take_row(const Mapped& mapped, std::string_view& rest, Row& row, std::string_view& image) {
+    auto length = mapped.keys.decode_leading(*mapped.table, rest, row);
     if (!length) return std::move(length).error();
     image = rest.substr(0, *length);
     rest.remove_prefix(*length);
@@ -299,8 +308,8 @@ class TransactionReplay {
   const EventApplier::StoredReader& read_stored_;
   const bool alone_;
   WriteSet& writes_;
-  std::map<uint64_t, TablePtr> tables_;  // by the id that the transaction's table maps give
-  Row row_, changed_;                    // their memory is used from row to row
+  std::map<uint64_t, Mapped> tables_;  // by the id that the transaction's table maps give
+  Row row_, changed_;                  // columns of keys; their memory is used from row to row
   std::vector<uint64_t> row_ids_;
   size_t next_row_id_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "server/options.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -48,20 +49,30 @@ TEST(Options, RequireBootstrapImpliesRequireRole) {
   EXPECT_TRUE(options->require_role);
 }
 
-TEST(Options, OptionFileGroupsOfOthersAreLeftAlone) {
-  std::string path = testing::TempDir() + "options_test.cnf";
-  std::ofstream(path)
-      << "[client]\nport=1\n[mysqld]\n# comment\nport = 3310\nskip-name-resolve\n[mysqldump]\nquick\n";
+class OptionFiles : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(directory_); }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string path_of(const std::string& name) const { return directory_ / name; }
+  std::string file_with(const std::string& name, const std::string& text) const {
+    std::ofstream(path_of(name)) << text;
+    return path_of(name);
+  }
+
+  // The process id: other runs of this program may be under way. At most one test of a process is.
+  const std::filesystem::path directory_ =
+      std::filesystem::path(testing::TempDir()) / ("options_test." + std::to_string(getpid()));
+};
+
+TEST_F(OptionFiles, GroupsOfOthersAreLeftAlone) {
+  std::string path = file_with(
+      "groups.cnf",
+      "[client]\nport=1\n[mysqld]\n# comment\nport = 3310\nskip-name-resolve\n[mysqldump]\nquick\n");
   auto options = parse({"--defaults-file=" + path, "--server-id=3"});
   ASSERT_TRUE(options.ok()) << options.error().message;
   EXPECT_EQ(options->port, 3310);
   EXPECT_EQ(options->variables.size(), 1u);
-}
-
-std::string file_with(const std::string& name, const std::string& text) {
-  std::string path = testing::TempDir() + name;
-  std::ofstream(path) << text;
-  return path;
 }
 
 TEST(Options, SkipDisableEnableAndLooseAreAsInMySql) {
@@ -74,8 +85,8 @@ TEST(Options, SkipDisableEnableAndLooseAreAsInMySql) {
             (Variables{{"log-bin", "OFF"}, {"read-only", "ON"}, {"no-such-thing", "3", true}}));
 }
 
-TEST(Options, FilesIncludeOthersRelativeToThemselves) {
-  std::filesystem::create_directories(testing::TempDir() + "conf.d");
+TEST_F(OptionFiles, IncludeOthersRelativeToThemselves) {
+  std::filesystem::create_directory(path_of("conf.d"));
   file_with("conf.d/20.cnf", "[server]\nserver-id=20\n");
   file_with("conf.d/10.cnf", "[server]\nserver-id=10\nport=1010\n");
   file_with("conf.d/30.ignored", "[server]\nserver-id=30\n");
@@ -93,8 +104,8 @@ TEST(Options, FilesIncludeOthersRelativeToThemselves) {
   EXPECT_EQ(without->port, 3306);
 }
 
-TEST(Options, ABrokenFileIsNamedWithItsLine) {
-  std::string loop = testing::TempDir() + "loop.cnf";
+TEST_F(OptionFiles, ABrokenOneIsNamedWithItsLine) {
+  std::string loop = path_of("loop.cnf");
   file_with("loop.cnf", "!include " + loop + "\n");
   for (const std::string& path :
        {file_with("bad1.cnf", "[mysqld]\n\nport=many\n"), file_with("bad2.cnf", "[mysqld\n"),
@@ -108,7 +119,7 @@ TEST(Options, ABrokenFileIsNamedWithItsLine) {
   EXPECT_NE(missing.error().message.find("/nowhere/at/all"), std::string::npos);
 }
 
-TEST(Options, ValuesInFilesMayBeQuotedAndEscaped) {
+TEST_F(OptionFiles, ValuesMayBeQuotedAndEscaped) {
   auto options = parse({"--defaults-file=" + file_with("quoted.cnf",
                                                        "[mysqld]\nsocket='/x#y'\n"
                                                        "datadir = a\\sb # comment\n"
@@ -119,9 +130,8 @@ TEST(Options, ValuesInFilesMayBeQuotedAndEscaped) {
   EXPECT_EQ(options->block_cache_size, 1ull << 40);
 }
 
-TEST(Options, PasswordFilesLoseTheirLineEnd) {
-  std::string path = testing::TempDir() + "options_test.password";
-  std::ofstream(path) << "se cret\n";
+TEST_F(OptionFiles, PasswordsLoseTheirLineEnd) {
+  std::string path = file_with("password", "se cret\n");
   auto options = parse({"--operator-password-file=" + path});
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(options->operator_password, "se cret");

@@ -21,8 +21,10 @@ void WriteSet::erase(std::string key, RowId row_id, uint64_t table_id) {
 void WriteSet::set(std::string key, Entry entry) {
   byte_size_ += entry_size(key, entry);
   if (!keeps_undo_) {
-    auto [at, inserted] = entries_.try_emplace(std::move(key));
-    if (!inserted) byte_size_ -= entry_size(at->first, at->second);
+    const size_t before = entries_.size();
+    // Rows mostly come in the order of their keys: then there is nothing to search for.
+    const auto at = entries_.try_emplace(entries_.end(), std::move(key));
+    if (entries_.size() == before) byte_size_ -= entry_size(at->first, at->second);
     at->second = std::move(entry);
     return;
   }

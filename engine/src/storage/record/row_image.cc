@@ -2,48 +2,15 @@
 
 #include <algorithm>
 
-#include "base/error_codes.h"
 #include "storage/record/column_format.h"
+#include "storage/record/image_walk.h"
 
 namespace commitd {
 
 namespace {
 
-size_t bitmap_size(size_t columns) {
-  return (columns + 7) / 8;
-}
-
-bool is_null_bit_set(std::string_view bitmap, size_t column) {
-  return (static_cast<uint8_t>(bitmap[column / 8]) >> (column % 8) & 1) != 0;
-}
-
 void set_null_bit(char* bitmap, size_t column) {
   bitmap[column / 8] = static_cast<char>(bitmap[column / 8] | 1 << (column % 8));
-}
-
-Error damaged(const TableDef& table) {
-  return make_error(er::kErrorOnRead,
-                    "A row image of table '{}.{}' is damaged or does not fit the table's definition",
-                    table.db, table.name);
-}
-
-// Calls visit(column, field) for each of the first `columns` columns; field is nullopt for NULL. The image's
-// length.
-template <class Visit>
-Result<size_t> walk(const TableDef& table, size_t columns, std::string_view bytes, Visit&& visit) {
-  size_t at = bitmap_size(columns);
-  if (bytes.size() < at) return damaged(table);
-  for (size_t i = 0; i < columns; ++i) {
-    if (is_null_bit_set(bytes, i)) {
-      visit(i, std::optional<std::string_view>{});
-      continue;
-    }
-    const auto size = field_size(table.columns[i], bytes.substr(at));
-    if (!size) return damaged(table);
-    visit(i, std::optional(bytes.substr(at, *size)));
-    at += *size;
-  }
-  return at;
 }
 
 size_t columns_in_version(const TableDef& table, uint32_t version) {
@@ -70,9 +37,9 @@ bool take_version(std::string_view& bytes, uint32_t& version) {
 
 // An image that has only the first `columns` columns, with the others filled in.
 void widen_image(const TableDef& table, size_t columns, std::string_view image, std::string& out) {
-  out.assign(image.substr(0, bitmap_size(columns)));
-  out.resize(bitmap_size(table.columns.size()), '\0');
-  out.append(image.substr(bitmap_size(columns)));
+  out.assign(image.substr(0, row_image::bitmap_size(columns)));
+  out.resize(row_image::bitmap_size(table.columns.size()), '\0');
+  out.append(image.substr(row_image::bitmap_size(columns)));
   for (size_t i = columns; i < table.columns.size(); ++i) {
     const ColumnDef& column = table.columns[i];
     if (column.fill_value.is_null()) {
@@ -87,7 +54,7 @@ void widen_image(const TableDef& table, size_t columns, std::string_view image, 
 
 void encode_row_image(const TableDef& table, std::span<const Value> row, std::string& out) {
   const size_t start = out.size();
-  out.resize(start + bitmap_size(row.size()), '\0');
+  out.resize(start + row_image::bitmap_size(row.size()), '\0');
   for (size_t i = 0; i < row.size(); ++i) {
     if (row[i].is_null()) {
       set_null_bit(out.data() + start, i);
@@ -98,14 +65,16 @@ void encode_row_image(const TableDef& table, std::span<const Value> row, std::st
 }
 
 Result<size_t> row_image_length(const TableDef& table, std::string_view bytes) {
-  return walk(table, table.columns.size(), bytes, [](size_t, const std::optional<std::string_view>&) {});
+  return row_image::walk(table, table.columns.size(), bytes,
+                         [](size_t, const std::optional<std::string_view>&) {});
 }
 
 Result<size_t> decode_leading_row(const TableDef& table, std::string_view bytes, Row& row) {
   row.resize(table.columns.size());
-  return walk(table, row.size(), bytes, [&](size_t i, const std::optional<std::string_view>& field) {
-    row[i] = field ? load_field(table.columns[i], *field) : Value();
-  });
+  return row_image::walk(table, row.size(), bytes,
+                         [&](size_t i, const std::optional<std::string_view>& field) {
+                           row[i] = field ? load_field(table.columns[i], *field) : Value();
+                         });
 }
 
 Result<Row> decode_row_image(const TableDef& table, std::string_view image) {
@@ -126,11 +95,11 @@ std::string stored_row(const TableDef& table, std::string_view image) {
 Result<std::string_view> image_of_stored_row(const TableDef& table, std::string_view stored,
                                              std::string& scratch) {
   uint32_t version = 0;
-  if (!take_version(stored, version)) return damaged(table);
+  if (!take_version(stored, version)) return row_image::damaged(table);
   if (version == table.version) return stored;
   const size_t columns = columns_in_version(table, version);
   if (columns == table.columns.size()) return stored;
-  if (stored.size() < bitmap_size(columns)) return damaged(table);
+  if (stored.size() < row_image::bitmap_size(columns)) return row_image::damaged(table);
   widen_image(table, columns, stored, scratch);
   return std::string_view(scratch);
 }

@@ -64,24 +64,33 @@ void expect_exact_prefix(Engine& engine) {
   }
 }
 
+void expect_exit_code_0(pid_t child) {
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      << "the checking child ended with wait status " << status;
+}
+
 // RocksDB's threads do not survive a fork, so this process never opens it: writing and checking are done by
 // children. The result is the commit point found, 0 when the check failed.
 uint64_t check_in_child(const std::string& directory) {
   int found[2];
   EXPECT_EQ(pipe(found), 0);
   const pid_t child = fork();
+  EXPECT_GE(child, 0);
   if (child == 0) {
     const auto engine = open_at(directory);
     EXPECT_NE(engine, nullptr);
     if (engine != nullptr) expect_exact_prefix(*engine);
-    const uint64_t last = ::testing::Test::HasFailure() ? 0 : engine->replay_position().position.offset;
-    _exit(write(found[1], &last, sizeof last) == sizeof last ? 0 : 1);
+    const bool failed = ::testing::Test::HasFailure();
+    const uint64_t last = failed ? 0 : engine->replay_position().position.offset;
+    _exit(write(found[1], &last, sizeof last) == sizeof last && !failed ? 0 : 1);
   }
   close(found[1]);
   uint64_t last = 0;
   EXPECT_EQ(read(found[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
   close(found[0]);
-  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  expect_exit_code_0(child);
   return last;
 }
 
