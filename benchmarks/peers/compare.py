@@ -5,6 +5,7 @@
     compare.py oltp_point_select connect --relaxed --clients 16,100     sync_binlog=0, flush_log_at_trx_commit=2
     compare.py slap-write --disk +1                                     1 ms added to every sync of both servers; 150/s: so many syncs a second
     compare.py slap-write --server commitd --server xa=commitd,--commitd_durability=xa --clients 1,2,4,8,16,32,64
+    compare.py oltp_point_select connect --relaxed --server commitd --server mariadb --server ceiling   what no server can exceed
     compare.py --memory 1000                                            peak memory with so many connections
 
 Every run adds to OUT/results.json and writes OUT/report.md and a plot for each load that was measured at several numbers of clients.

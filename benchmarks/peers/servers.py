@@ -135,4 +135,22 @@ class MariaDb(Server):
         return {"groups": status["binlog_group_commits"], "logged_bytes": status["binlog_bytes_written"] + status["innodb_os_log_written"]}
 
 
-KINDS = {"commitd": Commitd, "mariadb": MariaDb}
+class Ceiling(Server):
+    """No server at all: fixed answers (engine/bench/protocol_ceiling.cc), to see what the clients and the kernel leave to a server."""
+
+    BUILD = ROOT / "build" / "engine" / "release"
+
+    def prepare(self):
+        subprocess.run(["cmake", "--build", str(self.BUILD), "--target", "protocol_ceiling"], check=True, stdout=self.log, stderr=self.log)
+
+    def command(self):
+        return [str(self.BUILD / "bench" / "protocol_ceiling"), self.socket, *self.options]
+
+    def version(self):
+        return "fixed answers"
+
+    def own_counts(self):
+        return {"groups": 0, "logged_bytes": 0}
+
+
+KINDS = {"commitd": Commitd, "mariadb": MariaDb, "ceiling": Ceiling}

@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""What one statement costs the server, in counts that do not depend on how busy the machine is: instructions (callgrind), system calls (strace).
+
+    statement_cost.py [--events 2000] [STATEMENT …]
+
+Each load runs a fixed number of sysbench's events on one connection. COMMITD names another binary than build/bin/commitd.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "test"))
+
+from commitd_process import Commitd  # noqa: E402
+
+NONE = {"point-selects": 0, "simple-ranges": 0, "sum-ranges": 0, "order-ranges": 0, "distinct-ranges": 0, "skip-trx": "on"}
+LOADS = {  # sysbench's test and its options
+    "point select": ("oltp_point_select", {}),
+    "range of 100": ("oltp_read_only", NONE | {"simple-ranges": 1}),
+    "SUM over 100": ("oltp_read_only", NONE | {"sum-ranges": 1}),
+    "100 sorted": ("oltp_read_only", NONE | {"order-ranges": 1}),
+    "100 distinct": ("oltp_read_only", NONE | {"distinct-ranges": 1}),
+    "update by key": ("oltp_update_index", {}),
+    "oltp_read_write": ("oltp_read_write", {}),
+}
+CONNECT = "connect, query, disconnect"
+TABLE_ROWS = 10000
+
+
+def sysbench(server, test, options, *action):
+    command = ["sysbench", test, "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root", "--tables=1",
+               f"--table-size={TABLE_ROWS}", "--rand-seed=1", *(f"--{name}={value}" for name, value in options.items()), *action]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def run(server, load, events):
+    if load == CONNECT:
+        subprocess.run(["mysqlslap", "--no-defaults", f"--socket={server.socket}", "--user=root", "--query=SELECT 1", "--detach=1",
+                        "--create-schema=sbtest", "--no-drop", "-i", "1", "-c", "1", f"--number-of-queries={events}"], check=True, stdout=subprocess.DEVNULL)
+    else:
+        sysbench(server, *LOADS[load], f"--events={events}", "--time=0", "--threads=1", "run")
+
+
+def prepare(server):
+    subprocess.run(["mariadb", "--no-defaults", f"--socket={server.socket}", "-uroot", "-e", "CREATE DATABASE sbtest"], check=True)
+    sysbench(server, "oltp_read_write", {}, "prepare")
+
+
+def executed(out):
+    """Instructions by function of the newest dump of callgrind, and their sum."""
+    newest = max(out.parent.glob(out.name + ".*"), key=lambda path: path.stat().st_mtime)
+    return int(re.search(r"^(?:summary|totals): (\d+)", newest.read_text(), re.M).group(1))
+
+
+def callgrind_control(*arguments):
+    subprocess.run(["callgrind_control", *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def instructions(load, events, out):
+    wrapper = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
+    with Commitd("--sync_binlog=0", wrapper=wrapper) as server:
+        prepare(server)
+        run(server, load, events // 10)  # statics, caches
+        pid = str(server.process.pid)
+        callgrind_control("-i", "on", pid)
+        run(server, load, events)
+        callgrind_control("-d", pid)
+        time.sleep(1)
+    return executed(out) / events
+
+
+def system_calls(load, events, out):
+    with Commitd("--sync_binlog=0") as server:
+        prepare(server)
+        run(server, load, events // 10)
+        tracer = subprocess.Popen(["strace", "-f", "-c", "-qq", "-o", str(out), "-p", str(server.process.pid)], stderr=subprocess.DEVNULL)
+        time.sleep(1)
+        run(server, load, events)
+        tracer.terminate()
+        tracer.wait()
+    counted = collections.Counter()
+    for line in out.read_text().splitlines():
+        fields = line.split()
+        if len(fields) >= 5 and fields[3].isdigit() and fields[-1] != "total":
+            counted[fields[-1]] += int(fields[3])
+    return {name: count / events for name, count in counted.most_common() if count * 50 > events}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("loads", nargs="*", metavar="STATEMENT", help=", ".join([*LOADS, CONNECT]))
+    parser.add_argument("--events", type=int, default=2000)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2] / "build" / "statement_cost",
+                        help="where callgrind's profiles are left")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    print("| statement | instructions | system calls |\n|---|---:|---|")
+    for load in options.loads or [*LOADS, CONNECT]:
+        name = re.sub(r"\W+", "-", load)
+        events = max(100, options.events // (20 if load == "oltp_read_write" else 1))
+        calls = system_calls(load, events, options.out / f"{name}.strace")
+        told = ", ".join(f"{call} {count:.2f}" for call, count in calls.items())
+        print(f"| {load} | {instructions(load, events, options.out / f'{name}.callgrind'):.0f} | {told} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
