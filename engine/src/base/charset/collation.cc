@@ -32,6 +32,18 @@ constexpr std::array<Collation, 11> kCollations = {{
     {309, "utf8mb4_0900_bin", Charset::Utf8mb4, Order::CodePoint, false},
 }};
 
+// Asked for with every text that is read or compared.
+constexpr auto kCharsetsByNumber = [] {
+  std::array<const CharsetInfo*, kCharsets.size()> charsets{};
+  for (const CharsetInfo& info : kCharsets) charsets[static_cast<size_t>(info.charset)] = &info;
+  return charsets;
+}();
+constexpr auto kCollationsById = [] {
+  std::array<const Collation*, kCollations.back().id + 1> collations{};
+  for (const Collation& collation : kCollations) collations[collation.id] = &collation;
+  return collations;
+}();
+
 bool same_name(std::string_view left, std::string_view right) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
@@ -48,8 +60,7 @@ std::span<const Collation> all_collations() {
 }
 
 const CharsetInfo& charset_info(Charset charset) {
-  return *std::find_if(kCharsets.begin(), kCharsets.end(),
-                       [&](const CharsetInfo& info) { return info.charset == charset; });
+  return *kCharsetsByNumber[static_cast<size_t>(charset)];
 }
 
 const CharsetInfo* find_charset(std::string_view name) {
@@ -68,10 +79,7 @@ const Collation* find_collation(std::string_view name) {
 }
 
 const Collation* find_collation(uint16_t id) {
-  for (const Collation& collation : kCollations) {
-    if (collation.id == id) return &collation;
-  }
-  return nullptr;
+  return id < kCollationsById.size() ? kCollationsById[id] : nullptr;
 }
 
 const Collation& collation_or_binary(uint16_t id) {

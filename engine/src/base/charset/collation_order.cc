@@ -47,14 +47,54 @@ uint32_t general_ci_weight(char32_t character) {
                       : kGeneralCiWeights[page * 256u + (character & 0xFF)];
 }
 
-uint32_t next_weight(const Collation& collation, std::string_view& text) {
-  return weight(collation, take_character(text));
+// Most text is ASCII, whose characters need no decoding and weigh less than 128 in every order.
+using AsciiWeights = std::array<uint8_t, 0x80>;
+
+template <class Weight>
+constexpr AsciiWeights ascii_weights(Weight weight_of) {
+  AsciiWeights weights{};
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(weight_of(i));
+  return weights;
+}
+constexpr AsciiWeights kAsciiCodePoints = ascii_weights([](size_t i) { return i; });
+constexpr AsciiWeights kAsciiGeneralCi = ascii_weights([](size_t i) { return kGeneralCiWeights[i]; });
+constexpr AsciiWeights kAsciiSwedish = ascii_weights([](size_t i) { return kSwedishWeights[i]; });
+
+const AsciiWeights& ascii_weights(Order order) {
+  switch (order) {
+    case Order::GeneralCi:
+      return kAsciiGeneralCi;
+    case Order::SwedishCi:
+      return kAsciiSwedish;
+    default:
+      return kAsciiCodePoints;
+  }
 }
 
+// The weights of a text, one after the other.
+class Weights {
+ public:
+  Weights(const Collation& collation, std::string_view text)
+      : collation_(collation), ascii_(ascii_weights(collation.order)), text_(text) {}
+
+  bool at_end() const { return text_.empty(); }
+  uint32_t next() {
+    const auto byte = static_cast<uint8_t>(text_.front());
+    if (byte >= 0x80) return weight(collation_, take_character(text_));
+    text_.remove_prefix(1);
+    return ascii_[byte];
+  }
+
+ private:
+  const Collation& collation_;
+  const AsciiWeights& ascii_;
+  std::string_view text_;
+};
+
 // What is left of the longer string, compared with spaces.
-int compare_with_spaces(const Collation& collation, std::string_view rest) {
-  while (!rest.empty()) {
-    const uint32_t w = next_weight(collation, rest);
+int compare_with_spaces(Weights& rest) {
+  while (!rest.at_end()) {
+    const uint32_t w = rest.next();
     if (w != kSpace) return w < kSpace ? -1 : 1;
   }
   return 0;
@@ -75,33 +115,61 @@ void append_binary_key(std::string_view bytes, std::string& out) {
 constexpr size_t kPaddedWidth = 2;
 constexpr size_t kUnpaddedWidth = 3;
 
-void append_weight(std::string& out, uint32_t value, size_t width) {
-  append_big_endian(out, value, width);
-}
+// Gathers a key's numbers, so that not each of them is appended by itself.
+class KeyWriter {
+ public:
+  explicit KeyWriter(std::string& out) : out_(out) {}
+  ~KeyWriter() { flush(); }
+  KeyWriter(const KeyWriter&) = delete;
+
+  void append(uint32_t value, size_t width) {
+    if (used_ + width > gathered_.size()) flush();
+    store_be(gathered_.data() + used_, value, width);
+    used_ += width;
+  }
+
+ private:
+  void flush() {
+    out_.append(gathered_.data(), used_);
+    used_ = 0;
+  }
+
+  std::string& out_;
+  std::array<char, 512> gathered_;
+  size_t used_ = 0;
+};
 
 // PAD SPACE: the end of a string equals any number of spaces. Each run of spaces is written as one space and
 // how it compares with the endless run: smaller ones (a character below space follows) first, the end of the
 // string between, larger ones last. Every key thus ends in a space and kEndOfText.
 constexpr uint32_t kEndOfText = 0x80000000;
 
-void append_padded_key(const Collation& collation, std::string_view text, std::string& out, size_t width) {
+template <size_t kWidth>
+void append_padded_key(const Collation& collation, std::string_view text, std::string& out) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  KeyWriter key(out);
   uint32_t spaces = 0;
-  while (!text.empty()) {
-    const uint32_t w = next_weight(collation, text);
+  for (Weights weights(collation, text); !weights.at_end();) {
+    const uint32_t w = weights.next();
     if (w == kSpace) {
       ++spaces;
       continue;
     }
     if (spaces > 0) {
-      append_weight(out, kSpace, width);
-      append_weight(out, w < kSpace ? spaces : ~spaces, 4);
+      key.append(kSpace, kWidth);
+      key.append(w < kSpace ? spaces : ~spaces, 4);
       spaces = 0;
     }
-    append_weight(out, w, width);
+    key.append(w, kWidth);
   }
-  append_weight(out, kSpace, width);
-  append_weight(out, kEndOfText, 4);
+  key.append(kSpace, kWidth);
+  key.append(kEndOfText, 4);
+}
+
+void append_unpadded_key(const Collation& collation, std::string_view text, std::string& out) {
+  KeyWriter key(out);
+  for (Weights weights(collation, text); !weights.at_end();) key.append(weights.next() + 1, kUnpaddedWidth);
+  key.append(0, kUnpaddedWidth);
 }
 
 }  // namespace
@@ -124,23 +192,21 @@ uint32_t weight(const Collation& collation, char32_t character) {
 
 int compare(const Collation& collation, std::string_view left, std::string_view right) {
   if (collation.order == Order::Bytes) return left.compare(right);
-  while (!left.empty() && !right.empty()) {
-    const uint32_t l = next_weight(collation, left), r = next_weight(collation, right);
+  Weights lefts(collation, left), rights(collation, right);
+  while (!lefts.at_end() && !rights.at_end()) {
+    const uint32_t l = lefts.next(), r = rights.next();
     if (l != r) return l < r ? -1 : 1;
   }
-  if (left.empty() && right.empty()) return 0;
-  if (!collation.pad_space) return left.empty() ? -1 : 1;
-  return left.empty() ? -compare_with_spaces(collation, right) : compare_with_spaces(collation, left);
+  if (lefts.at_end() && rights.at_end()) return 0;
+  if (!collation.pad_space) return lefts.at_end() ? -1 : 1;
+  return lefts.at_end() ? -compare_with_spaces(rights) : compare_with_spaces(lefts);
 }
 
 void append_sort_key(const Collation& collation, std::string_view text, std::string& out) {
   if (collation.order == Order::Bytes) return append_binary_key(text, out);
-  if (collation.pad_space) {
-    return append_padded_key(collation, text, out,
-                             collation.order == Order::CodePoint ? kUnpaddedWidth : kPaddedWidth);
-  }
-  while (!text.empty()) append_weight(out, next_weight(collation, text) + 1, kUnpaddedWidth);
-  append_weight(out, 0, kUnpaddedWidth);
+  if (!collation.pad_space) return append_unpadded_key(collation, text, out);
+  if (collation.order == Order::CodePoint) return append_padded_key<kUnpaddedWidth>(collation, text, out);
+  append_padded_key<kPaddedWidth>(collation, text, out);
 }
 
 }  // namespace commitd

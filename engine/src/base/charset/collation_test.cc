@@ -84,6 +84,30 @@ TEST(Collation, SortKeysOrderAsTheTextsDo) {
   }
 }
 
+// These bytes are in the indexes on disk.
+TEST(Collation, SortKeysStayWhatTheyAre) {
+  const auto key = [](const char* collation, std::string_view text) {
+    return sort_key(*find_collation(collation), text);
+  };
+  using namespace std::string_literals;
+  EXPECT_EQ(key("utf8mb4_general_ci", "a B\xC3\xA9 "), "\0A\0 \xFF\xFF\xFF\xFE\0B\0E\0 \x80\0\0\0"s);
+  EXPECT_EQ(key("latin1_swedish_ci", "\xC3\xA5"), "\0[\0 \x80\0\0\0"s);
+  EXPECT_EQ(key("utf8mb4_bin", "a\t"), "\0\0a\0\0\t\0\0 \x80\0\0\0"s);
+  EXPECT_EQ(key("utf8mb4_0900_ai_ci", "a"), "\0\0B\0\0\0"s);
+  EXPECT_EQ(key("binary", "a\0"s), "a\0\xFF\0\0"s);
+}
+
+TEST(Collation, LongTextsHaveTheKeysOfTheirParts) {
+  for (const Collation& collation : all_collations()) {
+    const size_t of_one = sort_key(collation, "x").size(), end = sort_key(collation, "").size();
+    const std::string one = sort_key(collation, "x").substr(0, of_one - end);
+    std::string expected;
+    for (int i = 0; i < 1000; ++i) expected += one;
+    expected += sort_key(collation, "");
+    EXPECT_EQ(sort_key(collation, std::string(1000, 'x')), expected) << collation.name;
+  }
+}
+
 TEST(Utf8, FindsWhereTextStopsBeingValid) {
   EXPECT_EQ(valid_utf8_prefix("aé😀"), 7u);
   EXPECT_EQ(valid_utf8_prefix("aé😀", 3), 3u);
