@@ -21,11 +21,36 @@ elseif(COMMITD_SANITIZE STREQUAL "coverage")
   target_link_options(commitd_options INTERFACE --coverage)
 endif()
 
+# The libraries' headers that most files need, compiled once: half of the time of a file with few lines of its own is theirs.
+# Not with clang, which looks at modification times, so that a compiler cache does not help there.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  file(WRITE ${CMAKE_BINARY_DIR}/common_headers.cc "")
+  foreach(of IN ITEMS "" _of_tests)
+    add_library(commitd_headers${of} OBJECT ${CMAKE_BINARY_DIR}/common_headers.cc)
+    target_link_libraries(commitd_headers${of} PRIVATE commitd_options fmt::fmt)
+    target_precompile_headers(commitd_headers${of} PRIVATE
+      <algorithm> <atomic> <charconv> <chrono> <condition_variable> <coroutine> <deque> <functional> <map> <memory> <mutex> <optional> <set>
+      <span> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
+  endforeach()
+  if(COMMITD_TESTS)
+    target_precompile_headers(commitd_headers_of_tests PRIVATE <gtest/gtest.h>)
+    target_link_libraries(commitd_headers_of_tests PRIVATE GTest::gtest)
+    target_compile_options(commitd_headers_of_tests PRIVATE -O1)
+  endif()
+endif()
+function(commitd_use_headers name headers)
+  if(TARGET ${headers})
+    target_precompile_headers(${name} REUSE_FROM ${headers})
+    target_link_libraries(${name} PRIVATE fmt::fmt)
+  endif()
+endfunction()
+
 function(commitd_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_library(commitd_${name} STATIC ${arg_SOURCES})
   add_library(commitd::${name} ALIAS commitd_${name})
   target_link_libraries(commitd_${name} PUBLIC commitd_options ${arg_DEPS})
+  commitd_use_headers(commitd_${name} commitd_headers)
 endfunction()
 
 function(commitd_test name)
@@ -36,5 +61,6 @@ function(commitd_test name)
   add_executable(${name} ${arg_SOURCES})
   target_compile_options(${name} PRIVATE -O1)  # the tests' own code: compiling it costs more than it runs
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
+  commitd_use_headers(${name} commitd_headers_of_tests)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 endfunction()
