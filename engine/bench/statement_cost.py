@@ -40,7 +40,7 @@ def sysbench(server, test, options, *action):
 
 def run(server, load, events):
     if load == CONNECT:
-        subprocess.run(["mysqlslap", "--no-defaults", f"--socket={server.socket}", "--user=root", "--query=SELECT 1", "--detach=1",
+        subprocess.run(["mysqlslap", "--no-defaults", f"--socket={server.socket}", "--user=root", "--skip-ssl", "--query=SELECT 1", "--detach=1",
                         "--create-schema=sbtest", "--no-drop", "-i", "1", "-c", "1", f"--number-of-queries={events}"], check=True, stdout=subprocess.DEVNULL)
     else:
         sysbench(server, *LOADS[load], f"--events={events}", "--time=0", "--threads=1", "run")
