@@ -131,7 +131,7 @@ void CommitPipeline::Impl::take_into_engine(const std::vector<PendingTransaction
     in_engine = 0;
     engine_idle.notify_all();
   }
-  for (LocalCommit* commit : unanswered) commit->answer(applied.error());
+  refuse(unanswered, applied.error());
 }
 
 std::vector<PendingTransaction> CommitPipeline::Impl::wait_for_acknowledged() {
@@ -169,6 +169,12 @@ void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction>
   const bool more = in_engine == 0 && front_is_acknowledged();
   lock.unlock();
   if (more) engine_work.notify_one();
+
+  std::vector<OrderedTransaction*> applied;
+  for (const PendingTransaction& transaction : transactions) {
+    if (transaction.local != nullptr) applied.push_back(&transaction.local->ordered);
+  }
+  ordered.applied(applied);
 
   const auto now = Clock::now();
   WaitingRoom* room = nullptr;
@@ -216,7 +222,7 @@ void CommitPipeline::stop() {
     }
     impl_->waits.stop();
   }
-  for (LocalCommit* commit : unanswered) commit->answer(shutting_down());
+  impl_->refuse(unanswered, shutting_down());
 }
 
 Task<Status> CommitPipeline::commit(CommitRequest& request) {
@@ -235,11 +241,16 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
     commit.room = &impl_->waiting_room;
     commit.room->enter(commit.waiting);
   }
+  const bool early =
+      request.release_locks && impl_->options.settings->early_lock_release && !impl_->engine.has_own_log();
+  if (early) impl_->ordered.add(commit.ordered, *request.writes);
   if (auto queued = impl_->queue.push(commit); !queued.ok()) {
+    impl_->ordered.remove(commit.ordered);  // its locks are still there: nobody has seen it
     commit.answer(queued);
     if (commit.room != nullptr) commit.room->leave(commit.waiting);
     co_return queued;
   }
+  if (early) request.release_locks();
   static const observe::WaitEvent done("wait/synch/cond/sql/MYSQL_BIN_LOG::COND_done");
   const observe::WaitTimer timer(done);
   do {
@@ -292,6 +303,10 @@ std::chrono::nanoseconds CommitPipeline::oldest_unacknowledged_age() const {
       std::partition_point(impl_->pending.begin(), impl_->pending.end(),
                            [this](const PendingTransaction& t) { return t.end <= impl_->acknowledged_end; });
   return oldest == impl_->pending.end() ? std::chrono::nanoseconds(0) : Clock::now() - oldest->durable_at;
+}
+
+OrderedWrites& CommitPipeline::ordered() {
+  return impl_->ordered;
 }
 
 Log& CommitPipeline::log() {

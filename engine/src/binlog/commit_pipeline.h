@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "binlog/commit_settings.h"
 #include "binlog/log.h"
+#include "binlog/ordered_writes.h"
 #include "binlog/transaction_buffer.h"
 #include "gtid/gtid_set.h"
 #include "runtime/parker.h"
@@ -32,7 +33,11 @@ struct CommitRequest {
   bool ship = true;    // false: sql_log_bin=0
   uint64_t epoch = 0;  // not 0: an epoch transaction
   std::function<void()>
-      publish;  // called by the engine thread right behind the engine commit (a DDL's catalog change)
+      publish;     // called by the engine thread right behind the engine commit (a DDL's catalog change)
+  SeenOrder seen;  // of ordered(): an error when that was lost
+  // Called by commit() once the place in the log is fixed, if the transaction is let go early: then whoever
+  // reads what it wrote must look into ordered() first. Its writes have their final keys.
+  std::function<void()> release_locks;
 
   // Filled in by the pipeline.
   Gtid gtid;
@@ -93,6 +98,9 @@ class CommitPipeline {
   // An error before the log
   // write means nothing happened; error 1053 from fail_waiters() means the outcome is not known.
   Task<Status> commit(CommitRequest& request);
+
+  // What local transactions wrote that gave up their locks and are not in the engine yet.
+  OrderedWrites& ordered();
 
   // --- received transactions: from the receiver ---
   // `events`: whole transaction from its GTID event on, checksummed, as the source sent it: bodies are

@@ -143,6 +143,67 @@ TEST_F(Pipeline, AFullDiskFailsTheCommitAndNothingElse) {
   EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(3)}));
 }
 
+// Held at the queue with its place in the order and its locks let go; what its successor has seen.
+SeenOrder queued(CommitPipeline& pipeline, const std::string& key) {
+  SeenOrder seen;
+  eventually([&] { return (seen = pipeline.ordered().newest(key)).order != 0; });
+  return seen;
+}
+
+TEST_F(Pipeline, WhoHasSeenWhatDoesNotFitOnTheDiskFailsWithIt) {
+  start();
+  pipeline().freeze();
+  // Too large for company in its group, and for the disk.
+  const std::string large = "INSERT " + std::string(17 << 20, 'x');
+  auto first = begin({.id = 1, .statement = large, .lets_go_early = true});
+  const SeenOrder seen = queued(pipeline(), large);
+  auto dependant = begin({.id = 2, .lets_go_early = true, .seen = seen});
+  const SeenOrder seen_later = queued(pipeline(), key(2));
+  auto its_dependant = begin({.id = 3, .lets_go_early = true, .seen = seen_later});
+  queued(pipeline(), key(3));
+  auto independent = begin({.id = 4, .lets_go_early = true});
+  queued(pipeline(), key(4));
+  fs_.fail_writes_beyond(12 << 20);
+  pipeline().thaw();
+  EXPECT_EQ(first->get().status.error().code, er::kDiskFull);
+  EXPECT_EQ(dependant->get().status.error().code, er::kDiskFull);
+  EXPECT_EQ(its_dependant->get().status.error().code, er::kDiskFull);
+  EXPECT_TRUE(independent->get().status.ok());
+  for (const SeenOrder& lost : {seen, seen_later})
+    EXPECT_EQ(commit({.id = 5, .seen = lost}).status.error().code, er::kLockDeadlock) << "it was still open";
+  EXPECT_EQ(server_.engine.state().keys, (std::vector{key(4)}));
+  EXPECT_EQ(pipeline().gtid_executed(), gnos(server_a(), 1, 1));
+  EXPECT_TRUE(pipeline().ordered().empty());
+}
+
+TEST_F(Pipeline, TransactionsOfOneGroupThatDependOnEachOtherSaySoInTheLog) {
+  start();
+  pipeline().freeze();
+  auto first = begin({.id = 1, .lets_go_early = true});
+  const SeenOrder seen = queued(pipeline(), key(1));
+  auto independent = begin({.id = 2, .lets_go_early = true});
+  queued(pipeline(), key(2));
+  auto dependant = begin({.id = 3, .lets_go_early = true, .seen = seen});
+  queued(pipeline(), key(3));
+  const LogPosition before = pipeline().durable_end();
+  pipeline().thaw();
+  ASSERT_TRUE(first->get().status.ok() && independent->get().status.ok() && dependant->get().status.ok());
+  auto chunk = pipeline().log().read(before, pipeline().durable_end(), 1 << 20);
+  ASSERT_TRUE(chunk.ok());
+  std::string_view bytes = chunk->bytes;
+  std::vector<std::pair<int64_t, int64_t>> clock;
+  while (!bytes.empty()) {
+    auto event = parse_event(bytes);
+    ASSERT_TRUE(event.ok());
+    if (event->header.type == EventType::Gtid) {
+      const auto gtid = parse_gtid_event(*event, true);
+      clock.emplace_back(gtid->last_committed, gtid->sequence_number);
+    }
+    bytes.remove_prefix(event->bytes.size());
+  }
+  EXPECT_EQ(clock, (std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {0, 2}, {1, 3}}));
+}
+
 TEST_F(Pipeline, AnEngineFailureAnswersEverybody) {
   start();
   server_.engine.fail(true);

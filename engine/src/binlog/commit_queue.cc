@@ -25,6 +25,8 @@ Status CommitQueue::push(LocalCommit& commit) {
   if (stopped_) return shutting_down();
   if (closed_ && !is_epoch(&commit))
     return *closed_;  // a new master logs its epoch before it is open to anybody
+  if (!ordered_.holds(commit.request->seen)) return seen_was_lost();
+  if (commit.ordered.writes != nullptr) ordered_.give_order(commit.ordered);
   local_.push_back(&commit);
   work_.notify_one();
   return {};
@@ -135,19 +137,15 @@ bool CommitQueue::is_between_groups() {
 }
 
 std::vector<LocalCommit*> CommitQueue::close(Error why) {
-  {
-    std::lock_guard lock(mutex_);
-    closed_ = std::move(why);
-  }
-  return remove_queued();
+  std::lock_guard lock(mutex_);
+  closed_ = std::move(why);
+  return take_out_queued();
 }
 
 std::vector<LocalCommit*> CommitQueue::fail(Error why) {
-  {
-    std::lock_guard lock(mutex_);
-    failed_ = std::move(why);
-  }
-  return remove_queued();
+  std::lock_guard lock(mutex_);
+  failed_ = std::move(why);
+  return take_out_queued();
 }
 
 void CommitQueue::open() {
@@ -157,9 +155,32 @@ void CommitQueue::open() {
 
 std::vector<LocalCommit*> CommitQueue::remove_queued() {
   std::lock_guard lock(mutex_);
+  return take_out_queued();
+}
+
+std::vector<LocalCommit*> CommitQueue::take_out_queued() {
   std::vector<LocalCommit*> queued(local_.begin(), local_.end());
   local_.clear();
+  bool lost = false;
+  for (LocalCommit* commit : queued) lost |= ordered_.remove(commit->ordered);
+  if (lost) ordered_.lost();
   return queued;
+}
+
+// One step for push(): who is queued before has seen nothing that is lost here, who comes later is refused.
+std::vector<LocalCommit*> CommitQueue::give_up(std::span<LocalCommit* const> commits) {
+  std::lock_guard lock(mutex_);
+  bool lost = false;
+  for (LocalCommit* commit : commits) lost |= ordered_.remove(commit->ordered);
+  if (!lost) return {};
+  const auto first_dependant = std::stable_partition(
+      local_.begin(), local_.end(),
+      [this](LocalCommit* commit) { return ordered_.is_applied(commit->request->seen); });
+  const std::vector<LocalCommit*> dependants(first_dependant, local_.end());
+  local_.erase(first_dependant, local_.end());
+  for (LocalCommit* commit : dependants) ordered_.remove(commit->ordered);
+  ordered_.lost();
+  return dependants;
 }
 
 void CommitQueue::pause() {

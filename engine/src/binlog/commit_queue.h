@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace commitd::binlog {
 // answers it, once.
 struct LocalCommit {
   CommitRequest* request = nullptr;
+  OrderedTransaction ordered;
   std::string prepared;  // Engine::prepare()'s record
   Status result;
   Clock::time_point queued, taken, durable, acknowledged;
@@ -60,7 +62,9 @@ struct Errand {
 
 class CommitQueue {
  public:
-  // An error when local commits are not taken now.
+  explicit CommitQueue(OrderedWrites& ordered) : ordered_(ordered) {}
+
+  // An error when local commits are not taken now, or when what this one has seen was lost.
   Status push(LocalCommit& commit);
   void push(ReceivedTransaction received);
   Status push(Errand& errand);
@@ -97,6 +101,9 @@ class CommitQueue {
   std::vector<LocalCommit*> fail(Error why);
   void open();
   std::vector<LocalCommit*> remove_queued();
+  // These will not be taken into the engine, so neither may those that have seen what they wrote: the queued
+  // ones among them are returned to be answered, and no other is let in any more.
+  std::vector<LocalCommit*> give_up(std::span<LocalCommit* const> commits);
 
   // Waits until the log thread is between two batches and keeps it there. One pause at a time; others wait
   // for it.
@@ -111,7 +118,9 @@ class CommitQueue {
   bool holds_local() const { return held_ || frozen_ > 0; }
   void gather(std::unique_lock<observe::Mutex>& lock, const Gathering& how);
   Batch take_batch(bool one_at_a_time);
+  std::vector<LocalCommit*> take_out_queued();
 
+  OrderedWrites& ordered_;
   mutable observe::Mutex mutex_{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_flush_queue"};
   observe::Condition work_{"wait/synch/cond/sql/MYSQL_BIN_LOG::COND_flush_queue"};
   observe::Condition idle_{"wait/synch/cond/commitd/log_thread_idle"};

@@ -1,5 +1,7 @@
 #include "binlog/group_builder.h"
 
+#include <algorithm>
+
 #include "base/error_codes.h"
 
 namespace commitd::binlog {
@@ -18,11 +20,11 @@ GroupBuilder::Placed GroupBuilder::seal_from(size_t offset) {
 }
 
 GroupBuilder::Placed GroupBuilder::add_local(TransactionBuffer& events, const Gtid& gtid,
-                                             uint64_t commit_timestamp) {
+                                             uint64_t commit_timestamp, int64_t behind) {
   const size_t offset = bytes_->size();
   GtidEvent event;
   event.gtid = gtid;
-  event.last_committed = clock_.group_parent;
+  event.last_committed = std::max(clock_.group_parent, behind);
   event.sequence_number = ++clock_.sequence;
   event.immediate_commit_timestamp = event.original_commit_timestamp = commit_timestamp;
   event.transaction_length = whole_transaction_length(events.bytes().size(), event);

@@ -14,7 +14,8 @@ namespace commitd::binlog {
 
 // MySQL's logical clock: transactions whose intervals (last_committed, sequence_number) overlap may be
 // applied in parallel. Starts anew with every file. Local transactions of one group held all their locks at
-// the same time, so they depend only on what was logged before the group.
+// the same time, so they depend only on what was logged before the group, but for those that have seen what
+// one of the group had let go early.
 struct LogicalClock {
   int64_t sequence = 0;
   int64_t group_parent = 0;
@@ -28,7 +29,9 @@ class GroupBuilder {
     LogPosition start, end;
   };
   // A local transaction under its GTID. Its events must be finished.
-  Placed add_local(TransactionBuffer& events, const Gtid& gtid, uint64_t commit_timestamp);
+  // `behind`: sequence number of the last one in this group that it depends on; 0: none.
+  Placed add_local(TransactionBuffer& events, const Gtid& gtid, uint64_t commit_timestamp,
+                   int64_t behind = 0);
   // A local transaction of a session with sql_log_bin=0.
   Placed add_unshipped(TransactionBuffer& events);
   // A whole transaction as its source sent it, from its GTID event on. Bodies stay; positions, logical clock

@@ -1,4 +1,5 @@
 // The log thread: everything that is queued becomes one group, one write, one sync.
+#include <algorithm>
 #include <ctime>
 
 #include "base/error_codes.h"
@@ -55,6 +56,13 @@ struct CommitPipeline::Impl::Group {
       received;  // index in transactions, callback
   std::optional<Error> invalid;
   uint64_t next_gno = 0;
+  std::vector<std::pair<uint64_t, int64_t>> sequences;  // order, sequence number; ascending
+
+  // The last of the group's transactions up to `order`; 0 when there is none.
+  int64_t sequence_of(uint64_t order) const {
+    const auto behind = std::upper_bound(sequences.begin(), sequences.end(), std::pair(order, INT64_MAX));
+    return behind == sequences.begin() ? 0 : std::prev(behind)->second;
+  }
 };
 
 void CommitPipeline::Impl::run_log_thread() {
@@ -103,10 +111,11 @@ Status CommitPipeline::Impl::sync_log() {
 
 void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
   {
-    std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
     if (failure) {
-      for (LocalCommit* commit : batch.local) commit->answer(*failure);
-      return;
+      const Error why = *failure;
+      lock.unlock();
+      return refuse(batch.local, why);
     }
   }
   Group group;
@@ -139,7 +148,7 @@ bool CommitPipeline::Impl::prepare(const Group& group) {
   auto done = engine.prepare_ordered(prepared);
   if (done.ok()) return true;
   fail(done.error());
-  for (LocalCommit* commit : group.batch.local) commit->answer(done.error());
+  refuse(group.batch.local, done.error());
   return false;
 }
 
@@ -164,10 +173,6 @@ void CommitPipeline::Impl::fill_group(Group& group) {
   const EventOrigin origin{options.server_id, static_cast<uint32_t>(std::time(nullptr))};
   const bool earlier_is_durable = written_groups_ == synced_groups_;
   GroupBuilder builder(log->end(), origin, clock_, {group_number_ + 1, acknowledged, earlier_is_durable});
-  const auto add = [&group](GroupBuilder::Placed at, const Gtid& gtid, uint64_t epoch, LocalCommit* local) {
-    group.transactions.push_back({at.start, at.end, gtid, epoch, local, {}});
-  };
-
   GtidSet in_group;
   for (size_t i = 0; i < group.batch.received.size(); ++i) {
     ReceivedTransaction& received = group.batch.received[i];
@@ -182,19 +187,27 @@ void CommitPipeline::Impl::fill_group(Group& group) {
     }
     in_group.add(received.gtid);
     group.received.emplace_back(group.transactions.size(), received.on_durable);
-    add(*placed, received.gtid, epoch_inside(received.events), nullptr);
+    group.transactions.push_back(
+        {placed->start, placed->end, received.gtid, epoch_inside(received.events), nullptr, {}});
   }
   const uint64_t timestamp = now_microseconds();
-  for (LocalCommit* commit : group.batch.local) {
-    CommitRequest& request = *commit->request;
-    if (!request.ship) {
-      add(builder.add_unshipped(*request.events), {}, 0, commit);
-      continue;
-    }
-    request.gtid = {options.server_uuid, group.next_gno++};
-    add(builder.add_local(*request.events, request.gtid, timestamp), request.gtid, request.epoch, commit);
-  }
+  for (LocalCommit* commit : group.batch.local) add_local(group, builder, *commit, timestamp);
   group.bytes = builder.take();
+}
+
+void CommitPipeline::Impl::add_local(Group& group, GroupBuilder& builder, LocalCommit& commit,
+                                     uint64_t timestamp) {
+  CommitRequest& request = *commit.request;
+  if (!request.ship) {
+    const auto placed = builder.add_unshipped(*request.events);
+    group.transactions.push_back({placed.start, placed.end, {}, 0, &commit, {}});
+    return;
+  }
+  request.gtid = {options.server_uuid, group.next_gno++};
+  const auto placed =
+      builder.add_local(*request.events, request.gtid, timestamp, group.sequence_of(request.seen.order));
+  group.transactions.push_back({placed.start, placed.end, request.gtid, request.epoch, &commit, {}});
+  if (commit.ordered.order != 0) group.sequences.emplace_back(commit.ordered.order, clock_.sequence);
 }
 
 bool CommitPipeline::Impl::write_and_sync(Group& group) {
@@ -221,10 +234,8 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
 // Nothing of the group is in the log: local transactions fail, received ones are tried again.
 void CommitPipeline::Impl::group_failed(Group& group, const Error& error) {
   if (engine.has_own_log() && log->usable()) roll_back_prepared(group);
-  for (LocalCommit* commit : group.batch.local) {
-    commit->request->gtid = {};
-    commit->answer(error);
-  }
+  for (LocalCommit* commit : group.batch.local) commit->request->gtid = {};
+  refuse(group.batch.local, error);
   if (!group.batch.received.empty() && log->usable())
     queue.put_back(std::move(group.batch.received), kRestAfterFullDisk);
 }

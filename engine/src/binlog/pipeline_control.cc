@@ -26,11 +26,13 @@ std::vector<LocalCommit*> detach(std::deque<PendingTransaction>& pending) {
   return detached;
 }
 
-void answer_all(const std::vector<LocalCommit*>& commits, const Error& error) {
-  for (LocalCommit* commit : commits) commit->answer(error);
-}
-
 }  // namespace
+
+void CommitPipeline::Impl::refuse(std::span<LocalCommit* const> commits, const Error& why) {
+  const std::vector<LocalCommit*> dependants = queue.give_up(commits);
+  for (LocalCommit* commit : commits) commit->answer(why);
+  for (LocalCommit* commit : dependants) commit->answer(why);
+}
 
 void CommitPipeline::Impl::set_gate(Gate new_gate) {
   std::lock_guard lock(mutex);
@@ -65,7 +67,7 @@ void CommitPipeline::Impl::fail_waiters(const Error& why) {
     const auto logged_ones = detach(pending);
     waiting.insert(waiting.end(), logged_ones.begin(), logged_ones.end());
   }
-  answer_all(waiting, why);
+  refuse(waiting, why);
 }
 
 void CommitPipeline::Impl::fail(Error error) {
@@ -81,7 +83,7 @@ void CommitPipeline::Impl::fail(Error error) {
     waiting.insert(waiting.end(), logged_ones.begin(), logged_ones.end());
     engine_idle.notify_all();
   }
-  answer_all(waiting, error);
+  refuse(waiting, error);
   if (callback) callback(error);
 }
 
@@ -129,8 +131,8 @@ Result<uint64_t> CommitPipeline::Impl::cut(const GtidSet& keep) {
     last_log_epoch = std::max(last_log_epoch, transaction.epoch);
   adjust_hold();
   lock.unlock();
-  answer_all(waiting, make_error(er::kServerShutdown,
-                                 "The transaction was rolled back: a new source does not have it"));
+  refuse(waiting,
+         make_error(er::kServerShutdown, "The transaction was rolled back: a new source does not have it"));
   if (auto rolled_back = engine.rollback(gone); !rolled_back.ok()) {
     fail(rolled_back.error());
     return std::move(rolled_back).error();
@@ -247,7 +249,7 @@ void CommitPipeline::acknowledge_through(const Gtid& gtid) {
 void CommitPipeline::close_to_local_commits(Error why) {
   std::vector<LocalCommit*> queued = impl_->queue.close(why);
   { LogThreadPause the_last_group(impl_->queue); }
-  answer_all(queued, why);
+  impl_->refuse(queued, why);
 }
 
 void CommitPipeline::open_to_local_commits() {

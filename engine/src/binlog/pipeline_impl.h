@@ -49,6 +49,8 @@ class CommitPipeline::Impl {
   void thaw();
   Visible visible() const;
   void fail(Error error);
+  // Answers commits that will not be taken into the engine by their sessions, and those that depend on them.
+  void refuse(std::span<LocalCommit* const> commits, const Error& why);
 
   // --- start-up (replay.cc) ---
   Result<ReplayReport> replay(LogPosition limit);
@@ -57,7 +59,8 @@ class CommitPipeline::Impl {
   const OpenReport found;
   std::unique_ptr<Log> log;
   storage::Engine& engine;
-  CommitQueue queue;
+  OrderedWrites ordered;
+  CommitQueue queue{ordered};
   EngineStage engine_stage;
   std::thread log_thread, engine_thread;
 
@@ -103,6 +106,7 @@ class CommitPipeline::Impl {
   CommitQueue::Gathering gathering() const;
   void group_is_durable(Group& group);
   void group_failed(Group& group, const Error& error);
+  void add_local(Group& group, GroupBuilder& builder, LocalCommit& commit, uint64_t timestamp);
   bool make_room(const CommitQueue::Batch& batch);
 
   // commit_pipeline.cc: what both threads do when they take transactions into the engine

@@ -73,6 +73,14 @@ class IndexCursor final : public Cursor {
         if (transaction_.skips(locked)) continue;
         if (!locked.ok()) co_return locked.error();
       }
+      if (transaction_.must_wait_for(clustered)) {
+        const Status arrived = co_await transaction_.wait_for_engine(clustered);
+        if (transaction_.skips(arrived)) {
+          unlock_last();
+          continue;
+        }
+        if (!arrived.ok()) co_return arrived.error();
+      }
       const auto found = transaction_.read_row(*table_, nullptr, clustered, row);
       if (!found) co_return found;
       if (*found && still_has_entry(row)) co_return count(found);
@@ -91,8 +99,11 @@ class IndexCursor final : public Cursor {
     return mode_ != ReadMode::Snapshot && transaction_.options.isolation == Isolation::Serializable;
   }
   void start() {
-    entries_.emplace(transaction_.services.engine, snapshot_, transaction_.writes, keys_.lower, keys_.upper,
-                     backwards_);
+    WriteSet::Map ordered;
+    if (mode_ != ReadMode::Snapshot)
+      ordered = transaction_.services.pipeline.ordered().collect(keys_.lower, keys_.upper);
+    entries_.emplace(transaction_.services.engine, snapshot_, std::move(ordered), transaction_.writes,
+                     keys_.lower, keys_.upper, backwards_);
   }
 
   bool clustered_scan() const { return index_.id == table_->clustered().id; }

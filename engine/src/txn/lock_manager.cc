@@ -69,6 +69,22 @@ void LockManager::Impl::release_all(LockOwner& owner) {
   locks_.fetch_sub(held.size(), std::memory_order_relaxed);
 }
 
+void LockManager::Impl::release_rows(LockOwner& owner) {
+  const auto global = global_lock();
+  size_t released = 0;
+  for (auto held = owner.held_.begin(); held != owner.held_.end();) {
+    if (table_of_lock_key(held->first)) {
+      ++held;
+      continue;
+    }
+    const std::unique_ptr<LockRequest> request = std::move(held->second);
+    owner.held_.erase(held++);
+    take_back(*request);
+    ++released;
+  }
+  locks_.fetch_sub(released, std::memory_order_relaxed);
+}
+
 void LockManager::Impl::kill_wait(LockOwner& owner) {
   std::lock_guard graph(graph_mutex_);
   owner.killed_.store(true, std::memory_order_relaxed);
@@ -161,6 +177,9 @@ bool LockManager::try_lock(LockOwner& owner, std::string_view key, LockMode mode
 
 void LockManager::release_all(LockOwner& owner) {
   impl_->release_all(owner);
+}
+void LockManager::release_rows(LockOwner& owner) {
+  impl_->release_rows(owner);
 }
 void LockManager::release(LockOwner& owner, std::string_view key) {
   impl_->release(owner, key);

@@ -73,6 +73,8 @@ class LockManager {
   bool try_lock(LockOwner& owner, std::string_view key, LockMode mode);
 
   void release_all(LockOwner& owner);
+  // All but the locks of tables.
+  void release_rows(LockOwner& owner);
   // Everything taken since the mark (savepoint rollback keeps locks in MySQL; READ COMMITTED releases rows
   // that did not match).
   void release(LockOwner& owner, std::string_view key);

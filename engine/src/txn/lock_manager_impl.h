@@ -23,6 +23,7 @@ class LockManager::Impl final : public LockWaits {
   bool try_lock(LockOwner& owner, std::string_view key, LockMode mode);
   void release(LockOwner& owner, std::string_view key);
   void release_all(LockOwner& owner);
+  void release_rows(LockOwner& owner);
   void kill_wait(LockOwner& owner);
 
   RangeLocks& ranges() { return ranges_; }

@@ -2,17 +2,25 @@
 
 namespace commitd::txn {
 
-MergedIterator::MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, const WriteSet& writes,
-                               std::string lower, std::string upper, bool backwards)
-    : writes_(writes),
+MergedIterator::MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, WriteSet::Map ordered,
+                               const WriteSet& writes, std::string lower, std::string upper, bool backwards)
+    : ordered_(std::move(ordered)),
+      writes_(writes),
       lower_(std::move(lower)),
       upper_(std::move(upper)),
       backwards_(backwards),
       committed_(engine.iterate(std::move(snapshot), lower_, upper_)) {}
 
-// The next own entry behind key_, found anew each time because the write set may have changed.
-MergedIterator::OwnEntry MergedIterator::next_own() const {
-  const WriteSet::Map& own = writes_.entries();
+MergedIterator::OwnEntry MergedIterator::next_uncommitted() const {
+  const OwnEntry own = next_in(writes_.entries());
+  const OwnEntry ordered = next_in(ordered_);
+  if (own == nullptr || ordered == nullptr) return own != nullptr ? own : ordered;
+  if (own->first == ordered->first) return own;
+  return (own->first < ordered->first) != backwards_ ? own : ordered;
+}
+
+// The next entry behind key_, found anew each time because the write set may have changed.
+MergedIterator::OwnEntry MergedIterator::next_in(const WriteSet::Map& own) const {
   if (own.empty()) return nullptr;
   if (!backwards_) {
     const auto at = started_ ? own.upper_bound(key_) : own.lower_bound(lower_);
@@ -57,7 +65,7 @@ Result<bool> MergedIterator::next() {
   while (true) {
     const auto positioned = position_committed();
     if (!positioned) return positioned;
-    const OwnEntry own = next_own();
+    const OwnEntry own = next_uncommitted();
     const bool take_own = own_comes_first(own);
     started_ = true;
     if (!take_own) {

@@ -15,8 +15,9 @@ namespace commitd::txn {
 class MergedIterator {
  public:
   // Keys in [lower, upper), ascending or descending; an empty `upper` is no bound.
-  MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, const WriteSet& writes,
-                 std::string lower, std::string upper, bool backwards);
+  // `ordered` lies between the engine's and the transaction's own.
+  MergedIterator(storage::Engine& engine, storage::SnapshotPtr snapshot, WriteSet::Map ordered,
+                 const WriteSet& writes, std::string lower, std::string upper, bool backwards);
 
   // False at the end.
   Result<bool> next();
@@ -25,11 +26,13 @@ class MergedIterator {
 
  private:
   using OwnEntry = const WriteSet::Map::value_type*;
-  OwnEntry next_own() const;
+  OwnEntry next_in(const WriteSet::Map& entries) const;
+  OwnEntry next_uncommitted() const;
   Result<bool> position_committed();
   bool own_comes_first(OwnEntry own) const;
   void take_committed();
 
+  const WriteSet::Map ordered_;
   const WriteSet& writes_;
   std::string lower_, upper_;
   const bool backwards_;

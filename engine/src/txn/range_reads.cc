@@ -28,17 +28,23 @@ Task<Status> Transaction::Impl::lock_range(std::string lower, std::string upper)
   co_return Status{};
 }
 
+bool Transaction::Impl::is_known(std::string_view key) const {
+  std::string value;
+  binlog::SeenOrder nobody_is_told;
+  if (const auto ordered = services.pipeline.ordered().find(key, value, nobody_is_told)) return *ordered;
+  const auto known = services.engine.get(nullptr, key, value);
+  return known.ok() && *known;
+}
+
 // A key that is there already is no new one: its row's lock guards it.
 std::optional<std::string> Transaction::Impl::range_in_the_way(const WriteSet& changes) const {
   const RangeLocks& ranges = services.locks.ranges();
   if (!ranges.any()) return std::nullopt;
-  std::string value;
   for (const auto& [key, entry] : changes.entries()) {
     if (!entry.value) continue;
     auto lock_key = ranges.in_the_way(owner, key);
     if (!lock_key) continue;
-    const auto known = services.engine.get(nullptr, key, value);
-    if (!known.ok() || !*known) return lock_key;
+    if (!is_known(key)) return lock_key;
   }
   return std::nullopt;
 }

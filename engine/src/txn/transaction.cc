@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "base/error_codes.h"
 #include "observe/metrics.h"
@@ -69,6 +70,25 @@ bool Transaction::has_writes() const {
 void Transaction::set_locked_rows(LockedRows what) {
   impl_->locked_rows = what;
 }
+void Transaction::set_unacknowledged(Unacknowledged what) {
+  impl_->unacknowledged = what;
+}
+
+bool Transaction::depends_on_unacknowledged() {
+  if (impl_->seen.order != 0 && impl_->services.pipeline.ordered().is_applied(impl_->seen)) impl_->seen = {};
+  return impl_->seen.order != 0;
+}
+
+Task<Status> Transaction::settle() {
+  using Outcome = binlog::OrderedWrites::Outcome;
+  const binlog::SeenOrder seen = std::exchange(impl_->seen, {});
+  impl_->owner.set_wait(LockOwner::Wait::Commit);
+  const Outcome outcome = co_await impl_->services.pipeline.ordered().wait(seen, kNoDeadline);
+  impl_->owner.set_wait(LockOwner::Wait::None);
+  if (outcome == Outcome::Applied) co_return Status{};
+  co_return binlog::seen_was_lost();
+}
+
 void Transaction::take_snapshot() {
   impl_->read_view();
 }
@@ -120,8 +140,12 @@ Status Transaction::release_savepoint(std::string_view name) {
 }
 
 Task<Status> Transaction::commit() {
-  Status status;
-  if (has_writes()) status = co_await impl_->log_and_apply({});
+  if (!has_writes()) {
+    impl_->forget();
+    if (!depends_on_unacknowledged()) co_return Status{};
+    co_return co_await settle();
+  }
+  Status status = co_await impl_->log_and_apply({});
   impl_->forget();
   co_return status;
 }
@@ -156,6 +180,14 @@ const storage::SnapshotPtr& Transaction::Impl::read_view() {
   return snapshot;
 }
 
+// Not those whose keys are final only at commit, whose ranges nobody may write into before they have ended,
+// or which would take longer to list than others wait.
+bool Transaction::Impl::may_let_go_early() const {
+  constexpr size_t kMostKeys = 1000;
+  return options.isolation != Isolation::Serializable && writes.provisional_counts().empty() &&
+         writes.erased_ranges().empty() && writes.entries().size() <= kMostKeys;
+}
+
 // When the outcome is not known (error 1053) the transaction lives on in the log only, so this side of it
 // ends like any other.
 Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
@@ -171,10 +203,13 @@ Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
   request.events = &events;
   request.writes = &writes;
   request.ship = options.ship;
+  request.seen = seen;
+  if (!publish && may_let_go_early()) request.release_locks = [this] { services.locks.release_rows(owner); };
   request.publish = std::move(publish);
   owner.set_wait(LockOwner::Wait::Commit);
   Status status = co_await services.pipeline.commit(request);
   owner.set_wait(LockOwner::Wait::None);
+  seen = {};  // it stood behind all of that in the log
   if (status.ok()) {
     last_gtid = request.gtid;
     committed_counter().add();

@@ -27,6 +27,10 @@ namespace commitd::txn {
 enum class Isolation : uint8_t { ReadUncommitted, ReadCommitted, RepeatableRead, Serializable };
 // How rows are read: from the snapshot, or the newest committed version under a lock.
 enum class ReadMode : uint8_t { Snapshot, LockShared, LockExclusive };
+// What a locking read does about a version that is ordered and not acknowledged yet
+// (binlog/ordered_writes.h): Use is for statements that answer with nothing of it before their transaction
+// ends.
+enum class Unacknowledged : uint8_t { Wait, Use };
 // What a locking read does about a row that another has locked: NoWait is error 3572, Skip leaves it out.
 enum class LockedRows : uint8_t { Wait, NoWait, Skip };
 
@@ -106,6 +110,11 @@ class Transaction {
   // --- reads ---
   // For the locking reads that follow, until set again.
   void set_locked_rows(LockedRows what);
+  void set_unacknowledged(Unacknowledged what);
+  // It has used such a version, and nobody may be told anything that follows from it yet.
+  bool depends_on_unacknowledged();
+  // Waits until that is acknowledged. Error 1213 when it never will be: the transaction must be rolled back.
+  Task<Status> settle();
   Task<Result<bool>> get(const TablePtr& table, std::span<const Value> primary_key, ReadMode mode,
                          FoundRow& row);
   // The row a unique index (the primary key included) has for these values.

@@ -48,6 +48,7 @@ TransactionTest::TransactionTest() {
   if (!log) throw std::runtime_error(log.error().message);
   binlog::PipelineOptions options;
   options.server_uuid = Uuid::random();
+  options.settings = settings_;
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), report, *engine_, applier_, options);
   const auto replayed = pipeline_->replay(report.end);
   if (!replayed) throw std::runtime_error(replayed.error().message);

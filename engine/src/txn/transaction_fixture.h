@@ -26,6 +26,7 @@ class TransactionTest : public ::testing::Test {
 
   Services& services() { return *services_; }
   storage::Engine& engine() { return *engine_; }
+  binlog::CommitSettings& settings() { return *settings_; }
 
  private:
   class NoApplier final : public binlog::EventApplier {
@@ -36,6 +37,7 @@ class TransactionTest : public ::testing::Test {
   std::filesystem::path directory_;
   std::unique_ptr<storage::Engine> engine_;
   NoApplier applier_;
+  const std::shared_ptr<binlog::CommitSettings> settings_ = std::make_shared<binlog::CommitSettings>();
   std::unique_ptr<binlog::CommitPipeline> pipeline_;
   LockManager locks_;
   std::unique_ptr<Services> services_;

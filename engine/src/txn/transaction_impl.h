@@ -31,6 +31,13 @@ class Transaction::Impl {
   Result<bool> read_row(const TableDef& table, const storage::Snapshot* snapshot,
                         std::string_view clustered_key, FoundRow& row);
 
+  // Holding the lock of `key`, in a statement that does not use unacknowledged versions: its newest version
+  // is to be waited for before it is read.
+  bool must_wait_for(std::string_view key) const {
+    return unacknowledged == Unacknowledged::Wait && services.pipeline.ordered().newest(key).order != 0;
+  }
+  Task<Status> wait_for_engine(std::string_view key);
+
   // Takes the lock without a coroutine if it is free. Rows with a provisional id are this transaction's own
   // and need none.
   bool lock_now(const TableDef& table, std::string_view clustered_key, LockMode mode);
@@ -39,6 +46,9 @@ class Transaction::Impl {
   Task<Status> lock_name(std::string_view key, LockMode mode);  // a metadata lock
   // True when `status` says that a row is another's and is to be left out.
   bool skips(const Status& status) const;
+  // The same for reading what it guards.
+  Task<Status> lock_row_to_read(const TableDef& table, std::string_view clustered_key, LockMode mode);
+  Task<Status> lock_key_to_read(std::string_view key, LockMode mode);
   // Locks the row under `clustered_key`, then reads its newest version.
   Task<Result<bool>> lock_and_read(const TableDef& table, std::string clustered_key, LockMode mode,
                                    FoundRow& row);
@@ -54,8 +64,10 @@ class Transaction::Impl {
   // Waits until nobody else has read a range into which `changes` puts a new key.
   Task<Status> wait_for_ranges(const WriteSet& changes);
   std::optional<std::string> range_in_the_way(const WriteSet& changes) const;
+  bool is_known(std::string_view key) const;
 
-  // Sends what there is through the pipeline. Locks and state stay as they are.
+  bool may_let_go_early() const;
+  // Sends what there is through the pipeline. Metadata locks and state stay as they are.
   Task<Status> log_and_apply(std::function<void()> publish);
   void forget();  // locks, snapshot, writes: no transaction any more
   Status check_size();
@@ -70,6 +82,8 @@ class Transaction::Impl {
   Savepoint statement{};
   Gtid last_gtid;
   LockedRows locked_rows = LockedRows::Wait;
+  Unacknowledged unacknowledged = Unacknowledged::Wait;
+  binlog::SeenOrder seen;  // outlives the transaction until what it has seen is settled
   bool active = false;
   MemoryReservation memory{MemoryUse::Transactions};
 };

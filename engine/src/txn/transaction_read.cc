@@ -26,6 +26,10 @@ Result<bool> Transaction::Impl::read(const storage::Snapshot* at, std::string_vi
     if (own->value) value = *own->value;
     return own->value.has_value();
   }
+  // Before the engine: what is not in there any more, the engine has.
+  if (at == nullptr) {
+    if (const auto ordered = services.pipeline.ordered().find(key, value, seen)) return *ordered;
+  }
   return services.engine.get(at, key, value);
 }
 
@@ -43,18 +47,43 @@ bool Transaction::Impl::lock_now(const TableDef& table, std::string_view cluster
   return services.locks.try_lock(owner, clustered_key, mode);
 }
 
+namespace {
+
+Error lock_nowait() {
+  return make_error(er::kLockNowait,
+                    "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.");
+}
+
+}  // namespace
+
 Task<Status> Transaction::Impl::lock_key(std::string_view key, LockMode mode) {
   if (services.locks.try_lock(owner, key, mode)) co_return Status{};
-  if (locked_rows != LockedRows::Wait)
-    co_return make_error(
-        er::kLockNowait,
-        "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.");
+  if (locked_rows != LockedRows::Wait) co_return lock_nowait();
   co_return co_await services.locks.lock(owner, key, mode, Clock::now() + options.lock_wait_timeout);
 }
 
 Task<Status> Transaction::Impl::lock_name(std::string_view key, LockMode mode) {
   if (services.locks.try_lock(owner, key, mode)) co_return Status{};
   co_return co_await services.locks.lock(owner, key, mode, Clock::now() + options.table_lock_wait_timeout);
+}
+
+// Nobody else can write a newer version meanwhile: its lock is held. When this one is lost, there may be an
+// older one that is not in the engine either.
+Task<Status> Transaction::Impl::wait_for_engine(std::string_view key) {
+  using Outcome = binlog::OrderedWrites::Outcome;
+  if (locked_rows != LockedRows::Wait) co_return lock_nowait();
+  binlog::OrderedWrites& ordered = services.pipeline.ordered();
+  const Deadline deadline = Clock::now() + options.lock_wait_timeout;
+  Outcome outcome = Outcome::Lost;
+  owner.set_wait(LockOwner::Wait::Row);
+  while (outcome == Outcome::Lost) {
+    const binlog::SeenOrder newest = ordered.newest(key);
+    if (newest.order == 0) break;
+    outcome = co_await ordered.wait(newest, deadline);
+  }
+  owner.set_wait(LockOwner::Wait::None);
+  if (outcome != Outcome::TimedOut) co_return Status{};
+  co_return make_error(er::kLockWaitTimeout, "Lock wait timeout exceeded; try restarting transaction");
 }
 
 bool Transaction::Impl::skips(const Status& status) const {
@@ -67,9 +96,22 @@ Task<Status> Transaction::Impl::lock_row(const TableDef& table, std::string_view
   co_return co_await lock_key(clustered_key, mode);
 }
 
+Task<Status> Transaction::Impl::lock_row_to_read(const TableDef& table, std::string_view clustered_key,
+                                                 LockMode mode) {
+  COMMITD_CO_RETURN_IF_ERROR(co_await lock_row(table, clustered_key, mode));
+  if (must_wait_for(clustered_key)) co_return co_await wait_for_engine(clustered_key);
+  co_return Status{};
+}
+
+Task<Status> Transaction::Impl::lock_key_to_read(std::string_view key, LockMode mode) {
+  COMMITD_CO_RETURN_IF_ERROR(co_await lock_key(key, mode));
+  if (must_wait_for(key)) co_return co_await wait_for_engine(key);
+  co_return Status{};
+}
+
 Task<Result<bool>> Transaction::Impl::lock_and_read(const TableDef& table, std::string clustered_key,
                                                     LockMode mode, FoundRow& row) {
-  const Status locked = co_await lock_row(table, clustered_key, mode);
+  const Status locked = co_await lock_row_to_read(table, clustered_key, mode);
   if (skips(locked)) co_return false;
   if (!locked.ok()) co_return locked.error();
   co_return read_row(table, nullptr, clustered_key, row);
@@ -93,7 +135,7 @@ Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const Index
   const std::string key = index_key_prefix(*table, index, values);
   const bool locking = mode != ReadMode::Snapshot;
   if (locking) {
-    const Status locked = co_await impl_->lock_key(key, lock_mode(mode));
+    const Status locked = co_await impl_->lock_key_to_read(key, lock_mode(mode));
     if (impl_->skips(locked)) co_return false;
     if (!locked.ok()) co_return locked.error();
   }
@@ -106,7 +148,7 @@ Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const Index
     if (clustered.empty())
       co_return make_error(er::kErrorOnRead, "An entry of index '{}' is damaged", index.name);
     if (!locking) co_return impl_->read_row(*table, at, clustered, row);
-    const Status locked = co_await impl_->lock_row(*table, clustered, lock_mode(mode));
+    const Status locked = co_await impl_->lock_row_to_read(*table, clustered, lock_mode(mode));
     if (impl_->skips(locked)) co_return false;
     if (!locked.ok()) co_return locked.error();
     const auto still = impl_->read(nullptr, key, again);

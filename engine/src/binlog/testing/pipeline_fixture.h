@@ -86,6 +86,8 @@ struct Commit {
   uint64_t epoch = 0;
   std::string statement = {};  // instead of a row
   bool two_rows = false;       // in two statements
+  bool lets_go_early = false;
+  SeenOrder seen = {};
 };
 
 inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& table, Commit what) {
@@ -113,6 +115,8 @@ inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& ta
   request.writes = &writes;
   request.ship = what.ship;
   request.epoch = what.epoch;
+  request.seen = what.seen;
+  if (what.lets_go_early) request.release_locks = [] {};
   Status status = co_await pipeline.commit(request);
   Committed committed{std::move(status), request.gtid, request.end};
   co_return committed;

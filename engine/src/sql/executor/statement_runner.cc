@@ -273,6 +273,49 @@ Task<Status> complete(SessionState& session, const StatementContext& context) {
   co_return co_await commit_transaction(session);
 }
 
+// Says nothing that somebody could rely on before its transaction has ended: a count of rows in a transaction
+// that may still be rolled back is none of that.
+bool says_nothing(const ast::Statement& statement, const OkInfo& ok) {
+  switch (statement.kind) {
+    case StatementKind::Insert:
+      return ok.last_insert_id == 0 || ast::as<ast::InsertStatement>(statement).on_duplicate.empty();
+    case StatementKind::Update:
+    case StatementKind::Delete:
+      return ok.last_insert_id == 0;  // LAST_INSERT_ID(expression) tells what a row holds
+    case StatementKind::Savepoint:
+    case StatementKind::RollbackToSavepoint:
+    case StatementKind::ReleaseSavepoint:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// All but the statements that answer with nothing of what they see, or end what has seen it.
+bool sees_only_what_is_settled(SessionState& session, const ast::Statement& statement) {
+  const bool may_use = says_nothing(statement, {}) || statement.kind == StatementKind::Commit ||
+                       statement.kind == StatementKind::Rollback;
+  if (session.transaction)
+    session.transaction->set_unacknowledged(may_use ? txn::Unacknowledged::Use : txn::Unacknowledged::Wait);
+  return !may_use;
+}
+
+// Early lock release: nobody is told what follows from a commit that is not acknowledged.
+bool is_unsettled(SessionState& session) {
+  return session.transaction && session.transaction->depends_on_unacknowledged();
+}
+Task<Status> settle(SessionState& session) {
+  Status settled = co_await session.transaction->settle();
+  if (!settled.ok()) rollback_transaction(session);
+  co_return settled;
+}
+
+Status change_prepared(PreparedStatementCommands& prepared, const ast::Statement& statement) {
+  if (statement.kind == StatementKind::Prepare)
+    return prepared.prepare_by_name(ast::as<ast::PrepareStatement>(statement));
+  return prepared.deallocate_by_name(ast::as<ast::NameStatement>(statement).name);
+}
+
 void answer_error(SessionState& session, Error error, ResultSink& sink) {
   session.row_count = -1;
   session.diagnostics.add(Diagnostics::Level::Error, error);
@@ -303,12 +346,13 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
   }
   StatementContext context{session, parameters, {}};
   Result<Answer> answer = Answer{};
-  if (statement.kind == StatementKind::Prepare) {
-    if (auto status = prepared.prepare_by_name(ast::as<ast::PrepareStatement>(statement)); !status.ok())
-      answer = std::move(status).error();
-  } else if (statement.kind == StatementKind::Deallocate) {
-    if (auto status = prepared.deallocate_by_name(ast::as<ast::NameStatement>(statement).name); !status.ok())
-      answer = std::move(status).error();
+  Status settled;
+  if (sees_only_what_is_settled(session, statement) && is_unsettled(session))
+    settled = co_await settle(session);
+  if (!settled.ok()) {
+    answer = settled.error();
+  } else if (statement.kind == StatementKind::Prepare || statement.kind == StatementKind::Deallocate) {
+    if (auto status = change_prepared(prepared, statement); !status.ok()) answer = std::move(status).error();
   } else {
     answer = co_await dispatch(context, statement, sink);
   }
@@ -317,6 +361,10 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
     if (!completed.ok()) answer = std::move(completed).error();
   } else {
     undo(session, context, answer.error());
+  }
+  if (is_unsettled(session) && (!answer.ok() || !says_nothing(statement, answer->ok))) {
+    settled = co_await settle(session);
+    if (!settled.ok()) answer = settled.error();
   }
   if (!answer.ok()) {
     answer_error(session, std::move(answer).error(), sink);

@@ -240,7 +240,12 @@ void count_paths(const JoinPlan& plan, StatusCounters& status) {
 
 Task<Status> read_rows(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation,
                        RowConsumer& consumer, std::vector<txn::FoundRow>* found) {
-  if (plan.mode != txn::ReadMode::Snapshot) context.transaction().set_locked_rows(plan.locked_rows);
+  if (plan.mode != txn::ReadMode::Snapshot) {
+    context.transaction().set_locked_rows(plan.locked_rows);
+  } else if (context.session.transaction && context.session.transaction->depends_on_unacknowledged()) {
+    // A snapshot that is taken now must have what this transaction has seen under its locks.
+    COMMITD_CO_RETURN_IF_ERROR(co_await context.session.transaction->settle());
+  }
   JoinReader reader(context, plan, evaluation, consumer, found);
   auto more = co_await reader.run(0);
   if (!more.ok()) co_return std::move(more).error();
