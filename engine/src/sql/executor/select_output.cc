@@ -1,18 +1,48 @@
 #include "sql/executor/select_output.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sql/executor/row_memory.h"
 #include "sql/expression/conversion.h"
 
 namespace commitd::sql {
 
+namespace {
+
+// The select item that is the table's column an expression refers to; items.size() when there is none.
+size_t item_with_column(const Expressions& items, const Expression& expression) {
+  const auto* column = dynamic_cast<const ColumnReference*>(&expression);
+  if (column == nullptr || column->definition() == nullptr) return items.size();
+  const auto found = std::find_if(items.begin(), items.end(), [&](const ExpressionPtr& item) {
+    const auto* other = dynamic_cast<const ColumnReference*>(item.get());
+    return other != nullptr && other->source() == column->source() && other->column() == column->column();
+  });
+  return static_cast<size_t>(found - items.begin());
+}
+
+}  // namespace
+
 SelectOutput::SelectOutput(const BoundSelect& select, SessionState& session, ResultSink& sink, bool ordered)
     : select_(select),
       session_(session),
       sink_(sink),
       sorting_(!select.order_by.empty() && !ordered),
-      projected_(select.items.size()) {}
+      projected_(select.items.size()) {
+  if (!sorting_) return;
+  for (const BoundOrder& order : select.order_by) sort_keys_.push_back(sort_key(order));
+}
+
+SelectOutput::SortKey SelectOutput::sort_key(const BoundOrder& order) {
+  const Expression& sorted_by = order.expression ? *order.expression : *select_.items[order.item];
+  SortKey key{nullptr, order.item, sorted_by.type().collation, order.descending};
+  if (!order.expression) return key;
+  key.at = item_with_column(select_.items, sorted_by);
+  if (key.at < select_.items.size()) return key;
+  key.expression = &sorted_by;
+  key.at = keys_beside_row_++;
+  return key;
+}
 
 Result<bool> SelectOutput::consume(Evaluation& evaluation, txn::FoundRow*) {
   if (!select_.grouped) return emit(evaluation);
@@ -70,11 +100,12 @@ Result<bool> SelectOutput::emit(Evaluation& evaluation) {
     if (!*fresh) return true;
   }
   if (!sorting_) return deliver(projected_);
-  Sorted sorted{projected_, {}};
-  for (const BoundOrder& order : select_.order_by) {
-    sorted.keys.push_back(order.expression ? order.expression->evaluate(evaluation, scratch)
-                                           : projected_[order.item]);
+  Sorted sorted;
+  sorted.keys.reserve(keys_beside_row_);
+  for (const SortKey& key : sort_keys_) {
+    if (key.expression != nullptr) sorted.keys.push_back(key.expression->evaluate(evaluation, scratch));
   }
+  sorted.row = std::exchange(projected_, Row(select_.items.size()));
   if (!memory_.add(sizeof(Sorted) + memory_of(sorted.row) + memory_of(sorted.keys)))
     return out_of_row_memory();
   sorted_.push_back(std::move(sorted));
@@ -82,11 +113,11 @@ Result<bool> SelectOutput::emit(Evaluation& evaluation) {
 }
 
 Result<bool> SelectOutput::is_new(std::span<const Value> row) {
-  std::string key;
-  for (size_t i = 0; i < row.size(); ++i) append_group_key(key, row[i], select_.items[i]->type().collation);
-  const size_t size = 2 * key.size();
-  const bool added = distinct_.insert(std::move(key)).second;
-  if (added && !memory_.add(size)) return out_of_row_memory();
+  distinct_key_.clear();
+  for (size_t i = 0; i < row.size(); ++i)
+    append_group_key(distinct_key_, row[i], select_.items[i]->type().collation);
+  const bool added = distinct_.insert(distinct_key_).second;
+  if (added && !memory_.add(2 * distinct_key_.size())) return out_of_row_memory();
   return added;
 }
 
@@ -109,17 +140,23 @@ bool before(std::span<const Value> left, std::span<const Value> right, std::span
   return false;
 }
 
-void SelectOutput::sort() {
-  std::vector<uint16_t> collations;
-  std::vector<bool> descending;
-  for (const BoundOrder& order : select_.order_by) {
-    collations.push_back(
-        (order.expression ? *order.expression : *select_.items[order.item]).type().collation);
-    descending.push_back(order.descending);
+bool SelectOutput::before(const Sorted& left, const Sorted& right) const {
+  for (const SortKey& key : sort_keys_) {
+    const bool beside = key.expression != nullptr;
+    const auto order = order_values((beside ? left.keys : left.row)[key.at],
+                                    (beside ? right.keys : right.row)[key.at], key.collation);
+    if (order != 0) return key.descending ? order > 0 : order < 0;
   }
-  std::stable_sort(sorted_.begin(), sorted_.end(), [&](const Sorted& l, const Sorted& r) {
-    return before(l.keys, r.keys, collations, descending);
-  });
+  return false;
+}
+
+std::vector<const SelectOutput::Sorted*> SelectOutput::in_order() const {
+  std::vector<const Sorted*> rows;
+  rows.reserve(sorted_.size());
+  for (const Sorted& sorted : sorted_) rows.push_back(&sorted);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Sorted* left, const Sorted* right) { return before(*left, *right); });
+  return rows;
 }
 
 Task<Status> SelectOutput::finish(Evaluation& evaluation) {
@@ -137,9 +174,9 @@ Task<Status> SelectOutput::finish(Evaluation& evaluation) {
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   if (!sorting_) co_return Status();
-  sort();
-  for (const Sorted& sorted : sorted_) {
-    if (!deliver(sorted.row)) break;
+  const std::vector<const Sorted*> rows = in_order();
+  for (const Sorted* sorted : rows) {
+    if (!deliver(sorted->row)) break;
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   co_return Status();

@@ -34,7 +34,14 @@ class SelectOutput : public RowConsumer {
   };
   struct Sorted {
     Row row;
-    std::vector<Value> keys;
+    std::vector<Value> keys;  // of those parts of ORDER BY that are no select item
+  };
+  // A part of ORDER BY: a select item, or a key beside the row.
+  struct SortKey {
+    const Expression* expression = nullptr;  // null: the item with number `at`; else keys[at]
+    size_t at = 0;
+    uint16_t collation = 0;
+    bool descending = false;
   };
 
   Result<Group*> group_of(Evaluation& evaluation);
@@ -42,7 +49,9 @@ class SelectOutput : public RowConsumer {
   Result<bool> emit(Evaluation& evaluation);  // one row before DISTINCT
   bool deliver(std::span<const Value> row);   // one row behind ORDER BY; false: LIMIT is reached
   Result<bool> is_new(std::span<const Value> row);
-  void sort();
+  SortKey sort_key(const BoundOrder& order);
+  bool before(const Sorted& left, const Sorted& right) const;
+  std::vector<const Sorted*> in_order() const;
 
   const BoundSelect& select_;
   SessionState& session_;
@@ -51,7 +60,10 @@ class SelectOutput : public RowConsumer {
   absl::flat_hash_map<std::string, size_t> group_index_;
   std::vector<Group> groups_;
   absl::flat_hash_set<std::string> distinct_;
+  std::vector<SortKey> sort_keys_;
+  size_t keys_beside_row_ = 0;
   std::vector<Sorted> sorted_;
+  std::string distinct_key_;
   Row projected_;
   uint64_t found_ = 0, delivered_ = 0;
   MemoryReservation memory_{MemoryUse::Rows};

@@ -246,28 +246,34 @@ std::strong_ordering order_values(const Value& left, const Value& right, uint16_
   return compare_values(left, right, collation);
 }
 
+namespace {
+
+void append_group_text(std::string& key, const Value& value, uint16_t collation) {
+  if (value.kind() == Value::Kind::String) {
+    return append_sort_key(collation_or_binary(value.is_binary() ? kBinaryCollation : collation),
+                           value.as_string(), key);
+  }
+  std::string text = value.to_text();
+  if (value.kind() == Value::Kind::Decimal && value.as_decimal().scale > 0) {  // 1.50 and 1.5 are equal
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+  }
+  key += text;
+}
+
+}  // namespace
+
 void append_group_key(std::string& key, const Value& value, uint16_t collation) {
   if (value.is_null()) {
     key.push_back('\0');
     return;
   }
-  std::string text;
-  if (value.kind() == Value::Kind::String) {
-    append_sort_key(collation_or_binary(value.is_binary() ? kBinaryCollation : collation), value.as_string(),
-                    text);
-  } else if (value.kind() == Value::Kind::Decimal) {
-    text = value.to_text();
-    if (value.as_decimal().scale > 0) {  // 1.50 and 1.5 are equal
-      text.erase(text.find_last_not_of('0') + 1);
-      if (text.back() == '.') text.pop_back();
-    }
-  } else {
-    text = value.to_text();
-  }
   key.push_back('\1');
-  const auto length = static_cast<uint32_t>(text.size());
-  key.append(reinterpret_cast<const char*>(&length), sizeof length);
-  key += text;
+  const size_t length_at = key.size();
+  key.append(sizeof(uint32_t), '\0');
+  append_group_text(key, value, collation);
+  const auto length = static_cast<uint32_t>(key.size() - length_at - sizeof(uint32_t));
+  key.replace(length_at, sizeof length, reinterpret_cast<const char*>(&length), sizeof length);
 }
 
 void conform_digits(Value& value, const ValueType& type) {
