@@ -1,6 +1,8 @@
 #include "base/error_codes.h"
 #include "observe/metrics.h"
 #include "storage/record/key_codec.h"
+#include "storage/record/wanted_columns.h"
+#include "txn/column_choice.h"
 #include "txn/merged_iterator.h"
 #include "txn/row_writes.h"
 #include "txn/transaction_impl.h"
@@ -28,10 +30,18 @@ KeyRange key_range(const TableDef& table, const IndexDef& index, const IndexRang
   return keys;
 }
 
-observe::Counter& rows_read() {
-  static auto& counter = observe::counter("commitd_rows_read_total", "Rows read by scans of sessions.");
-  return counter;
-}
+// Of one scan; all sessions share the counter, so it is told once.
+class RowsRead {
+ public:
+  ~RowsRead() {
+    static auto& counter = observe::counter("commitd_rows_read_total", "Rows read by scans of sessions.");
+    if (count_ > 0) counter.add(count_);
+  }
+  void add() { ++count_; }
+
+ private:
+  uint64_t count_ = 0;
+};
 
 class IndexCursor final : public Cursor {
  public:
@@ -88,6 +98,8 @@ class IndexCursor final : public Cursor {
     }
   }
 
+  void decode_only(const std::vector<bool>& columns) { wanted_ = &columns; }
+
   void unlock_last() override {
     if (locked_by_this_scan_) transaction_.services.locks.release(transaction_.owner, last_locked_);
     locked_by_this_scan_ = false;
@@ -115,12 +127,21 @@ class IndexCursor final : public Cursor {
 
   Result<bool> read_entry(FoundRow& row) {
     if (clustered_scan()) {
+      if (wanted_ != nullptr) return fill_wanted(row);
       COMMITD_RETURN_IF_ERROR(fill_row(*table_, entries_->key(), entries_->value(), row));
       return true;
     }
     const std::string clustered = clustered_key_here();
     if (clustered.empty()) return damaged();
     return transaction_.read_row(*table_, snapshot_.get(), clustered, row);
+  }
+
+  Result<bool> fill_wanted(FoundRow& row) const {
+    std::string scratch;
+    const auto image = image_of_stored_row(*table_, entries_->value(), scratch);
+    if (!image) return image.error();
+    COMMITD_RETURN_IF_ERROR(decode_wanted_columns(*table_, *image, *wanted_, row.values));
+    return true;
   }
 
   // The row may have left the range while its lock was waited for; its new place, if behind, is met when the
@@ -135,8 +156,8 @@ class IndexCursor final : public Cursor {
                       table_->db, table_->name);
   }
 
-  static Result<bool> count(Result<bool> found) {
-    if (found) rows_read().add();
+  Result<bool> count(Result<bool> found) {
+    if (found) rows_read_.add();
     return found;
   }
 
@@ -150,9 +171,15 @@ class IndexCursor final : public Cursor {
   std::optional<MergedIterator> entries_;
   std::string last_locked_;
   bool locked_by_this_scan_ = false;
+  RowsRead rows_read_;
+  const std::vector<bool>* wanted_ = nullptr;  // null: all
 };
 
 }  // namespace
+
+void decode_only(Cursor& cursor, const std::vector<bool>& columns) {
+  if (auto* scan = dynamic_cast<IndexCursor*>(&cursor)) scan->decode_only(columns);
+}
 
 std::unique_ptr<Cursor> open_cursor(Transaction::Impl& transaction, const TablePtr& table,
                                     const IndexDef& index, const IndexRange& range, ReadMode mode,

@@ -2,7 +2,7 @@
 // mutex guards it.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <string_view>
 #include <vector>
 
@@ -41,7 +41,7 @@ class LockQueue {
 
   const std::vector<LockRequest*>& holders() const { return granted_; }
   // In the queue's order.
-  const std::deque<LockRequest*>& waiting() const { return waiting_; }
+  const std::list<LockRequest*>& waiting() const { return waiting_; }
   // What keeps a waiting request from its lock: holds and earlier waits that exclude its mode.
   std::vector<const LockRequest*> in_the_way_of(const LockRequest& request) const;
   size_t waiters() const { return waiting_.size(); }
@@ -53,7 +53,7 @@ class LockQueue {
   void grant_from_front();
 
   std::vector<LockRequest*> granted_;
-  std::deque<LockRequest*> waiting_;
+  std::list<LockRequest*> waiting_;  // unlike a deque it costs nothing while nobody waits
 };
 
 }  // namespace commitd::txn

@@ -12,9 +12,8 @@ Status fill_row(const TableDef& table, std::string_view clustered_key, std::stri
   std::string scratch;
   const auto image = image_of_stored_row(table, stored, scratch);
   if (!image) return image.error();
-  auto values = decode_row_image(table, *image);
-  if (!values) return values.error();
-  row.values = std::move(*values);
+  const auto length = decode_leading_row(table, *image, row.values);
+  if (!length) return length.error();
   row.image.assign(*image);
   row.clustered_key.assign(clustered_key);
   row.row_id = table.has_primary_key() ? 0 : row_id_of(clustered_key);

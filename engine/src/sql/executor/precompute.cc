@@ -1,5 +1,7 @@
 #include "sql/executor/precompute.h"
 
+#include <algorithm>
+
 #include "base/error_codes.h"
 #include "gtid/gtid_set.h"
 #include "sql/executor/correlated.h"
@@ -92,6 +94,12 @@ Task<Status> run_subquery(StatementContext& context, const ast::Expr& tree) {
 
 }  // namespace
 
+bool needs_precompute(const ast::Expr* tree) {
+  if (tree == nullptr) return false;
+  if (tree->select != nullptr || tree->order != nullptr || waits(*tree)) return true;
+  return std::any_of(tree->arguments.begin(), tree->arguments.end(), needs_precompute);
+}
+
 Task<Status> precompute(StatementContext& context, const ast::Expr* tree, bool may_wait) {
   if (tree == nullptr) co_return Status();
   if (tree->order != nullptr) {
@@ -99,9 +107,8 @@ Task<Status> precompute(StatementContext& context, const ast::Expr* tree, bool m
       COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, item.expression, may_wait));
   }
   for (const ast::Expr* argument : tree->arguments) {
-    // Most operands are leaves: no coroutine for them.
-    if (argument->arguments.empty() && argument->select == nullptr && !waits(*argument)) continue;
-    COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, argument, may_wait));
+    if (needs_precompute(argument))
+      COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, argument, may_wait));
   }
   if (tree->select != nullptr) co_return co_await run_subquery(context, *tree);
   if (!waits(*tree) || context.describe_only) co_return Status();

@@ -10,4 +10,7 @@ namespace commitd::sql {
 // allowed here.
 Task<Status> precompute(StatementContext& context, const ast::Expr* tree, bool may_wait = false);
 
+// Whether precompute() would do anything: asked first, because most statements need no coroutines for it.
+bool needs_precompute(const ast::Expr* tree);
+
 }  // namespace commitd::sql

@@ -187,5 +187,49 @@ TEST_F(Queries, ColumnsAreDescribed) {
   EXPECT_EQ(last().columns[2].type, FieldType::LongLong);
 }
 
+TEST_F(Queries, SortByColumnsThatAreShownOrNot) {
+  EXPECT_EQ(run("SELECT age, name FROM people ORDER BY age, id DESC"), "NULL|Dan\n25|Bob\n30|Cid\n30|Ann");
+  EXPECT_EQ(run("SELECT name FROM people ORDER BY age DESC, name DESC"), "Cid\nAnn\nBob\nDan");
+  EXPECT_EQ(run("SELECT name, age FROM people ORDER BY age + 0 DESC, name"),
+            "Ann|30\nCid|30\nBob|25\nDan|NULL");
+  EXPECT_EQ(run("SELECT DISTINCT kind FROM pets ORDER BY kind DESC"), "eel\ndog\ncat");
+  EXPECT_EQ(run("SELECT p.name, q.kind FROM people p JOIN pets q ON q.owner = p.id ORDER BY q.kind, p.name"),
+            "Ann|cat\nCid|cat\nAnn|dog");
+  EXPECT_EQ(run("SELECT kind, id FROM pets ORDER BY kind"), "cat|1\ncat|3\ndog|2\neel|4") << "stable";
+}
+
+// A scan decodes only the columns that some expression reads: here the others are in front of, between and
+// behind them.
+TEST_F(Queries, ColumnsThatAreNotShownAreReadWhereTheyMatter) {
+  EXPECT_EQ(
+      run("CREATE TABLE wide (id INT PRIMARY KEY, a VARCHAR(300), b INT, c TEXT, d INT, e DATE, KEY (d))"),
+      "");
+  EXPECT_EQ(
+      run("INSERT INTO wide VALUES (1,REPEAT('a',300),10,NULL,100,'2020-01-01'),(2,NULL,20,'two',200,NULL),"
+          "(3,'x',NULL,'three',100,'2021-01-01')"),
+      "");
+  EXPECT_EQ(run("SELECT c FROM wide WHERE id > 0 AND b IS NULL"), "three");
+  EXPECT_EQ(run("SELECT e FROM wide WHERE d = 100 ORDER BY id"), "2020-01-01\n2021-01-01")
+      << "by another index";
+  EXPECT_EQ(run("SELECT b FROM wide WHERE id = 2"), "20");
+  EXPECT_EQ(run("SELECT c FROM wide ORDER BY LENGTH(a) DESC"), "NULL\nthree\ntwo");
+  EXPECT_EQ(run("SELECT d, COUNT(*) n FROM wide GROUP BY d HAVING MAX(b) > 10"), "200|1");
+  EXPECT_EQ(run("SELECT SUM(d) FROM wide WHERE e IS NOT NULL"), "200");
+  EXPECT_EQ(run("SELECT w.b FROM wide w WHERE EXISTS (SELECT 1 FROM people p WHERE p.age = w.d / 10 * 3)"),
+            "10\nNULL")
+      << "read by a subquery only";
+  EXPECT_EQ(run("SELECT (SELECT name FROM people p WHERE p.id = w.id) FROM wide w WHERE w.d = 200"), "Bob");
+  EXPECT_EQ(run("SELECT name FROM people JOIN wide USING (id) WHERE e IS NULL"), "Bob");
+  EXPECT_EQ(run("SELECT p.name, w.c FROM people p LEFT JOIN wide w ON w.b = p.id * 10 ORDER BY p.id"),
+            "Ann|NULL\nBob|two\nCid|NULL\nDan|NULL");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM wide"), "3") << "no column at all";
+  EXPECT_EQ(run("BEGIN"), "");
+  EXPECT_EQ(run("UPDATE wide SET b = b + 1 WHERE id = 1"), "");
+  EXPECT_EQ(run("SELECT b, d FROM wide WHERE id < 3"), "11|100\n20|200") << "own changes";
+  EXPECT_EQ(run("SELECT id, LENGTH(a), b, c, d, e FROM wide WHERE id = 1 FOR UPDATE"),
+            "1|300|11|NULL|100|2020-01-01");
+  EXPECT_EQ(run("ROLLBACK"), "");
+}
+
 }  // namespace
 }  // namespace commitd::sql

@@ -7,6 +7,7 @@
 #include "sql/executor/bound_select.h"
 #include "sql/executor/from_clause.h"
 #include "sql/executor/precompute.h"
+#include "sql/executor/read_columns.h"
 #include "sql/executor/row_buffer.h"
 #include "sql/executor/select_output.h"
 #include "sql/expression/conversion.h"
@@ -23,6 +24,21 @@ Task<Status> precompute_conditions(StatementContext& context, const ast::List<as
       COMMITD_CO_RETURN_IF_ERROR(co_await precompute_conditions(context, *ref.nested));
   }
   co_return Status();
+}
+
+bool anything_to_precompute(const ast::SelectStatement& select) {
+  const auto any_condition = [](const auto& self, const ast::List<ast::TableRef>& from) -> bool {
+    return std::any_of(from.begin(), from.end(), [&](const ast::TableRef& ref) {
+      return needs_precompute(ref.on) || (ref.nested != nullptr && self(self, *ref.nested));
+    });
+  };
+  return std::any_of(select.items.begin(), select.items.end(),
+                     [](const ast::SelectItem& item) { return needs_precompute(item.expression); }) ||
+         any_condition(any_condition, select.from) || needs_precompute(select.where) ||
+         std::any_of(select.group_by.begin(), select.group_by.end(), needs_precompute) ||
+         needs_precompute(select.having) ||
+         std::any_of(select.order_by.begin(), select.order_by.end(),
+                     [](const ast::OrderItem& item) { return needs_precompute(item.expression); });
 }
 
 }  // namespace
@@ -145,12 +161,13 @@ Task<Status> run_planned(StatementContext& context, const PlannedSelect& planned
 namespace {
 
 Task<Status> run_simple(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
-  COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
+  if (anything_to_precompute(select)) COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
   auto from = co_await open_from(context, select.from);
   if (!from.ok()) co_return std::move(from).error();
   auto bound = bind_select(context, select, *std::move(from));
   if (!bound.ok()) co_return std::move(bound).error();
-  const PlannedSelect planned = plan_select(context, *std::move(bound));
+  PlannedSelect planned = plan_select(context, *std::move(bound));
+  for (JoinLevel& level : planned.plan.levels) level.read_columns = columns_named(select, *level.source);
   sink.begin_rows(planned.bound->columns);
   if (context.describe_only) co_return Status();
   count_paths(planned.plan, context.session.status);

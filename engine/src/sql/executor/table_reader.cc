@@ -4,6 +4,7 @@
 
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
+#include "txn/column_choice.h"
 
 namespace commitd::sql {
 namespace {
@@ -132,6 +133,7 @@ class JoinReader {
       const txn::IndexRange& range = keys.ranges[level.path.backwards ? keys.ranges.size() - 1 - i : i];
       auto cursor = context_.transaction().scan(level.source->definition, *level.path.index, range,
                                                 plan_.mode, level.path.backwards);
+      if (level.read_columns && !locking) txn::decode_only(*cursor, *level.read_columns);
       StatusVariable step = first_step(range, level.path.backwards);
       for (;;) {
         Result<bool> found = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sql/bind/scope.h"
@@ -16,6 +17,8 @@ struct JoinLevel {
   const Source* source = nullptr;
   AccessPath path;
   std::vector<const Expression*> match;  // what its rows must fulfil to join
+  // What snapshot scans decode, read_columns.h; nullopt: all.
+  std::optional<std::vector<bool>> read_columns = {};
   std::vector<size_t> begins,
       ends;  // nests that do so here: begins from the outermost, ends from the innermost
 };

@@ -12,7 +12,22 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-using Registry = std::map<std::pair<std::string, std::string>, VirtualTable>;
+// By schema and name, without case. Every table of every statement is looked for here first: without
+// allocating.
+struct NameOrder {
+  using is_transparent = void;
+  static bool before(std::string_view left, std::string_view right) {
+    return std::lexicographical_compare(
+        left.begin(), left.end(), right.begin(), right.end(),
+        [](unsigned char l, unsigned char r) { return std::tolower(l) < std::tolower(r); });
+  }
+  template <class Left, class Right>
+  bool operator()(const Left& left, const Right& right) const {
+    if (before(left.first, right.first)) return true;
+    return !before(right.first, left.first) && before(left.second, right.second);
+  }
+};
+using Registry = std::map<std::pair<std::string, std::string>, VirtualTable, NameOrder>;
 
 const Registry& registry() {
   static const Registry tables = [] {
@@ -41,7 +56,7 @@ constexpr uint16_t kUtf8mb3GeneralCi = 33;
 }  // namespace
 
 const VirtualTable* find_virtual_table(std::string_view db, std::string_view name) {
-  auto found = registry().find({lower(db), lower(name)});
+  auto found = registry().find(std::pair(db, name));
   return found == registry().end() ? nullptr : &found->second;
 }
 

@@ -22,6 +22,7 @@ class RocksIterator final : public Iterator {
         upper_(std::move(upper)),
         lower_slice_(lower_),
         upper_slice_(upper_) {
+    do_not_count();
     rocksdb::ReadOptions options;
     options.snapshot = handle_of(snapshot_.get());
     options.iterate_lower_bound = &lower_slice_;

@@ -140,6 +140,7 @@ SnapshotPtr RocksEngine::snapshot() {
 }
 
 Result<bool> RocksEngine::get(const Snapshot* snapshot, std::string_view key, std::string& value) {
+  do_not_count();
   rocksdb::ReadOptions options;
   options.snapshot = handle_of(snapshot);
   const rocksdb::Status status = db_->Get(options, slice(key), &value);
