@@ -34,14 +34,14 @@ std::span<iovec> advance(std::span<iovec> pieces, size_t written) {
   return pieces;
 }
 
-void set_option(int fd, int level, int name, int value) {
-  setsockopt(fd, level, name, &value, sizeof(value));
+bool set_option(int fd, int level, int name, int value) {
+  return setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-// No coalescing of small packets, and a vanished peer is noticed within about two minutes. Both fail
-// harmlessly on unix sockets.
+// No coalescing of small packets, and a vanished peer is noticed within about two minutes. A unix socket has
+// neither problem, and refuses the first option.
 void tune(int fd) {
-  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  if (!set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1)) return;
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 60);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 15);

@@ -1,5 +1,7 @@
 // The variables that every server has, with MySQL 8.4's defaults unless the design says otherwise. The first
 // ones stand in the order of enum SessionVariable; those of the server's own options are defined in server/.
+#include <algorithm>
+
 #include <zlib.h>
 
 #include "sql/variables/persisted_variables.h"
@@ -235,14 +237,14 @@ SystemVariables::SystemVariables() : persisted_(std::make_unique<PersistedVariab
 }
 
 uint64_t sql_mode::bits(std::string_view modes) {
+  const std::vector<std::string>& names = sql_modes();
   uint64_t out = 0;
   while (!modes.empty()) {
     auto comma = modes.find(',');
     std::string_view word = modes.substr(0, comma);
     modes = comma == std::string_view::npos ? std::string_view() : modes.substr(comma + 1);
-    for (size_t bit = 0; bit < sql_modes().size(); ++bit) {
-      if (sql_modes()[bit] == word) out |= uint64_t{1} << bit;
-    }
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found != names.end()) out |= uint64_t{1} << (found - names.begin());
   }
   return out;
 }

@@ -46,6 +46,11 @@ Status use_certificate(SSL_CTX* context, const TlsSettings& settings) {
     return cannot_use("unable to get private key from '" + settings.key + "'");
   if (SSL_CTX_check_private_key(context) != 1)
     return cannot_use("private key does not match the certificate");
+  // The chain that goes with the certificate is made once. OpenSSL would make it, and so verify the
+  // certificate, in every handshake: a fifth of its instructions.
+  SSL_CTX_build_cert_chain(context, SSL_BUILD_CHAIN_FLAG_UNTRUSTED | SSL_BUILD_CHAIN_FLAG_IGNORE_ERROR |
+                                        SSL_BUILD_CHAIN_FLAG_CLEAR_ERROR);
+  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);
   return {};
 }
 
