@@ -225,7 +225,14 @@ ExpressionPtr Binder::node(const ast::Expr& tree) {
       const Collation* collation = find_collation(tree.text);
       if (collation == nullptr)
         return fail(make_error(er::kUnknownCollation, "Unknown collation: '{}'", tree.text));
-      return make_collate(node(*tree.arguments[0]), collation->id);
+      ExpressionPtr operand = node(*tree.arguments[0]);
+      const bool bytes = operand->type().is_string() && operand->type().collation == kBinaryCollation;
+      if (bytes && collation->id != kBinaryCollation) {
+        constexpr uint16_t kCollationCharsetMismatch = 1253;
+        return fail(make_error(kCollationCharsetMismatch,
+                               "COLLATION '{}' is not valid for CHARACTER SET 'binary'", tree.text));
+      }
+      return make_collate(std::move(operand), collation->id);
     }
     case ExprKind::Row:
       return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));

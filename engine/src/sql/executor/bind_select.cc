@@ -36,6 +36,7 @@ class SelectBinder {
     bound_->distinct = select_.distinct;
     bound_->calc_found_rows = select_.calc_found_rows;
     bound_->grouped = !bound_->group_by.empty() || !bound_->aggregates.empty();
+    if (select_.having != nullptr) COMMITD_RETURN_IF_ERROR(check_having(select_, bound_->scope, from_));
     if (bound_->grouped && (context_.session.settings.sql_mode & sql_mode::kOnlyFullGroupBy) != 0)
       COMMITD_RETURN_IF_ERROR(check_groups(select_, bound_->scope, from_));
     if (select_.lock == ast::RowLock::Update) bound_->mode = txn::ReadMode::LockExclusive;

@@ -30,7 +30,7 @@ class CorrelatedRows : public RowSource {
     for (const ExpressionPtr& item : planned_.bound->items) types.push_back(item->type());
   }
   bool read(Evaluation& outer, std::vector<Row>& rows) const override {
-    Evaluation evaluation(context_.session);
+    Evaluation evaluation = context_.evaluation();
     evaluation.outer = &outer;
     RowBuffer buffer(true);
     const uint64_t found_rows = context_.session.found_rows;

@@ -33,6 +33,12 @@ class GroupCheck {
     }
   }
 
+  Status check_having() const {
+    const ast::Expr* column = select_.having == nullptr ? nullptr : unknown_in_having(*select_.having);
+    if (column == nullptr) return {};
+    return make_error(er::kBadField, "Unknown column '{}' in 'having clause'", column->source);
+  }
+
   Status check() const {
     size_t number = 0;
     for (const ast::SelectItem& item : select_.items) {
@@ -42,10 +48,6 @@ class GroupCheck {
       } else if (const ast::Expr* column = offender(*item.expression)) {
         return error(number, "SELECT list", std::string(column->source));
       }
-    }
-    if (select_.having != nullptr) {
-      if (const ast::Expr* column = offender(*select_.having, true))
-        return make_error(er::kBadField, "Unknown column '{}' in 'having clause'", column->source);
     }
     number = 0;
     for (const ast::OrderItem& item : select_.order_by) {
@@ -144,6 +146,23 @@ class GroupCheck {
     return nullptr;
   }
 
+  const ast::Expr* unknown_in_having(const ast::Expr& tree) const {
+    if (tree.kind == ExprKind::Function && aggregate_named(tree.text)) return nullptr;
+    if (tree.kind == ExprKind::Column) {
+      if (!column_of(tree) || aliased(tree) != nullptr) return nullptr;  // binding finds what is unknown
+      const auto is_this = [&](const ast::Expr* other) { return same(*other, tree); };
+      if (std::any_of(groups_.begin(), groups_.end(), is_this)) return nullptr;
+      for (const ast::SelectItem& item : select_.items) {
+        if (item.expression->kind == ExprKind::Star || is_this(item.expression)) return nullptr;
+      }
+      return &tree;
+    }
+    for (const ast::Expr* argument : tree.arguments) {
+      if (const ast::Expr* found = unknown_in_having(*argument)) return found;
+    }
+    return nullptr;
+  }
+
   bool same(const ast::Expr& l, const ast::Expr& r) const {
     if (l.kind != r.kind || l.select != nullptr || r.select != nullptr) return false;
     if (l.kind == ExprKind::Column) return column_of(l).has_value() && column_of(l) == column_of(r);
@@ -194,6 +213,10 @@ class GroupCheck {
 
 Status check_groups(const ast::SelectStatement& select, const Scope& scope, const FromClause& from) {
   return GroupCheck(select, scope, from).check();
+}
+
+Status check_having(const ast::SelectStatement& select, const Scope& scope, const FromClause& from) {
+  return GroupCheck(select, scope, from).check_having();
 }
 
 }  // namespace commitd::sql

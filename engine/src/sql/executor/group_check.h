@@ -6,7 +6,10 @@
 
 namespace commitd::sql {
 
-// Errors 1055, 1140 and 1054 (HAVING). Columns that depend on those grouped by are fine: by a key of their
+// Error 1054: HAVING sees what is selected and what is grouped by, in any sql_mode.
+Status check_having(const ast::SelectStatement& select, const Scope& scope, const FromClause& from);
+
+// Errors 1055 and 1140. Columns that depend on those grouped by are fine: by a key of their
 // table, or by equality in WHERE and inner joins.
 Status check_groups(const ast::SelectStatement& select, const Scope& scope, const FromClause& from);
 

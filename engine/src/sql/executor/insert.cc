@@ -73,14 +73,19 @@ class Inserter {
         statement_(statement),
         store_(store_context(session_, statement.ignore)) {
     store_.row = statement.first_row;
+    context.strict = store_.strict;
   }
 
   Task<Result<OkInfo>> run() {
     COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
     COMMITD_CO_RETURN_IF_ERROR(co_await open());
     COMMITD_CO_RETURN_IF_ERROR(resolve_columns());
-    COMMITD_CO_RETURN_IF_ERROR(check_defaults());
     COMMITD_CO_RETURN_IF_ERROR(co_await bind_on_duplicate());
+    COMMITD_CO_RETURN_IF_ERROR(check_counts());
+    if (auto defaults = check_defaults(); !defaults.ok()) {
+      COMMITD_CO_RETURN_IF_ERROR(co_await check_names());
+      co_return std::move(defaults).error();
+    }
     if (statement_.select != nullptr)
       COMMITD_CO_RETURN_IF_ERROR(co_await insert_selected());
     else
@@ -138,6 +143,33 @@ class Inserter {
     return {};
   }
 
+  Status check_counts() {
+    uint64_t row = store_.row;
+    for (const ast::List<ast::Expr*>* trees : statement_.rows) {
+      if (trees->size() != targets_.size()) return column_count_error(row);
+      ++row;
+    }
+    return {};
+  }
+
+  // What is wrong with the values themselves comes before a column that has none (1364).
+  Task<Status> check_names() {
+    for (const ast::List<ast::Expr*>* trees : statement_.rows) {
+      for (const ast::Expr* tree : *trees) {
+        if (tree->kind == ast::ExprKind::Default || literal_value(*tree, context_.parameters)) continue;
+        COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, tree));
+        auto bound = context_.binder(scope_).bind(*tree, "field list");
+        if (!bound.ok()) co_return std::move(bound).error();
+      }
+    }
+    if (statement_.select == nullptr) co_return Status();
+    RowBuffer buffer;
+    context_.describe_only = true;
+    COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context_, *statement_.select, buffer));
+    if (buffer.columns.size() != targets_.size()) co_return column_count_error(1);
+    co_return Status();
+  }
+
   static Error column_count_error(uint64_t row) {
     return make_error(er::kWrongValueCountOnRow, "Column count doesn't match value count at row {}", row);
   }
@@ -160,7 +192,6 @@ class Inserter {
   Task<Status> insert_values() {
     AutoIncrement numbers(context_, *table_, statement_.rows.size());
     for (const ast::List<ast::Expr*>* trees : statement_.rows) {
-      if (trees->size() != targets_.size()) co_return column_count_error(store_.row);
       for (const ast::Expr* tree : *trees) {
         if (tree->arguments.empty() && tree->select == nullptr) continue;  // leaves need no coroutine
         COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, tree));
@@ -189,7 +220,7 @@ class Inserter {
     Binder binder = context_.binder(scope_);
     auto bound = binder.bind(tree, "field list");
     if (!bound.ok()) return std::move(bound).error();
-    Evaluation evaluation(session_);
+    Evaluation evaluation = context_.evaluation();
     if ((*bound)->sources != 0) show_row(evaluation, column);
     Value scratch;
     const Value& value = (*bound)->evaluate(evaluation, scratch);
@@ -285,7 +316,7 @@ class Inserter {
   // CLIENT_FOUND_ROWS).
   Task<Status> update_existing(const txn::FoundRow& existing) {
     Row changed = existing.values;
-    Evaluation evaluation(session_);
+    Evaluation evaluation = context_.evaluation();
     evaluation.rows.assign(1, changed.data());
     evaluation.inserted = row_.data();
     for (const auto& [column, expression] : updates_) {
@@ -307,7 +338,6 @@ class Inserter {
     for (size_t i = 0; i < changed.size(); ++i) {
       if (table_->columns[i].on_update_current_timestamp && !is_assigned(i))
         changed[i] = current_timestamp_for(table_->columns[i], session_);
-      if (table_->columns[i].auto_increment) explicit_number_ = to_bits(changed[i]);
     }
     if (auto allowed = checks_.verify(changed); !allowed.ok()) {
       if (!statement_.ignore) co_return allowed;
@@ -324,6 +354,10 @@ class Inserter {
       co_return Status();
     }
     affected_ += 2;
+    for (size_t i = 0; i < changed.size(); ++i) {
+      if (table_->columns[i].auto_increment && statement_.select == nullptr)
+        explicit_number_ = to_bits(changed[i]);
+    }
     co_return Status();
   }
 

@@ -171,7 +171,7 @@ Task<Status> run_simple(StatementContext& context, const ast::SelectStatement& s
   sink.begin_rows(planned.bound->columns);
   if (context.describe_only) co_return Status();
   count_paths(planned.plan, context.session.status);
-  Evaluation evaluation(context.session);
+  Evaluation evaluation = context.evaluation();
   co_return co_await run_planned(context, planned, evaluation, sink);
 }
 

@@ -18,6 +18,7 @@ struct StatementContext {
   bool entered = false;                       // the session's transaction takes part
   bool describe_only = false;                 // columns are wanted, no rows: for COM_STMT_PREPARE
   std::vector<Source> common_tables = {};     // WITH, the innermost last
+  bool strict = false;                        // changes rows: see Evaluation
 
   // Before the first table: opens the transaction if need be, and the statement in it.
   void enter() {
@@ -27,6 +28,7 @@ struct StatementContext {
     session.transaction->begin_statement();
   }
   txn::Transaction& transaction() { return *session.transaction; }
+  Evaluation evaluation() { return Evaluation(session, strict); }
   Binder binder(const Scope& scope) { return Binder(session, scope, parameters, precomputed); }
 };
 

@@ -1,5 +1,6 @@
 // Arithmetic, bit operations, CASE, CAST, COLLATE; and the types of values.
 #include <cmath>
+#include <cstdlib>
 
 #include "base/charset/collation.h"
 #include "base/charset/utf8.h"
@@ -46,6 +47,15 @@ Value operand_number(const Value& v) {
   return v;
 }
 
+// A text counts as the integer that it begins with: '1e2' is 1 here.
+uint64_t bits_of(const Value& v) {
+  if (v.kind() != Kind::String) return to_bits(v);
+  const std::string& text = v.as_string();
+  const size_t sign = text.find_first_not_of(" \t\n\r");
+  if (sign != std::string::npos && text[sign] == '-') return static_cast<uint64_t>(leading_integer(text));
+  return std::strtoull(text.c_str(), nullptr, 10);
+}
+
 Value out_of_range(Evaluation& evaluation, std::string_view kind, std::string_view source) {
   evaluation.fail(make_error(kOutOfRange, "{} value is out of range in '({})'", kind, source));
   return Value::null();
@@ -53,7 +63,7 @@ Value out_of_range(Evaluation& evaluation, std::string_view kind, std::string_vi
 
 Value division_by_zero(Evaluation& evaluation) {
   if (evaluation.session().settings.sql_mode & sql_mode::kErrorForDivisionByZero) {
-    evaluation.session().diagnostics.warn(make_error(er::kDivisionByZero, "Division by 0"));
+    evaluation.warn(make_error(er::kDivisionByZero, "Division by 0"));
   }
   return Value::null();
 }
@@ -168,8 +178,11 @@ Value real_arithmetic(Op op, double l, double r, Evaluation& evaluation, std::st
     default:
       if (r == 0) return division_by_zero(evaluation);
       result = op == Op::Modulo ? std::fmod(l, r) : l / r;
-      if (op == Op::IntDivide)
+      if (op == Op::IntDivide) {
+        constexpr double kBeyondIntegers = 1e20;
+        if (std::fabs(result) >= kBeyondIntegers) return out_of_range(evaluation, "BIGINT", source);
         return integer_result(static_cast<__int128>(std::trunc(result)), false, evaluation, source);
+      }
   }
   return std::isfinite(result) ? Value::real(result) : out_of_range(evaluation, "DOUBLE", source);
 }
@@ -226,18 +239,22 @@ class Negation : public Expression {
     type_ = type.is_integer() ? ValueType::integer(type.length + 1)
             : is_number(type) ? type
                               : ValueType::real();
+    // A constant may be less than BIGINT holds, columns may not.
+    if (type.is_unsigned && sources == 0) type_ = ValueType::decimal(type.length, 0);
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch;
     const Value& operand = operand_->evaluate(evaluation, operand_scratch);
     if (operand.is_null())
       scratch = Value::null();
+    else if (operand.kind() == Kind::UInt && type_.type == FieldType::NewDecimal)
+      scratch = Value::decimal({-static_cast<__int128>(operand.as_uint()), 0});
     else if (operand.kind() == Kind::UInt && operand.as_uint() == uint64_t{1} << 63)
       scratch = Value::integer(INT64_MIN);
     else if (operand.kind() == Kind::UInt && operand.as_uint() <= INT64_MAX)
       scratch = Value::integer(-static_cast<int64_t>(operand.as_uint()));
     else if (operand.kind() == Kind::UInt)
-      scratch = Value::decimal({-static_cast<__int128>(operand.as_uint()), 0});
+      scratch = out_of_range(evaluation, "BIGINT", "-");
     else
       scratch = arithmetic(Op::Subtract, Value::integer(0), operand, evaluation, "-");
     return scratch;
@@ -260,7 +277,7 @@ class BitOperation : public Expression {
     const Value& right = right_ ? right_->evaluate(evaluation, right_scratch) : left;
     scratch = left.is_null() || right.is_null()
                   ? Value::null()
-                  : Value::unsigned_integer(apply(to_bits(left), to_bits(right)));
+                  : Value::unsigned_integer(apply(bits_of(left), bits_of(right)));
     return scratch;
   }
 
@@ -372,23 +389,27 @@ class Cast : public Expression {
         return ValueType::text(has_length_ ? length_ : std::max(operand_->type().length, 1u));
     }
   }
-  Value text(const Value& operand) const {
+  Value text(const Value& operand, Evaluation& evaluation) const {
     const bool binary = to_ == ast::CastType::Binary;
     Value shown = operand;
     conform_digits(shown, operand_->type());
     std::string value = to_text(shown);
     if (has_length_) {
-      if (binary)
-        value.resize(length_, '\0');
-      else
-        value = std::string(character_prefix(value, length_));
+      const std::string_view kept =
+          binary ? std::string_view(value).substr(0, length_) : character_prefix(value, length_);
+      if (kept.size() < value.size()) {
+        evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect {}({}) value: '{}'",
+                                   binary ? "BINARY" : "CHAR", length_, value));
+      }
+      value.resize(kept.size());
+      if (binary) value.resize(length_, '\0');
     }
     return Value::string(std::move(value), binary);
   }
   Value temporal(const Value& operand, Evaluation& evaluation) const {
     std::optional<Temporal> t = to_ == ast::CastType::Time ? to_time(operand) : to_datetime(operand);
     if (!t) {
-      evaluation.session().diagnostics.warn(
+      evaluation.warn(
           make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
       return Value::null();
     }
@@ -402,7 +423,7 @@ class Cast : public Expression {
     }
     return Value::temporal(round_fraction(*t, decimals_));
   }
-  Value decimal(const Value& operand) const {
+  Value decimal(const Value& operand, Evaluation& evaluation) const {
     const double magnitude = operand.kind() == Kind::Double ? operand.as_double() : 0;
     Decimal whole = to_decimal(operand);
     if (std::fabs(magnitude) > 1e37) whole = {magnitude < 0 ? -largest_decimal() : largest_decimal(), 0};
@@ -411,6 +432,7 @@ class Cast : public Expression {
     Decimal most{power_of_ten(static_cast<uint8_t>(std::min<uint32_t>(length_, kMaxDecimalPrecision))) - 1,
                  decimals_};
     if (whole.unscaled < 0) most.unscaled = -most.unscaled;
+    evaluation.warn(make_error(er::kDataOutOfRange, "Out of range value for column '(null)' at row 1"));
     return Value::decimal(most);
   }
   Value convert(const Value& operand, Evaluation& evaluation) const {
@@ -421,17 +443,17 @@ class Cast : public Expression {
         if (operand.kind() == Kind::String) {
           const Value parsed = Value::integer(leading_integer(operand.as_string(), &complete));
           if (!complete) {
-            evaluation.session().diagnostics.warn(make_error(
-                er::kTruncatedWrongValue, "Truncated incorrect INTEGER value: '{}'", operand.as_string()));
+            evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect INTEGER value: '{}'",
+                                       operand.as_string()));
           }
           return parsed;
         }
         return Value::integer(static_cast<int64_t>(to_bits(operand)));
       }
       case CastType::Unsigned:
-        return Value::unsigned_integer(to_bits(operand));
+        return Value::unsigned_integer(bits_of(operand));
       case CastType::Decimal:
-        return decimal(operand);
+        return decimal(operand, evaluation);
       case CastType::Double:
         return Value::real(to_double(operand));
       case CastType::Float:
@@ -443,7 +465,7 @@ class Cast : public Expression {
       case CastType::DateTime:
         return temporal(operand, evaluation);
       default:
-        return text(operand);
+        return text(operand, evaluation);
     }
   }
 
@@ -459,16 +481,26 @@ class Collate : public Expression {
   Collate(ExpressionPtr operand, uint16_t collation) : operand_(std::move(operand)) {
     inherit(*this, {operand_.get()});
     type_ = operand_->type();
+    if (!type_.is_string()) type_ = ValueType::text(type_.length);
     type_.collation = collation;
     type_.strength = ValueType::Strength::Explicit;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    return operand_->evaluate(evaluation, scratch);
+    const Value& value = operand_->evaluate(evaluation, scratch);
+    if (value.is_null() || value.kind() == Kind::String) return value;
+    Value shown = value;
+    conform_digits(shown, operand_->type());
+    scratch = Value::string(to_text(shown));
+    return scratch;
   }
 
  private:
   ExpressionPtr operand_;
 };
+
+ExpressionPtr number_operand(ExpressionPtr expression, std::string_view type = "DOUBLE") {
+  return numeric_text(number_of_label(std::move(expression)), type);
+}
 
 }  // namespace
 
@@ -483,22 +515,27 @@ Value arithmetic(Op op, const Value& left_value, const Value& right_value, Evalu
 }
 
 ExpressionPtr make_arithmetic(Op op, ExpressionPtr left, ExpressionPtr right, std::string source) {
-  return std::make_unique<Arithmetic>(op, number_of_label(std::move(left)), number_of_label(std::move(right)),
+  return std::make_unique<Arithmetic>(op, number_operand(std::move(left)), number_operand(std::move(right)),
                                       std::move(source));
 }
 ExpressionPtr make_negation(ExpressionPtr operand) {
-  return std::make_unique<Negation>(number_of_label(std::move(operand)));
+  return std::make_unique<Negation>(number_operand(std::move(operand)));
 }
 ExpressionPtr make_bit_operation(Op op, ExpressionPtr left, ExpressionPtr right) {
-  if (right) right = number_of_label(std::move(right));
-  return std::make_unique<BitOperation>(op, number_of_label(std::move(left)), std::move(right));
+  if (right) right = number_operand(std::move(right), "INTEGER");
+  return std::make_unique<BitOperation>(op, number_operand(std::move(left), "INTEGER"), std::move(right));
 }
 ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_else) {
   return std::make_unique<Case>(std::move(operand), std::move(branches), has_else);
 }
 ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
   const bool text = target.cast == ast::CastType::Char || target.cast == ast::CastType::Binary;
-  return std::make_unique<Cast>(text ? std::move(operand) : number_of_label(std::move(operand)), target);
+  if (!text) operand = number_of_label(std::move(operand));
+  if (target.cast == ast::CastType::Unsigned) operand = numeric_text(std::move(operand), "INTEGER");
+  if (target.cast == ast::CastType::Decimal) operand = numeric_text(std::move(operand), "DECIMAL");
+  if (target.cast == ast::CastType::Double || target.cast == ast::CastType::Float)
+    operand = numeric_text(std::move(operand));
+  return std::make_unique<Cast>(std::move(operand), target);
 }
 ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation) {
   return std::make_unique<Collate>(std::move(operand), collation);

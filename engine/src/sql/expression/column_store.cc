@@ -1,5 +1,6 @@
 #include "sql/expression/column_store.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -76,8 +77,18 @@ bool only_trailing_spaces_cut(std::string_view text, size_t kept) {
   return text.find_first_not_of(' ', kept) == std::string_view::npos;
 }
 
+// More than any integer type holds.
+bool is_beyond_integers(const Value& value) {
+  constexpr double kMost = 18446744073709551616.0, kLeast = -9223372036854775808.0;
+  if (value.kind() == Kind::Double) return value.as_double() >= kMost || value.as_double() < kLeast;
+  if (value.kind() != Kind::Decimal) return false;
+  const auto whole = rescale(value.as_decimal(), 0);
+  return !whole || whole->unscaled > UINT64_MAX || whole->unscaled < INT64_MIN;
+}
+
 Result<Value> store_integer(const ColumnDef& column, const Value& value, StoreContext& context) {
   Value number;
+  bool beyond = false;
   if (value.kind() == Kind::String) {
     bool complete = false;
     const double parsed = leading_double(value.as_string(), &complete);
@@ -90,14 +101,12 @@ Result<Value> store_integer(const ColumnDef& column, const Value& value, StoreCo
     }
   } else {
     number = to_integer(value);
-    const bool beyond =
-        (value.kind() == Kind::Double && std::fabs(value.as_double()) >= 18446744073709551616.0);
-    if (beyond && context.strict) return out_of_range(column, context);
+    beyond = is_beyond_integers(value);
   }
   const Limits limits = limits_of(column);
   const bool negative = number.kind() == Kind::Int && number.as_int() < 0;
-  const bool below = negative && number.as_int() < limits.least;
-  const bool above = !negative && to_bits(number) > limits.most;
+  const bool below = negative && (beyond || number.as_int() < limits.least);
+  const bool above = !negative && (beyond || to_bits(number) > limits.most);
   if (below || above) {
     const Value nearest = column.is_unsigned
                               ? Value::unsigned_integer(below ? 0 : limits.most)
@@ -191,11 +200,33 @@ Result<Value> store_binary(const ColumnDef& column, const Value& value, StoreCon
   return Value::string(std::move(bytes), true);
 }
 
+// A number's text in so many characters: 1e10 where 10000000000 is too long, and fewer digits where it must
+// be.
+std::string real_within(double number, size_t width) {
+  std::string text;
+  for (int digits = 16; digits >= 0; --digits) {
+    text = fmt::format("{:.{}e}", number, digits);
+    const size_t exponent = text.find('e');
+    const int power = std::atoi(text.c_str() + exponent + 1);
+    const bool plain = power >= -4 && power < 15 && digits >= power;
+    text = plain ? fmt::format("{:.{}f}", number, digits - power) : text.substr(0, exponent);
+    if (text.find('.') != std::string::npos) {
+      text.erase(text.find_last_not_of('0') + 1);
+      if (text.back() == '.') text.pop_back();
+    }
+    if (!plain) text += fmt::format("e{}", power);
+    if (text.size() <= width) break;
+  }
+  return text;
+}
+
 Result<Value> store_text(const ColumnDef& column, const Value& value, StoreContext& context) {
   if (column.collation == kBinaryCollation) return store_binary(column, value, context);
   const bool blob = column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob;
   std::string scratch;
   std::string_view text = text_view(value, scratch);
+  if (value.kind() == Kind::Double && !blob && text.size() > column.length)
+    text = scratch = real_within(value.as_double(), column.length);
   const size_t max_bytes = charset_info(collation_or_binary(column.collation).charset).max_bytes == 3 ? 3 : 4;
   const size_t valid = valid_utf8_prefix(text, max_bytes);
   if (valid < text.size()) {
@@ -232,6 +263,25 @@ bool has_zero_part(const Temporal& t) {
   return t.month == 0 || t.day == 0;
 }
 
+// '2024-00-10', '2024-05-00': dates that are not known in full.
+std::optional<Temporal> with_zero_parts(std::string text) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::array<bool, 2> is_zero{};
+  size_t at = text.find_first_not_of(kDigits, text.find_first_of(kDigits));  // behind the year
+  for (bool& zero : is_zero) {
+    const size_t begin = text.find_first_of(kDigits, at);
+    if (begin == std::string::npos) return std::nullopt;
+    at = std::min(text.find_first_not_of(kDigits, begin), text.size());
+    zero = text.find_first_not_of('0', begin) >= at;
+    if (zero) text[at - 1] = '1';
+  }
+  if (!is_zero[0] && !is_zero[1]) return std::nullopt;
+  std::optional<Temporal> t = parse_datetime(text);
+  if (t && is_zero[0]) t->month = 0;
+  if (t && is_zero[1]) t->day = 0;
+  return t;
+}
+
 Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, StoreContext& context) {
   const bool date_only = column.type == FieldType::Date;
   const char* name = date_only ? "date" : "datetime";
@@ -239,12 +289,18 @@ Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, S
   zero.kind = date_only ? Temporal::Kind::Date : Temporal::Kind::DateTime;
   zero.decimals = column.decimals;
   std::optional<Temporal> t = to_datetime(value);
+  if (!t && value.kind() == Kind::String) t = with_zero_parts(value.as_string());
+  const bool is_number_zero =
+      value.kind() != Kind::String && value.kind() != Kind::Temporal && to_double(value) == 0;
+  if (!t && is_number_zero) t = zero;
   if (!t) return adjusted(context, incorrect_time(name, column, value, context), Value::temporal(zero));
   const bool refused = is_zero_date(*t)
                            ? (context.sql_mode & sql_mode::kNoZeroDate) != 0
                            : has_zero_part(*t) && (context.sql_mode & sql_mode::kNoZeroInDate) != 0;
   if (refused) return adjusted(context, incorrect_time(name, column, value, context), Value::temporal(zero));
   if (date_only) {
+    if (t->hour != 0 || t->minute != 0 || t->second != 0 || t->microsecond != 0)
+      context.diagnostics.note(truncated(column, context));
     Temporal date = zero;
     date.year = t->year;
     date.month = t->month;
@@ -282,8 +338,11 @@ Temporal longest_time(const ColumnDef& column, const Value& value) {
 
 Result<Value> store_time(const ColumnDef& column, const Value& value, StoreContext& context) {
   const std::optional<Temporal> t = to_time(value);
-  if (!t && is_beyond_time(value))
-    return adjusted(context, out_of_range(column, context), Value::temporal(longest_time(column, value)));
+  if (!t && is_beyond_time(value)) {
+    Error error =
+        context.strict ? incorrect_time("time", column, value, context) : out_of_range(column, context);
+    return adjusted(context, std::move(error), Value::temporal(longest_time(column, value)));
+  }
   if (!t) {
     Temporal zero;
     zero.kind = Temporal::Kind::Time;
@@ -364,7 +423,8 @@ Result<Value> store_bits(const ColumnDef& column, const Value& value, StoreConte
   if (width < 64 && bits >> width != 0) fits_width = false;
   if (!fits_width) {
     const uint64_t most = width >= 64 ? UINT64_MAX : (uint64_t{1} << width) - 1;
-    return adjusted(context, too_long(column, context), Value::unsigned_integer(most));
+    Error error = context.strict ? too_long(column, context) : out_of_range(column, context);
+    return adjusted(context, std::move(error), Value::unsigned_integer(most));
   }
   return Value::unsigned_integer(bits);
 }

@@ -1,5 +1,6 @@
 #include "sql/expression/conversion.h"
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -75,7 +76,7 @@ double leading_double(std::string_view text, bool* complete) {
   else if (parsed.ec != std::errc() || !std::isfinite(result))
     result = 0;
   if (complete != nullptr) {
-    *complete = parsed.ec == std::errc() &&
+    *complete = parsed.ec == std::errc() && std::isalpha(static_cast<unsigned char>(parsed.ptr[-1])) == 0 &&
                 only_blanks({parsed.ptr, static_cast<size_t>(number.data() + number.size() - parsed.ptr)});
   }
   return result;
@@ -313,8 +314,12 @@ uint16_t comparison_collation(const ValueType& left, const ValueType& right) {
   if (right.is_string() && !left.is_string()) return right.collation;
   if (left.strength != right.strength)
     return left.strength > right.strength ? left.collation : right.collation;
+  const auto is_binary = [](uint16_t collation) {
+    const Order order = collation_or_binary(collation).order;
+    return order == Order::Bytes || order == Order::CodePoint;
+  };
   if (left.collation == kBinaryCollation || right.collation == kBinaryCollation) return kBinaryCollation;
-  return left.collation;
+  return is_binary(right.collation) ? right.collation : left.collation;  // of two that are as strong
 }
 
 }  // namespace commitd::sql

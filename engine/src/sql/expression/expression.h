@@ -65,7 +65,8 @@ ValueType type_of_value(const Value& value);
 // itself goes on with NULL.
 class Evaluation {
  public:
-  explicit Evaluation(SessionState& session) : session_(session) {}
+  // `strict`: a value that has to be cut or is undefined is an error, no warning.
+  explicit Evaluation(SessionState& session, bool strict = false) : session_(session), strict_(strict) {}
 
   SessionState& session() { return session_; }
   // rows[source][column]; a null pointer is the row of NULLs of an outer join.
@@ -78,11 +79,13 @@ class Evaluation {
   void fail(Error error) {
     if (!error_) error_ = std::move(error);
   }
+  void warn(Error error);  // fails where it is strict
   bool failed() const { return error_.has_value(); }
   Status status() const { return error_ ? Status(*error_) : Status(); }
 
  private:
   SessionState& session_;
+  bool strict_;
   std::optional<Error> error_;
 };
 

@@ -54,6 +54,9 @@ void split_conjunction(const Expression& expression, std::vector<const Expressio
 bool is_number(const ValueType& type);
 // The column's label number when the expression is an ENUM or SET column (labels.cc); else the expression.
 ExpressionPtr number_of_label(ExpressionPtr expression);
+// The same value, with a warning where a text is not wholly a number (text_numbers.cc). `type`: as messages
+// name it, a literal.
+ExpressionPtr numeric_text(ExpressionPtr expression, std::string_view type = "DOUBLE");
 
 // The type that one column of several branches (CASE, COALESCE, UNION) has.
 ValueType common_type(std::span<const ValueType> types);

@@ -1,5 +1,6 @@
 // Comparison, three-valued logic, IN, BETWEEN, LIKE, IS.
 #include <algorithm>
+#include <locale>
 #include <regex>
 
 #include "base/charset/collation.h"
@@ -283,13 +284,7 @@ class Regexp : public Predicate {
       return scratch;
     }
     try {
-      const uint16_t collation = comparison_collation(operand_->type(), pattern_->type());
-      // Polynomial: libstdc++'s matcher that neither recurses for each character nor tries each way anew.
-      auto flags = std::regex::extended | std::regex::nosubs | std::regex_constants::__polynomial;
-      const Order order = collation_or_binary(collation).order;
-      if (order != Order::Bytes && order != Order::CodePoint) flags |= std::regex::icase;
-      const std::regex regex(expression, flags);
-      scratch = Value::integer(std::regex_search(to_text(operand), regex) != negated_);
+      scratch = Value::integer(matches(to_text(operand), expression) != negated_);
     } catch (const std::regex_error& error) {
       evaluation.fail(make_error(3692, "Incorrect description of a regular expression: {}", error.what()));
     }
@@ -297,6 +292,35 @@ class Regexp : public Predicate {
   }
 
  private:
+  bool matches(const std::string& text, const std::string& expression) const {
+    const uint16_t collation = comparison_collation(operand_->type(), pattern_->type());
+    // Polynomial: libstdc++'s matcher that neither recurses for each character nor tries each way anew.
+    auto flags = std::regex::extended | std::regex::nosubs | std::regex_constants::__polynomial;
+    const Order order = collation_or_binary(collation).order;
+    if (order == Order::Bytes) return std::regex_search(text, std::regex(expression, flags));
+    if (order != Order::CodePoint) flags |= std::regex::icase;
+    std::wregex regex;
+    regex.imbue(characters());
+    regex.assign(wide(expression), flags);
+    return std::regex_search(wide(text), regex);
+  }
+  // What is a letter, and which other one is its upper case: of all of Unicode.
+  static const std::locale& characters() {
+    static const std::locale unicode = [] {
+      try {
+        return std::locale("C.UTF-8");
+      } catch (const std::runtime_error&) {
+        return std::locale::classic();
+      }
+    }();
+    return unicode;
+  }
+  static std::wstring wide(std::string_view text) {
+    std::wstring result;
+    while (!text.empty()) result.push_back(static_cast<wchar_t>(take_character(text)));
+    return result;
+  }
+
   ExpressionPtr operand_, pattern_;
   bool negated_;
 };
@@ -353,6 +377,8 @@ bool like_matches(std::string_view text, std::string_view pattern, char32_t esca
 ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
   if (is_number(right->type())) left = number_of_label(std::move(left));
   if (is_number(left->type())) right = number_of_label(std::move(right));
+  if (is_number(right->type())) left = numeric_text(std::move(left));
+  if (is_number(left->type())) right = numeric_text(std::move(right));
   return std::make_unique<Comparison>(op, std::move(left), std::move(right));
 }
 ExpressionPtr make_logic(Op op, ExpressionPtr left, ExpressionPtr right) {
@@ -368,14 +394,24 @@ ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated
   return std::make_unique<TruthTest>(std::move(operand), expected, negated);
 }
 ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated) {
-  if (is_number(low->type()) && is_number(high->type())) operand = number_of_label(std::move(operand));
+  if (is_number(low->type()) && is_number(high->type()))
+    operand = numeric_text(number_of_label(std::move(operand)));
+  if (is_number(operand->type())) {
+    low = numeric_text(std::move(low));
+    high = numeric_text(std::move(high));
+  }
   return std::make_unique<Between>(std::move(operand), std::move(low), std::move(high), negated);
 }
 ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
-  const bool numbers = !list.empty() && std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) {
-    return is_number(item->type()) || item->type().type == FieldType::Null;
-  });
-  if (numbers) operand = number_of_label(std::move(operand));
+  const bool numbers =
+      std::any_of(list.begin(), list.end(), [](const auto& item) { return is_number(item->type()); }) &&
+      std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) {
+        return is_number(item->type()) || item->type().type == FieldType::Null;
+      });
+  if (numbers) operand = numeric_text(number_of_label(std::move(operand)));
+  if (is_number(operand->type())) {
+    for (ExpressionPtr& item : list) item = numeric_text(std::move(item));
+  }
   return std::make_unique<In>(std::move(operand), std::move(list), negated);
 }
 ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated) {

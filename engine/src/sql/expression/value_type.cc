@@ -76,7 +76,7 @@ ValueType type_of_column(const ColumnDef& column) {
   type.type = announced(column.type);
   type.collation = column.collation;
   type.decimals = column.decimals;
-  type.is_unsigned = column.is_unsigned;
+  type.is_unsigned = column.is_unsigned || column.type == FieldType::Bit;
   type.nullable = column.nullable;
   type.strength = ValueType::Strength::Column;
   type.length = column.length;
@@ -187,7 +187,9 @@ ValueType common_type(std::span<const ValueType> types) {
       const uint16_t collation = c.is_string()      ? c.collation
                                  : type.is_string() ? type.collation
                                                     : uint16_t{45};
+      const auto strength = c.is_string() ? c.strength : type.strength;
       c = ValueType::text(length, collation);
+      c.strength = strength;
     }
     c.length = length;
     if (c.is_string() && type.is_string()) take_collation(c, type);

@@ -206,8 +206,7 @@ uint8_t digits_of(const ValueType& type) {
 }
 ValueType shifted_type(Types types) {
   if (types[0].type == FieldType::Date || types[0].type == FieldType::Time) return types[0];
-  if (types[0].is_string()) return ValueType::text(29);
-  return ValueType::datetime(types[0].is_temporal() ? types[0].decimals : 0);
+  return types[0].is_temporal() ? ValueType::datetime(types[0].decimals) : ValueType::text(29);
 }
 void refine_by_unit(const Value& unit, const Expression& amount, ValueType& type) {
   const Value one = type_of_value(Value::integer(1)).type == amount.type().type || amount.type().is_integer()

@@ -75,6 +75,17 @@ absl::flat_hash_map<std::string_view, const FunctionSpec*> all_functions() {
 
 }  // namespace
 
+namespace {
+
+// Texts among its arguments are taken for numbers. (GREATEST and LEAST compare texts as texts.)
+bool of_numbers(const FunctionSpec& spec) {
+  const auto numbers = number_functions();
+  return &spec >= numbers.data() && &spec < numbers.data() + numbers.size() && spec.name != "GREATEST" &&
+         spec.name != "LEAST" && spec.name != "CONV";
+}
+
+}  // namespace
+
 const FunctionSpec* find_function(std::string_view upper_name) {
   static const auto functions = all_functions();
   const auto found = functions.find(upper_name);
@@ -102,6 +113,9 @@ void refine_second_digits(const Expressions& arguments, ValueType& type) {
 }
 
 ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {
+  if (of_numbers(spec)) {
+    for (ExpressionPtr& argument : arguments) argument = numeric_text(std::move(argument));
+  }
   return std::make_unique<FunctionCall>(spec, std::move(arguments));
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/temporal.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/expression.h"
 
 namespace commitd::sql {
 namespace {
@@ -138,7 +139,17 @@ std::optional<Interval> read_interval(const Value& amount, std::string_view unit
   return interval;
 }
 
-Value add_interval(Evaluation&, const Value& start, const Interval& interval) {
+namespace {
+
+Value overflow(Evaluation& e) {
+  constexpr uint16_t kDatetimeFunctionOverflow = 1441;
+  e.warn({kDatetimeFunctionOverflow, "Datetime function: datetime field overflow"});
+  return Value::null();
+}
+
+}  // namespace
+
+Value add_interval(Evaluation& e, const Value& start, const Interval& interval) {
   std::optional<Temporal> t = start_of(start);
   if (!t) return Value::null();
   const uint8_t decimals = interval.has_fraction ? 6 : t->decimals;
@@ -150,10 +161,10 @@ Value add_interval(Evaluation&, const Value& start, const Interval& interval) {
   if (is_zero_date(*t) || t->month == 0 || t->day == 0) return Value::null();
   if (interval.months != 0 || (interval.whole_days && interval.microseconds == 0)) {
     t = add_months(*t, interval.months);
-    return t ? Value::temporal(*t) : Value::null();
+    return t ? Value::temporal(*t) : overflow(e);
   }
   auto sum = datetime_of_microseconds(microseconds_of(*t) + interval.microseconds, decimals);
-  if (!sum) return Value::null();
+  if (!sum) return overflow(e);
   if (t->kind == Temporal::Kind::Date && interval.whole_days) sum = date_part(*sum);
   return Value::temporal(*sum);
 }

@@ -85,7 +85,8 @@ Value floor_or_ceiling(const Value& v, bool up) {
   const __int128 rest = v.as_decimal().unscaled % unit;
   if (up && rest > 0) ++whole;
   if (!up && rest < 0) --whole;
-  return to_integer(Value::decimal({whole, 0}));
+  const bool is_bigint = whole >= INT64_MIN && whole <= INT64_MAX;
+  return is_bigint ? Value::integer(static_cast<int64_t>(whole)) : Value::decimal({whole, 0});
 }
 Value floor_value(Evaluation&, Values a) {
   return floor_or_ceiling(a[0], false);
@@ -111,16 +112,21 @@ Value square_root(Evaluation&, Values a) {
 Value exponential(Evaluation& e, Values a) {
   return real_in_range(e, std::exp(to_double(a[0])), fmt::format("exp({})", to_text(a[0])));
 }
-Value natural_log(Evaluation&, Values a) {
+Value no_logarithm(Evaluation& e) {
+  constexpr uint16_t kInvalidArgumentForLogarithm = 3020;
+  e.warn({kInvalidArgumentForLogarithm, "Invalid argument for logarithm"});
+  return Value::null();
+}
+Value natural_log(Evaluation& e, Values a) {
   const double value = to_double(a[a.size() - 1]);
-  if (value <= 0) return Value::null();
+  if (value <= 0) return no_logarithm(e);
   return real_or_null(a.size() == 1 ? std::log(value) : std::log(value) / std::log(to_double(a[0])));
 }
-Value log_2(Evaluation&, Values a) {
-  return to_double(a[0]) <= 0 ? Value::null() : Value::real(std::log2(to_double(a[0])));
+Value log_2(Evaluation& e, Values a) {
+  return to_double(a[0]) <= 0 ? no_logarithm(e) : Value::real(std::log2(to_double(a[0])));
 }
-Value log_10(Evaluation&, Values a) {
-  return to_double(a[0]) <= 0 ? Value::null() : Value::real(std::log10(to_double(a[0])));
+Value log_10(Evaluation& e, Values a) {
+  return to_double(a[0]) <= 0 ? no_logarithm(e) : Value::real(std::log10(to_double(a[0])));
 }
 Value pi(Evaluation&, Values) {
   return Value::real(M_PI);
@@ -183,11 +189,15 @@ Value least(Evaluation& e, Values a) {
   return extreme(a, false, e.collation);
 }
 
+// BIN and OCT are CONV from base ten, which reads a number's text up to its point.
+uint64_t whole_part(const Value& value) {
+  return to_bits(is_integer(value) ? value : rounded(std::array{value, Value::integer(0)}, true));
+}
 Value binary_text(Evaluation&, Values a) {
-  return Value::string(fmt::format("{:b}", to_bits(a[0])));
+  return Value::string(fmt::format("{:b}", whole_part(a[0])));
 }
 Value octal_text(Evaluation&, Values a) {
-  return Value::string(fmt::format("{:o}", to_bits(a[0])));
+  return Value::string(fmt::format("{:o}", whole_part(a[0])));
 }
 Value bit_count(Evaluation&, Values a) {
   return Value::integer(__builtin_popcountll(to_bits(a[0])));
@@ -220,8 +230,16 @@ ValueType same_number(Types types) {
   return is_number(type) ? type : ValueType::real();
 }
 ValueType whole_number(Types types) {
-  return types[0].is_integer() || types[0].type == FieldType::NewDecimal ? ValueType::integer()
-                                                                         : ValueType::real();
+  const ValueType& type = types[0];
+  if (type.is_integer()) return ValueType::integer(type.length, type.is_unsigned);
+  if (type.type != FieldType::NewDecimal) {
+    ValueType real = ValueType::real();
+    if (is_number(type)) real.decimals = 0;
+    return real;
+  }
+  constexpr uint32_t kDigitsOfIntegers = 18;  // more may not fit
+  const uint32_t digits = type.length - type.decimals;
+  return digits <= kDigitsOfIntegers ? ValueType::integer() : ValueType::decimal(digits, 0);
 }
 ValueType modulo_type(Types types) {
   return types[0].is_integer() && types[1].is_integer() ? ValueType::integer(21, types[0].is_unsigned)

@@ -177,8 +177,7 @@ Value str_to_date(Evaluation& e, Values a) {
       dated && (is_zero_date(*t) ? (mode & sql_mode::kNoZeroDate) != 0
                                  : (t->month == 0 || t->day == 0) && (mode & sql_mode::kNoZeroInDate) != 0);
   if (t && !refused) return Value::temporal(*t);
-  e.session().diagnostics.warn(
-      make_error(kWrongValueForType, "Incorrect datetime value: '{}' for function str_to_date", text));
+  e.warn(make_error(kWrongValueForType, "Incorrect datetime value: '{}' for function str_to_date", text));
   return Value::null();
 }
 

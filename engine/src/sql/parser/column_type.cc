@@ -227,7 +227,14 @@ bool Grammar::column_attribute(ast::ColumnSpec& column) {
 
 void Grammar::column_definition(ast::ColumnSpec& column) {
   column.name = identifier();
-  column.type = column_type();
+  if (accept_plain("serial")) {
+    column.type.type = FieldType::LongLong;
+    column.type.is_unsigned = true;
+    column.nullable = false;
+    column.auto_increment = column.unique = true;
+  } else {
+    column.type = column_type();
+  }
   while (column_attribute(column)) {
   }
 }

@@ -114,11 +114,12 @@ void Grammar::set_source(ast::Expr& e, const char* begin) {
   if (e.height > kTallest) fail(Error{1436, "Expression is too long a chain of operators"});
 }
 
-ast::Expr* Grammar::binary(int least_precedence) {
+ast::Expr* Grammar::binary(int least_precedence, ast::Expr* left) {
   enter();
   const char* begin = peek().begin;
-  ast::Expr* left;
-  if (least_precedence <= kNot && is(Word::Not)) {
+  if (left != nullptr) {
+    begin = left->source.data();
+  } else if (least_precedence <= kNot && is(Word::Not)) {
     advance();
     left = make(ast::ExprKind::Unary);
     left->op = Op::Not;

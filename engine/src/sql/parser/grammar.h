@@ -76,12 +76,14 @@ class Grammar {
   ast::Statement* insert();
   ast::Statement* update();
   ast::Statement* remove();
+  ast::TableName delete_target();
   void values_list(ast::InsertStatement& insert);
   void assignments(ast::List<ast::Assignment>& list);
 
   // --- expressions (expression.cc, primary.cc) ---
   ast::Expr* expression() { return binary(0); }
-  ast::Expr* binary(int least_precedence);
+  // `left`: the operand that stands in front, already parsed; null: it is read here.
+  ast::Expr* binary(int least_precedence, ast::Expr* left = nullptr);
   ast::Expr* unary();
   ast::Expr* predicate_tail(ast::Expr* left);
   ast::Expr* primary();

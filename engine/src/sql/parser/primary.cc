@@ -305,12 +305,18 @@ std::string_view Grammar::interval_unit() {
 // INTERVAL n unit; INTERVAL(n, a, b …) is a function.
 ast::Expr* Grammar::interval() {
   expect(Word::Interval);
-  ast::Expr* amount = expression();
-  if (amount->kind == ExprKind::Row) {
-    amount->kind = ExprKind::Function;
-    amount->text = "INTERVAL";
-    return amount;
+  ast::Expr* amount = nullptr;
+  if (is('(')) {
+    const char* begin = peek().begin;
+    amount = parenthesized();
+    if (amount->kind == ExprKind::Row) {
+      amount->kind = ExprKind::Function;
+      amount->text = "INTERVAL";
+      return amount;
+    }
+    set_source(*amount, begin);
   }
+  amount = binary(0, amount);
   ast::Expr* result = make(ExprKind::Interval);
   result->arguments.push_back(amount);
   result->text = interval_unit();

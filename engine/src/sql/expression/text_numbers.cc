@@ -1,0 +1,78 @@
+// Texts where a number is wanted: they count as the number that they begin with, and one that is more than
+// that is told about (1292).
+#include "base/charset/utf8.h"
+#include "base/error_codes.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+#include "sql/session_state.h"
+
+namespace commitd::sql {
+namespace {
+
+constexpr std::string_view kInteger = "INTEGER";
+
+bool is_wholly_a_number(const Value& value, std::string_view type) {
+  bool complete = false;
+  if (type == kInteger)
+    leading_integer(value.as_string(), &complete);
+  else
+    leading_double(value.as_string(), &complete);
+  return complete;
+}
+
+// As messages show it: bytes that are no text by their numbers.
+std::string shown(const Value& value) {
+  const std::string& text = value.as_string();
+  if (valid_utf8_prefix(text) == text.size()) return text;
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte < 0x80)
+      escaped.push_back(c);
+    else
+      fmt::format_to(std::back_inserter(escaped), "\\x{:02X}", byte);
+  }
+  return escaped;
+}
+
+class NumericText : public Expression {
+ public:
+  NumericText(ExpressionPtr operand, std::string_view type) : operand_(std::move(operand)), type_name_(type) {
+    type_ = operand_->type();
+    sources = operand_->sources;
+    has_aggregate = operand_->has_aggregate;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& value = operand_->evaluate(evaluation, scratch);
+    if (value.kind() == Value::Kind::String && !is_wholly_a_number(value, type_name_)) {
+      evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect {} value: '{}'", type_name_,
+                                 shown(value)));
+    }
+    return value;
+  }
+  bool is_constant() const override { return operand_->is_constant(); }
+
+ private:
+  ExpressionPtr operand_;
+  std::string_view type_name_;
+};
+
+}  // namespace
+
+ExpressionPtr numeric_text(ExpressionPtr expression, std::string_view type) {
+  if (!expression->type().is_string()) return expression;
+  const auto* constant = dynamic_cast<const Constant*>(expression.get());
+  if (constant != nullptr && constant->value().kind() == Value::Kind::String &&
+      is_wholly_a_number(constant->value(), type))
+    return expression;
+  return std::make_unique<NumericText>(std::move(expression), type);
+}
+
+void Evaluation::warn(Error error) {
+  if (strict_)
+    fail(std::move(error));
+  else
+    session_.diagnostics.warn(std::move(error));
+}
+
+}  // namespace commitd::sql
