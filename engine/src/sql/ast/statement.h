@@ -150,9 +150,9 @@ struct InsertStatement : Statement {
 };
 struct UpdateStatement : Statement {
   explicit UpdateStatement(std::pmr::memory_resource* memory)
-      : Statement(StatementKind::Update), assignments(memory), order_by(memory) {}
+      : Statement(StatementKind::Update), from(memory), assignments(memory), order_by(memory) {}
   bool ignore = false;
-  TableRef table;
+  List<TableRef> from;  // one table, or a join
   List<Assignment> assignments;
   Expr* where = nullptr;
   List<OrderItem> order_by;
@@ -160,9 +160,10 @@ struct UpdateStatement : Statement {
 };
 struct DeleteStatement : Statement {
   explicit DeleteStatement(std::pmr::memory_resource* memory)
-      : Statement(StatementKind::Delete), order_by(memory) {}
+      : Statement(StatementKind::Delete), targets(memory), from(memory), order_by(memory) {}
   bool ignore = false;
-  TableRef table;
+  List<TableName> targets;  // of a join: what is deleted from, by name or alias; empty: DELETE FROM table
+  List<TableRef> from;
   Expr* where = nullptr;
   List<OrderItem> order_by;
   Expr* limit = nullptr;

@@ -178,5 +178,87 @@ TEST_F(Changes, UnlockTablesLeavesATransactionOpen) {
   EXPECT_EQ(table(), "");
 }
 
+TEST_F(Changes, UpdateOfAJoinChangesEachRowOnceWithTheFirstThatMatches) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, n INT, v VARCHAR(5) DEFAULT 'd')");
+  run("CREATE TABLE u (k INT PRIMARY KEY, t INT, m INT)");
+  run("INSERT INTO t VALUES (1,0,'a'),(2,0,'b'),(3,0,'c')");
+  run("INSERT INTO u VALUES (10,1,5),(11,1,6),(12,2,7),(13,9,8)");
+  EXPECT_EQ(run("UPDATE t JOIN u ON u.t = t.id SET t.n = t.n + m, v = DEFAULT WHERE k > 10"), "");
+  EXPECT_EQ(last().last.info, "Rows matched: 2  Changed: 2  Warnings: 0");
+  EXPECT_EQ(table(), "1|6|d\n2|7|d\n3|0|c");
+  EXPECT_EQ(run("UPDATE t, u SET n = n + 1 WHERE u.t = t.id"), "");
+  EXPECT_EQ(table(), "1|7|d\n2|8|d\n3|0|c") << "row 1 joins twice";
+  EXPECT_EQ(run("UPDATE u LEFT JOIN t a ON a.id = u.t SET a.n = 9, u.m = IFNULL(a.n, -1)"), "");
+  EXPECT_EQ(last().last.affected_rows, 6u);
+  EXPECT_EQ(table(), "1|9|d\n2|9|d\n3|0|c");
+  EXPECT_EQ(table("u"), "10|1|7\n11|1|7\n12|2|8\n13|9|-1") << "values of before the statement";
+  EXPECT_EQ(run("UPDATE t JOIN u ON t.id = u.t SET t.id = 3"),
+            "ERROR 1062: Duplicate entry '3' for key 't.PRIMARY'");
+  EXPECT_EQ(table(), "1|9|d\n2|9|d\n3|0|c");
+  EXPECT_EQ(run("UPDATE IGNORE t JOIN u ON t.id = u.t SET t.id = t.id + 1"), "");
+  EXPECT_EQ(table(), "1|9|d\n2|9|d\n3|0|c") << "each row's place is taken";
+}
+
+TEST_F(Changes, UpdateOfAJoinRefusesWhatCannotBeChanged) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, n INT)");
+  run("CREATE TABLE u (id INT PRIMARY KEY, m INT)");
+  EXPECT_EQ(run("UPDATE t JOIN u USING (id) SET nope = 1"),
+            "ERROR 1054: Unknown column 'nope' in 'field list'");
+  EXPECT_EQ(run("UPDATE t, u SET id = 1"), "ERROR 1052: Column 'id' in field list is ambiguous");
+  EXPECT_EQ(run("UPDATE t SET u.n = 1"), "ERROR 1054: Unknown column 'u.n' in 'field list'");
+  EXPECT_EQ(run("UPDATE t JOIN (SELECT 1 AS x) y SET y.x = 2"),
+            "ERROR 1288: The target table y of the UPDATE is not updatable");
+  EXPECT_EQ(run("UPDATE t, u SET n = 1 ORDER BY n"), "ERROR 1221: Incorrect usage of UPDATE and ORDER BY");
+  EXPECT_EQ(run("UPDATE t, u SET n = 1 LIMIT 1"), "ERROR 1221: Incorrect usage of UPDATE and LIMIT");
+  EXPECT_EQ(run("UPDATE t, u SET n = SUM(m)"), "ERROR 1111: Invalid use of group function");
+}
+
+TEST_F(Changes, DeleteFromAJoin) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, n INT)");
+  run("CREATE TABLE u (k INT, t INT)");
+  const auto fill = [&] {
+    run("TRUNCATE t; TRUNCATE u");
+    run("INSERT INTO t VALUES (1,0),(2,0),(3,0)");
+    run("INSERT INTO u VALUES (10,1),(11,1),(12,2),(13,9)");
+  };
+  fill();
+  EXPECT_EQ(run("DELETE t FROM t JOIN u ON u.t = t.id WHERE k < 12"), "");
+  EXPECT_EQ(last().last.affected_rows, 1u) << "row 1 joins twice";
+  EXPECT_EQ(table(), "2|0\n3|0");
+  EXPECT_EQ(table("u"), "10|1\n11|1\n12|2\n13|9");
+  fill();
+  EXPECT_EQ(run("DELETE a, test.u.* FROM u LEFT JOIN t AS a ON a.id = u.t"), "");
+  EXPECT_EQ(last().last.affected_rows, 6u);
+  EXPECT_EQ(table() + "; " + table("u"), "3|0; ");
+  fill();
+  EXPECT_EQ(run("DELETE FROM u USING t JOIN u ON u.t = t.id"), "");
+  EXPECT_EQ(table("u"), "13|9");
+  EXPECT_EQ(run("DELETE x FROM t JOIN u ON u.t = t.id"), "ERROR 1109: Unknown table 'x' in MULTI DELETE");
+  EXPECT_EQ(run("DELETE t FROM t AS a"), "ERROR 1109: Unknown table 't' in MULTI DELETE");
+  EXPECT_EQ(run("DELETE t, t FROM t JOIN u ON u.t = t.id"), "ERROR 1066: Not unique table/alias: 't'");
+}
+
+TEST_F(Changes, WhatIsWrongWithTheValuesComesBeforeAColumnWithoutOne) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, n INT NOT NULL)");
+  EXPECT_EQ(run("INSERT INTO t (id) VALUES (1), (nope)"),
+            "ERROR 1054: Unknown column 'nope' in 'field list'");
+  EXPECT_EQ(run("INSERT INTO t (id) VALUES (1), (2, 3)"),
+            "ERROR 1136: Column count doesn't match value count at row 2");
+  EXPECT_EQ(run("INSERT INTO t (id) SELECT nope FROM t"),
+            "ERROR 1054: Unknown column 'nope' in 'field list'");
+  EXPECT_EQ(run("INSERT INTO t (id) SELECT 1, 2"),
+            "ERROR 1136: Column count doesn't match value count at row 1");
+  EXPECT_EQ(run("INSERT INTO t (id) VALUES (1)"), "ERROR 1364: Field 'n' doesn't have a default value");
+}
+
+TEST_F(Changes, SerialIsANumberOfItsOwn) {
+  EXPECT_EQ(run("CREATE TABLE t (id SERIAL, n INT)"), "");
+  run("INSERT INTO t (n) VALUES (7), (8)");
+  EXPECT_EQ(table(), "1|7\n2|8");
+  EXPECT_EQ(run("INSERT INTO t VALUES (1, 9)"), "ERROR 1062: Duplicate entry '1' for key 't.id'");
+  EXPECT_NE(run("SHOW CREATE TABLE t").find("`id` bigint unsigned NOT NULL AUTO_INCREMENT"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace commitd::sql

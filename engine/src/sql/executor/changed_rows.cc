@@ -89,16 +89,18 @@ Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& contex
   collector.limit = *limit;
   if (*limit == 0) co_return std::vector<txn::FoundRow>();
   const JoinPlan plan = plan_join(scope, {}, {}, where.get(), txn::ReadMode::LockExclusive);
-  if (context.session.variables.boolean(kSqlSafeUpdates) && plan.levels[0].path.bounds.empty() &&
-      selection.limit == nullptr) {
-    constexpr uint16_t kUpdateWithoutKey = 1175;
-    co_return make_error(kUpdateWithoutKey,
-                         "You are using safe update mode and you tried to update a table without a WHERE "
-                         "that uses a KEY column.");
-  }
-  Evaluation evaluation(context.session);
+  if (selection.limit == nullptr) COMMITD_CO_RETURN_IF_ERROR(check_safe_update(context.session, plan));
+  Evaluation evaluation = context.evaluation();
   COMMITD_CO_RETURN_IF_ERROR(co_await read_rows(context, plan, evaluation, collector));
   co_return collector.take();
+}
+
+Status check_safe_update(const SessionState& session, const JoinPlan& plan) {
+  if (!session.variables.boolean(kSqlSafeUpdates) || !plan.levels[0].path.bounds.empty()) return {};
+  constexpr uint16_t kUpdateWithoutKey = 1175;
+  return make_error(kUpdateWithoutKey,
+                    "You are using safe update mode and you tried to update a table without a WHERE "
+                    "that uses a KEY column.");
 }
 
 }  // namespace commitd::sql

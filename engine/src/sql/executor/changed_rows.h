@@ -19,4 +19,7 @@ struct RowSelection {
 Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope,
                                                         const RowSelection& selection);
 
+// 1175: with sql_safe_updates rows are found by a key.
+Status check_safe_update(const SessionState& session, const JoinPlan& plan);
+
 }  // namespace commitd::sql

@@ -1,13 +1,22 @@
 #include "base/error_codes.h"
 #include "sql/executor/changed_rows.h"
 #include "sql/executor/dml.h"
+#include "sql/executor/joined_rows.h"
 #include "sql/executor/precompute.h"
-#include "sql/executor/row_checks.h"
-#include "sql/executor/row_rules.h"
+#include "sql/executor/row_memory.h"
+#include "sql/executor/row_update.h"
 #include "sql/executor/select.h"
 
 namespace commitd::sql {
 namespace {
+
+OkInfo answer(const SessionState& session, uint64_t matched, uint64_t changed) {
+  OkInfo ok;
+  ok.affected_rows = session.found_rows_flag ? matched : changed;
+  ok.info = fmt::format("Rows matched: {}  Changed: {}  Warnings: {}", matched, changed,
+                        session.diagnostics.count());
+  return ok;
+}
 
 class Updater {
  public:
@@ -15,127 +24,170 @@ class Updater {
       : context_(context),
         session_(context.session),
         statement_(statement),
-        store_(store_context(session_, statement.ignore)) {}
+        update_(context, statement.ignore) {}
 
   Task<Result<OkInfo>> run() {
     COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
-    auto source = co_await open_table(context_, statement_.table, privilege::kUpdate, "UPDATE");
+    const ast::TableRef& table = statement_.from.front();
+    auto source = co_await open_table(context_, table, privilege::kUpdate, "UPDATE");
     if (!source.ok()) co_return std::move(source).error();
-    table_ = source->definition;
+    COMMITD_CO_RETURN_IF_ERROR(update_.open(source->definition));
     scope_.sources.push_back(*std::move(source));
-    COMMITD_CO_RETURN_IF_ERROR(checks_.bind(session_, table_));
     COMMITD_CO_RETURN_IF_ERROR(co_await bind_assignments());
-    const RowSelection selection{&statement_.table, statement_.where, &statement_.order_by, statement_.limit};
+    const RowSelection selection{&table, statement_.where, &statement_.order_by, statement_.limit};
     auto rows = co_await rows_to_change(context_, scope_, selection);
     if (!rows.ok()) co_return std::move(rows).error();
     for (const txn::FoundRow& row : *rows) {
       COMMITD_CO_RETURN_IF_ERROR(check_interrupted(session_));
       COMMITD_CO_RETURN_IF_ERROR(co_await change(row));
-      ++store_.row;
+      update_.next_row();
     }
-    OkInfo ok;
-    ok.affected_rows = session_.found_rows_flag ? rows->size() : changed_;
-    ok.info = fmt::format("Rows matched: {}  Changed: {}  Warnings: {}", rows->size(), changed_,
-                          session_.diagnostics.count());
-    co_return ok;
+    co_return answer(session_, rows->size(), update_.changed());
   }
 
  private:
-  struct Assignment {
-    size_t column;
-    ExpressionPtr value;  // null: DEFAULT
-  };
-
   Task<Status> bind_assignments() {
     Binder binder = context_.binder(scope_);
     for (const ast::Assignment& assignment : statement_.assignments) {
       COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, assignment.value));
-      auto column = assigned_column(*table_, assignment.column->text);
+      const ast::Expr& name = *assignment.column;
+      auto column = scope_.find(name.db, name.table, name.text, "field list");
       if (!column.ok()) co_return std::move(column).error();
-      Assignment bound{*column, nullptr};
+      ExpressionPtr value;
       if (assignment.value->kind != ast::ExprKind::Default) {
-        auto value = binder.bind(*assignment.value, "field list");
-        if (!value.ok()) co_return std::move(value).error();
-        bound.value = *std::move(value);
+        auto bound = binder.bind(*assignment.value, "field list");
+        if (!bound.ok()) co_return std::move(bound).error();
+        value = *std::move(bound);
       }
-      assignments_.push_back(std::move(bound));
+      update_.add(column->column, std::move(value));
     }
     co_return Status();
-  }
-
-  // Assignments see the effect of those before them.
-  Status assign(Row& row) {
-    Evaluation evaluation(session_);
-    evaluation.rows.assign(1, row.data());
-    for (const Assignment& assignment : assignments_) {
-      const ColumnDef& column = table_->columns[assignment.column];
-      Result<Value> converted = Value();
-      if (assignment.value) {
-        Value scratch;
-        const Value& value = assignment.value->evaluate(evaluation, scratch);
-        COMMITD_RETURN_IF_ERROR(evaluation.status());
-        converted = convert_for_column(column, value, store_);
-      } else {
-        converted = default_for_column(column, session_, store_);
-      }
-      if (!converted.ok()) return std::move(converted).error();
-      COMMITD_RETURN_IF_ERROR(apply_not_null(column, *converted, !store_.strict, session_.diagnostics));
-      row[assignment.column] = *std::move(converted);
-    }
-    return {};
-  }
-
-  bool is_assigned(size_t column) const {
-    for (const Assignment& assignment : assignments_) {
-      if (assignment.column == column) return true;
-    }
-    return false;
   }
 
   Task<Status> change(const txn::FoundRow& old_row) {
     Row row = old_row.values;
-    COMMITD_CO_RETURN_IF_ERROR(assign(row));
-    std::string image;
-    encode_row_image(*table_, row, image);
-    if (image == old_row.image) co_return Status();
-    for (size_t i = 0; i < row.size(); ++i) {
-      if (table_->columns[i].on_update_current_timestamp && !is_assigned(i))
-        row[i] = current_timestamp_for(table_->columns[i], session_);
-    }
-    if (auto allowed = checks_.verify(row); !allowed.ok()) {
-      if (!statement_.ignore) co_return allowed;
-      session_.diagnostics.warn(std::move(allowed).error());
-      co_return Status();
-    }
-    auto outcome = co_await context_.transaction().update(table_, old_row, row);
-    context_.session.status.add(StatusVariable::HandlerUpdate);
-    if (!outcome.ok()) co_return std::move(outcome).error();
-    if (outcome->has_value()) {
-      Error error = duplicate_error(*table_, *(*outcome)->index, row);
-      if (!statement_.ignore) co_return error;
-      session_.diagnostics.warn(std::move(error));
-      co_return Status();
-    }
-    ++changed_;
-    co_return Status();
+    Evaluation evaluation = context_.evaluation();
+    evaluation.rows.assign(1, row.data());
+    COMMITD_CO_RETURN_IF_ERROR(update_.assign(evaluation, 0, row));
+    co_return co_await update_.store(old_row, row);
   }
 
   StatementContext& context_;
   SessionState& session_;
   const ast::UpdateStatement& statement_;
-  StoreContext store_;
-  TablePtr table_;
   Scope scope_;
-  RowChecks checks_;
-  std::vector<Assignment> assignments_;
-  uint64_t changed_ = 0;
+  RowUpdate update_;
 };
+
+// UPDATE of a join. Each row of a table is changed once, with the first joined row that it is part of.
+class JoinUpdater : public RowConsumer {
+ public:
+  JoinUpdater(StatementContext& context, const ast::UpdateStatement& statement)
+      : context_(context), session_(context.session), statement_(statement) {}
+
+  Task<Result<OkInfo>> run() {
+    COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
+    if (!statement_.order_by.empty()) co_return wrong_usage("ORDER BY");
+    if (statement_.limit != nullptr) co_return wrong_usage("LIMIT");
+    ast::List<ast::Expr*> values;
+    for (const ast::Assignment& assignment : statement_.assignments) values.push_back(assignment.value);
+    auto join = co_await bind_join(context_, statement_.from, values, statement_.where);
+    if (!join.ok()) co_return std::move(join).error();
+    join_ = *std::move(join);
+    COMMITD_CO_RETURN_IF_ERROR(bind_assignments());
+    Evaluation evaluation = context_.evaluation();
+    COMMITD_CO_RETURN_IF_ERROR(co_await read_joined(context_, join_, evaluation, *this, found_));
+    uint64_t matched = 0, changed = 0;
+    for (Target& target : targets_) {
+      for (Change& change : target.changes) {
+        COMMITD_CO_RETURN_IF_ERROR(check_interrupted(session_));
+        COMMITD_CO_RETURN_IF_ERROR(co_await target.update->store(change.old_row, change.row));
+      }
+      matched += target.changes.size();
+      changed += target.update->changed();
+    }
+    co_return answer(session_, matched, changed);
+  }
+
+  Result<bool> consume(Evaluation& evaluation, txn::FoundRow*) override {
+    for (Target& target : targets_) {
+      if (!target.rows.is_new(evaluation, found_)) continue;
+      Change change{found_[target.rows.source()], {}};
+      change.row = change.old_row.values;
+      COMMITD_RETURN_IF_ERROR(target.update->assign(evaluation, target.rows.source(), change.row));
+      target.update->next_row();
+      if (!context_.memory.add(sizeof(Change) + 2 * memory_of(change.row) + change.old_row.image.size()))
+        return out_of_row_memory();
+      target.changes.push_back(std::move(change));
+    }
+    return true;
+  }
+
+ private:
+  struct Change {
+    txn::FoundRow old_row;
+    Row row;
+  };
+  struct Target {
+    JoinedRows rows;
+    std::unique_ptr<RowUpdate> update;
+    std::vector<Change> changes;
+  };
+
+  static Error wrong_usage(std::string_view clause) {
+    constexpr uint16_t kWrongUsage = 1221;
+    return make_error(kWrongUsage, "Incorrect usage of UPDATE and {}", clause);
+  }
+
+  Status bind_assignments() {
+    for (size_t i = 0; i < statement_.assignments.size(); ++i) {
+      const ast::Expr& name = *statement_.assignments[i].column;
+      auto column = join_.bound->scope.find(name.db, name.table, name.text, "field list");
+      if (!column.ok()) return std::move(column).error();
+      auto target = target_of(column->source);
+      if (!target.ok()) return std::move(target).error();
+      (*target)->update->add(column->column, std::move(join_.values[i]));
+    }
+    return {};
+  }
+
+  Result<Target*> target_of(size_t source) {
+    for (Target& target : targets_) {
+      if (target.rows.source() == source) return &target;
+    }
+    COMMITD_RETURN_IF_ERROR(require_target(context_, join_, source, privilege::kUpdate, "UPDATE"));
+    auto update = std::make_unique<RowUpdate>(context_, statement_.ignore);
+    COMMITD_RETURN_IF_ERROR(update->open(join_.bound->scope.sources[source].definition));
+    targets_.push_back({JoinedRows(source), std::move(update), {}});
+    return &targets_.back();
+  }
+
+  StatementContext& context_;
+  SessionState& session_;
+  const ast::UpdateStatement& statement_;
+  BoundJoin join_;
+  std::vector<Target> targets_;
+  std::vector<txn::FoundRow> found_;
+};
+
+Task<Result<OkInfo>> update_join(StatementContext& context, const ast::UpdateStatement& statement) {
+  JoinUpdater updater(context, statement);
+  co_return co_await updater.run();
+}
+
+Task<Result<OkInfo>> update_table(StatementContext& context, const ast::UpdateStatement& statement) {
+  Updater updater(context, statement);
+  co_return co_await updater.run();
+}
 
 }  // namespace
 
 Task<Result<OkInfo>> execute_update(StatementContext& context, const ast::UpdateStatement& statement) {
-  Updater updater(context, statement);
-  co_return co_await updater.run();
+  context.strict = context.session.settings.strict() && !statement.ignore;
+  const ast::TableRef& first = statement.from.front();
+  const bool join = statement.from.size() > 1 || first.derived != nullptr || first.nested != nullptr;
+  if (join) return update_join(context, statement);
+  return update_table(context, statement);
 }
 
 }  // namespace commitd::sql

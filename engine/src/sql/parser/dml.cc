@@ -77,10 +77,7 @@ ast::Statement* Grammar::update() {
   advance();
   accept(Word::LowPriority);
   update->ignore = accept(Word::Ignore);
-  ast::List<ast::TableRef> from(arena_.resource());
-  from_clause(from);
-  if (from.size() != 1 || from[0].derived || from[0].nested) unsupported("UPDATE of several tables");
-  if (!from.empty()) update->table = from[0];
+  from_clause(update->from);
   expect(Word::Set);
   assignments(update->assignments);
   if (accept(Word::Where)) update->where = expression();
@@ -89,17 +86,36 @@ ast::Statement* Grammar::update() {
   return update;
 }
 
+// A table that DELETE names: name, name.* or db.name.*
+ast::TableName Grammar::delete_target() {
+  const std::string_view first = identifier();
+  if (!accept('.') || accept('*')) return {{}, first};
+  const std::string_view second = identifier();
+  if (accept('.')) expect('*');
+  return {first, second};
+}
+
 ast::Statement* Grammar::remove() {
   auto* remove = node<ast::DeleteStatement>();
   advance();
   while (accept(Word::LowPriority) || accept(Word::Quick)) {
   }
   remove->ignore = accept(Word::Ignore);
-  if (!is(Word::From)) unsupported("DELETE of several tables");
-  expect(Word::From);
-  remove->table.name = table_name();
-  if (is(Word::Using) || is(',')) unsupported("DELETE of several tables");
-  remove->table.alias = optional_alias(false);
+  const bool from_first = accept(Word::From);
+  do {
+    remove->targets.push_back(delete_target());
+  } while (accept(','));
+  if (from_first ? accept(Word::Using) : accept(Word::From)) {
+    from_clause(remove->from);
+    if (accept(Word::Where)) remove->where = expression();
+    return remove;
+  }
+  if (!from_first || remove->targets.size() != 1) fail();
+  ast::TableRef table;
+  table.name = remove->targets.front();
+  table.alias = optional_alias(false);
+  remove->targets.clear();
+  remove->from.push_back(table);
   if (accept(Word::Where)) remove->where = expression();
   order_by(remove->order_by);
   if (accept(Word::Limit)) remove->limit = primary();
