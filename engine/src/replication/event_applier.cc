@@ -12,6 +12,7 @@
 #include "storage/record/key_columns.h"
 #include "storage/record/partial_image.h"
 #include "storage/record/row_image.h"
+#include "storage/table_engines.h"
 #include "txn/transaction.h"
 
 namespace commitd::replication {
@@ -157,9 +158,12 @@ class TransactionReplay {
     }
     const bool whole = has_all_columns(table, rows->before_bitmap) &&
                        (rows->after_bitmap.empty() || has_all_columns(table, rows->after_bitmap));
-    // The rest of the row is in the engine once everything before this transaction is.
-    if (!whole) outcome.exclusive = true;
-    if (!whole && !alone_) return {};
+    // The rest of the row, or whether it is there, is in the engine once everything before this transaction
+    // is.
+    if (!whole || (rows->type != EventType::WriteRows && may_lack_rows(table))) {
+      outcome.exclusive = true;
+      if (!alone_) return {};
+    }
     std::string_view rest = rows->rows;
     while (!rest.empty())
       COMMITD_RETURN_IF_ERROR(whole ? apply_row(*rows, found->second, rest)
@@ -177,11 +181,14 @@ class TransactionReplay {
     }
     uint64_t row_id = 0;
     COMMITD_RETURN_IF_ERROR(take_row_id(table, row_id));
+    auto missing = is_missing(table, row_, row_id);
+    if (!missing) return std::move(missing).error();
     if (rows.type == EventType::DeleteRows) {
-      txn::erase_row(writes_, table, row_, row_id);
+      if (!*missing) txn::erase_row(writes_, table, row_, row_id);
       return {};
     }
     COMMITD_RETURN_IF_ERROR(take_row(mapped, rest, changed_, image));
+    if (*missing) return {};
     txn::replace_row(writes_, table, row_, changed_, image, row_id);
     return {};
   }
@@ -200,9 +207,15 @@ class TransactionReplay {
     uint64_t row_id = 0;
     COMMITD_RETURN_IF_ERROR(take_row_id(table, row_id));
     std::string old_image;
-    COMMITD_RETURN_IF_ERROR(find_old_image(table, rows.before_bitmap, first, old_image));
+    const Status found = find_old_image(table, rows.before_bitmap, first, old_image);
+    if (!found.ok() && found.error().code == er::kKeyNotFound && may_lack_rows(table))
+      return skip_changed(rows, table, rest);
+    if (!found.ok()) return found;
     auto old_row = decode_row_image(table, old_image);
     if (!old_row) return std::move(old_row).error();
+    auto missing = is_missing(table, *old_row, row_id);
+    if (!missing) return std::move(missing).error();
+    if (*missing) return skip_changed(rows, table, rest);
     if (rows.type == EventType::DeleteRows) {
       txn::erase_row(writes_, table, *old_row, row_id);
       return {};
@@ -215,6 +228,21 @@ class TransactionReplay {
     if (!changed) return std::move(changed).error();
     txn::replace_row(writes_, table, *old_row, *changed, *image, row_id);
     return {};
+  }
+
+  // A table in memory has lost the rows from before this server's last start.
+  static bool may_lack_rows(const TableDef& table) { return storage::engine_of(table).in_memory; }
+  Result<bool> is_missing(const TableDef& table, const Row& row, uint64_t row_id) const {
+    if (!may_lack_rows(table)) return false;
+    std::string stored;
+    auto found = read_stored(clustered_key(table, row, row_id), stored);
+    if (!found) return std::move(found).error();
+    return !*found;
+  }
+  static Status skip_changed(const binlog::RowsEvent& rows, const TableDef& table, std::string_view& rest) {
+    std::string_view after;
+    return rows.type == EventType::UpdateRows ? take_partial(table, rows.after_bitmap, rest, after)
+                                              : Status{};
   }
 
   static Status take_partial(const TableDef& table, std::string_view bitmap, std::string_view& rest,

@@ -7,6 +7,7 @@
 #include "observe/instrumented_files.h"
 #include "server/lock_variables.h"
 #include "server/memory.h"
+#include "storage/table_engines.h"
 
 namespace commitd::server {
 namespace {
@@ -72,7 +73,7 @@ Result<std::unique_ptr<Instance>> Instance::open(FileSystem& fs, const Datadir& 
 Status Instance::open_engine(const Datadir& datadir, const Options& options) {
   auto engine = storage::open_rocks(rocks_options(datadir, options));
   if (!engine.ok()) return std::move(engine).error();
-  engine_ = std::move(*engine);
+  engine_ = std::make_unique<storage::EngineRouter>(std::move(*engine));
   catalog_ = std::make_unique<sql::Catalog>(*engine_);
   COMMITD_RETURN_IF_ERROR(catalog_->load());
   COMMITD_RETURN_IF_ERROR(server_.accounts->load(*engine_));
@@ -110,6 +111,8 @@ Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options&
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), found, *engine_, *applier_, pipeline);
   COMMITD_RETURN_IF_ERROR(recover(found, roles));
 
+  start_tables_in_memory();
+
   auto locking = lock_options(*server_.variables);
   if (!locking.ok()) return std::move(locking).error();
   locking->max_locks = std::min(locking->max_locks, locks_within_budget());
@@ -133,6 +136,14 @@ Status Instance::recover(const binlog::OpenReport& found, replication::RoleManag
       from.file, from.offset, limit.file, limit.offset, replayed->transactions, replayed->rows,
       pipeline_->unapplied_transactions(), replayed->committed_prepared, replayed->rolled_back_prepared);
   return {};
+}
+
+void Instance::start_tables_in_memory() {
+  bool any = false;
+  for (const std::string& db : catalog_->databases()) {
+    for (const TablePtr& table : catalog_->tables(db)) any = any || storage::engine_of(*table).in_memory;
+  }
+  engine_->memory().start(sql::CatalogChange(*catalog_).new_table_id(), any);
 }
 
 // Then the data directory may be opened with another commitd_durability.

@@ -13,7 +13,7 @@
 #include "sql/accounts/accounts.h"
 #include "sql/catalog.h"
 #include "sql/server_context.h"
-#include "storage/engine.h"
+#include "storage/engine_router.h"
 #include "txn/lock_manager.h"
 #include "txn/transaction.h"
 
@@ -49,13 +49,14 @@ class Instance {
                   replication::RoleManager& roles);
   Status recover(const binlog::OpenReport& found, replication::RoleManager& roles);
 
+  void start_tables_in_memory();
   void note_clean_end();
 
   sql::ServerContext& server_;
   std::unique_ptr<FileSystem> log_files_;
   const Datadir& datadir_;
   const Durability durability_;
-  std::unique_ptr<storage::Engine> engine_;
+  std::unique_ptr<storage::EngineRouter> engine_;
   std::unique_ptr<sql::Catalog> catalog_;
   std::unique_ptr<txn::LockManager> locks_;
   std::unique_ptr<replication::EventApplier> applier_;

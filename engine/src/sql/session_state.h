@@ -76,6 +76,7 @@ struct SessionState {
   std::string_view statement_text;
   bool in_explicit_transaction = false;
   bool transaction_read_only = false;            // of the open transaction
+  bool rollback_is_incomplete = false;           // it changed tables that are not transactional
   std::optional<txn::Isolation> next_isolation;  // SET TRANSACTION: for the next one only
   std::optional<bool> next_read_only;
 

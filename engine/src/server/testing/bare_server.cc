@@ -33,7 +33,7 @@ Status BareServer::open_engine() {
                                                .write_buffer_bytes = write_buffer_bytes,
                                                .own_log = xa});
   if (!engine) return std::move(engine).error();
-  engine_ = wrap_ ? wrap_(std::move(*engine)) : std::move(*engine);
+  engine_ = std::make_unique<storage::EngineRouter>(wrap_ ? wrap_(std::move(*engine)) : std::move(*engine));
   catalog_ = std::make_unique<sql::Catalog>(*engine_);
   COMMITD_RETURN_IF_ERROR(catalog_->load());
   COMMITD_RETURN_IF_ERROR(accounts_.load(*engine_));
@@ -75,6 +75,7 @@ Status BareServer::start() {
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), found, *engine_, *applier_, options);
   auto replayed = pipeline_->replay(found.end);
   if (!replayed) return std::move(replayed).error();
+  engine_->memory().start(sql::CatalogChange(*catalog_).new_table_id(), true);
   pipeline_->start();
   services_ = std::make_unique<txn::Services>(txn::Services{*engine_, locks_, *pipeline_});
   context_.transactions = services_.get();

@@ -18,7 +18,7 @@
 #include "sql/server_context.h"
 #include "sql/session.h"
 #include "sql/variables/system_variables.h"
-#include "storage/engine.h"
+#include "storage/engine_router.h"
 #include "txn/lock_manager.h"
 #include "txn/transaction.h"
 
@@ -61,7 +61,7 @@ class BareServer {
   FileSystem& files_;
   Wrap wrap_;
   std::unique_ptr<rocksdb::Env> env_;
-  std::unique_ptr<storage::Engine> engine_;
+  std::unique_ptr<storage::EngineRouter> engine_;
   std::unique_ptr<sql::Catalog> catalog_;
   std::unique_ptr<replication::EventApplier> applier_;
   std::unique_ptr<binlog::CommitPipeline> pipeline_;

@@ -50,7 +50,7 @@ class CrashWorkload::Writer {
   std::string padding(int most) { return std::string(1 + below(most), static_cast<char>('a' + below(26))); }
 
   bool change_something() {
-    switch (below(5)) {
+    switch (below(6)) {
       case 0:
       case 1:
         return transfer();
@@ -58,6 +58,8 @@ class CrashWorkload::Writer {
         return change_rows_without_key();
       case 3:
         return change_unique();
+      case 4:
+        return change_rows_in_memory();
       default:
         return execute(
             fmt::format("INSERT INTO large (writer, body) VALUES ({}, '{}')", number_, padding(4000)));
@@ -79,6 +81,13 @@ class CrashWorkload::Writer {
     return execute(fmt::format("INSERT INTO keyless VALUES ({}, 1), ({}, 2)", row, row + 100)) &&
            execute(fmt::format("UPDATE keyless SET n = n + 1 WHERE k = {}", row)) &&
            execute(fmt::format("DELETE FROM keyless WHERE k = {}", row + 100));
+  }
+
+  // Not transactional, and without a primary key: their row ids are counted durably all the same.
+  bool change_rows_in_memory() {
+    const int row = number_ * 1000 + below(8);
+    return execute(fmt::format("INSERT INTO fleeting VALUES ({}, 1), ({}, 2)", row, row + 100)) &&
+           execute(fmt::format("DELETE FROM fleeting WHERE k = {}", row + 100));
   }
 
   bool change_unique() {
@@ -135,6 +144,7 @@ void CrashWorkload::prepare() {
         "CREATE TABLE ledger (id INT PRIMARY KEY, writer INT NOT NULL, note VARCHAR(60), KEY by_writer "
         "(writer))",
         "CREATE TABLE keyless (k INT, n INT, KEY by_n (n))",
+        "CREATE TABLE fleeting (k INT, n INT, KEY by_n (n)) ENGINE=MEMORY",
         "CREATE TABLE named (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, body VARCHAR(100), UNIQUE KEY "
         "(name))",
         "CREATE TABLE large (id INT PRIMARY KEY AUTO_INCREMENT, writer INT, body TEXT)"}) {

@@ -7,6 +7,7 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "sql/ddl/planning.h"
+#include "storage/table_engines.h"
 
 namespace commitd::sql::ddl {
 namespace {
@@ -104,7 +105,7 @@ Status Alteration::add_column(const ast::AlterAction& action) {
   spec.unique = true;
   spec.parts.push_back({action.column.name, 0});
   rebuild_ = true;
-  return add_index(table_, spec, change_.new_index_id());
+  return add_index(table_, spec, new_index_id(table_, change_));
 }
 
 Status Alteration::drop_column(std::string_view name) {
@@ -277,8 +278,12 @@ Status Alteration::rename_table(const ast::TableName& to) {
 }
 
 Status Alteration::set_options(const ast::TableOptions& options) {
-  auto engine = resolve_engine(options.engine, table_.name, context_.diagnostics);
-  if (!engine.ok()) return std::move(engine).error();
+  if (!options.engine.empty()) {
+    auto engine = resolve_engine(options.engine, table_.name, context_.diagnostics);
+    if (!engine.ok()) return std::move(engine).error();
+    rebuild_ = rebuild_ || table_.engine != *engine;
+    table_.engine = std::move(*engine);
+  }
   auto collation = resolve_collation(options.charset, options.collation, table_.default_collation);
   if (!collation.ok()) return std::move(collation).error();
   table_.default_collation = *collation;
@@ -302,7 +307,7 @@ Status Alteration::apply(const ast::AlterAction& action) {
       return set_default(action);
     case What::AddIndex:
       if (action.index.primary) rebuild_ = true;
-      return add_index(table_, action.index, change_.new_index_id());
+      return add_index(table_, action.index, new_index_id(table_, change_));
     case What::DropIndex:
       return drop_index(action.name);
     case What::RenameIndex:
@@ -361,7 +366,7 @@ Status Alteration::rebuild(Effect& effect) {
   table_.id = change_.new_table_id();
   table_.version = 1;
   forget_instant_columns(table_);
-  for (auto& index : table_.indexes) index.id = change_.new_index_id();
+  for (auto& index : table_.indexes) index.id = new_index_id(table_, change_);
   ensure_clustered_index(table_, change_);
   COMMITD_RETURN_IF_ERROR(check_table(table_));
   for (const auto& column : table_.columns) {
@@ -375,6 +380,8 @@ Status Alteration::rebuild(Effect& effect) {
       *old_, table_, [this](const Row& row) { return make_row(row); }, context_.engine, change_.writes());
   if (!copied.ok()) return std::move(copied).error();
   effect.affected_rows = *copied;
+  effect.rewritten = std::make_shared<const TableDef>(table_);
+  effect.leaves_memory = storage::engine_of(*old_).in_memory && !storage::engine_of(table_).in_memory;
   change_.drop_table(*old_);
   change_.writes().raise_auto_increment(
       table_.id, std::max(context_.engine.peek_auto_increment(old_->id), auto_increment_.value_or(1)));
@@ -404,9 +411,9 @@ Result<Effect> Alteration::finish() {
     if (auto_increment_) change_.writes().raise_auto_increment(table_.id, *auto_increment_);
   }
   change_.put_table(std::move(table_));
-  uint64_t affected = effect.affected_rows;
-  effect = finished(change_);
-  effect.affected_rows = affected;
+  Effect changed = finished(change_);
+  effect.writes = std::move(changed.writes);
+  effect.publish = std::move(changed.publish);
   return effect;
 }
 

@@ -29,6 +29,8 @@ struct Context {
   // A stored value as a value of a changed column (strict: 1264, 1265, 1366, 1406).
   std::function<Result<Value>(const Value&, const ColumnDef&)> convert = {};
   uint64_t sql_mode = 0;
+  // For CREATE TABLE without ENGINE=; empty: the first one. What is logged names the engine.
+  std::string_view default_engine = {};
   // Gives a function that says whether a row obeys the CHECK constraints of a table (3819). Empty at replay:
   // what was logged obeyed them.
   using RowCheck = std::function<Status(const Row&)>;
@@ -43,6 +45,8 @@ struct Effect {
   std::function<void()> publish;
   bool nothing = false;        // IF [NOT] EXISTS found nothing to do: neither logged nor committed
   uint64_t affected_rows = 0;  // ALTER: rows that were copied
+  TablePtr rewritten;          // ALTER: the new table, when all rows were copied into it
+  bool leaves_memory = false;  // ALTER: rows that only memory has go into a table that is durable
 };
 
 bool is_ddl(ast::StatementKind kind);

@@ -7,6 +7,7 @@
 #include "sql/ddl/planning.h"
 #include "storage/record/key_codec.h"
 #include "storage/record/row_image.h"
+#include "storage/table_engines.h"
 #include "txn/transaction.h"
 
 namespace commitd::sql::ddl {
@@ -136,7 +137,7 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
 void ensure_clustered_index(TableDef& table, CatalogChange& change) {
   if (!table.indexes.empty() && (table.indexes[0].primary || table.indexes[0].columns.empty())) return;
   IndexDef hidden;
-  hidden.id = change.new_index_id();
+  hidden.id = new_index_id(table, change);
   hidden.unique = true;
   table.indexes.insert(table.indexes.begin(), std::move(hidden));
 }
@@ -144,12 +145,15 @@ void ensure_clustered_index(TableDef& table, CatalogChange& change) {
 Status check_table(const TableDef& table) {
   if (table.columns.empty()) return make_error(1113, "A table must have at least 1 column");
   if (table.columns.size() > 4096) return make_error(1117, "Too many columns");
+  const storage::TableEngine& engine = storage::engine_of(table);
   std::set<std::string> names;
   int counters = 0;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const auto& column = table.columns[i];
     if (!names.insert(lower(column.name)).second)
       return make_error(er::kDupFieldName, "Duplicate column name '{}'", column.name);
+    if (engine.in_memory && (is_blob(column.type) || column.type == FieldType::Json))
+      return make_error(1163, "The used table type doesn't support BLOB/TEXT columns");
     if (!column.auto_increment) continue;
     bool keyed = std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
       return !index.columns.empty() && index.columns[0].column == i;

@@ -4,6 +4,7 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "sql/ddl/planning.h"
+#include "storage/table_engines.h"
 
 namespace commitd::sql::ddl {
 namespace {
@@ -68,14 +69,14 @@ Result<uint16_t> resolve_collation(std::string_view charset_name, std::string_vi
 
 Result<std::string> resolve_engine(std::string_view engine, std::string_view table,
                                    Diagnostics& diagnostics) {
-  if (engine.empty() || same_name(engine, "ROCKS") || same_name(engine, "ROCKSDB"))
-    return std::string("ROCKS");
+  if (engine.empty()) return std::string(storage::table_engines()[0].name);
+  const storage::TableEngine* found = storage::find_table_engine(engine);
+  if (found == nullptr) return make_error(er::kUnknownStorageEngine, "Unknown storage engine '{}'", engine);
   if (same_name(engine, "InnoDB")) {
-    diagnostics.note(
-        make_error(1266, "Using storage engine ROCKS for table '{}': it takes InnoDB's place", table));
-    return std::string("ROCKS");
+    diagnostics.note(make_error(1266, "Using storage engine {} for table '{}': it takes InnoDB's place",
+                                found->name, table));
   }
-  return make_error(er::kUnknownStorageEngine, "Unknown storage engine '{}'", engine);
+  return std::string(found->name);
 }
 
 int column_ordinal(const TableDef& table, std::string_view name) {

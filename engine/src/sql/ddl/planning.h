@@ -6,6 +6,7 @@
 
 #include "sql/ddl/ddl.h"
 #include "storage/record/row_image.h"
+#include "storage/table_engines.h"
 
 namespace commitd::sql::ddl {
 
@@ -82,6 +83,11 @@ inline void forget_instant_columns(TableDef& table) {
     column.added_in_version = 1;
     column.fill_value = Value::null();
   }
+}
+
+// Of an index of a table in the engine that its definition names.
+inline uint32_t new_index_id(const TableDef& table, CatalogChange& change) {
+  return storage::index_id_in(*storage::find_table_engine(table.engine), change.new_index_id());
 }
 
 inline Effect finished(CatalogChange& change) {

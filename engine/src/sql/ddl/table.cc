@@ -13,7 +13,7 @@ Error table_exists(std::string_view table) {
 void renumber(TableDef& table, CatalogChange& change) {
   table.id = change.new_table_id();
   table.version = 1;
-  for (auto& index : table.indexes) index.id = change.new_index_id();
+  for (auto& index : table.indexes) index.id = new_index_id(table, change);
   forget_instant_columns(table);
 }
 
@@ -38,13 +38,13 @@ Status add_indexes(TableDef& table, const ast::CreateTableStatement& statement, 
     spec.primary = primary;
     spec.unique = true;
     spec.parts.push_back({column.name, 0});
-    return add_index(table, spec, change.new_index_id());
+    return add_index(table, spec, new_index_id(table, change));
   };
   for (const auto& column : statement.columns) {
     if (column.primary) COMMITD_RETURN_IF_ERROR(with_column(column, true));
   }
   for (const auto& index : statement.indexes) {
-    if (index.primary) COMMITD_RETURN_IF_ERROR(add_index(table, index, change.new_index_id()));
+    if (index.primary) COMMITD_RETURN_IF_ERROR(add_index(table, index, new_index_id(table, change)));
   }
   for (const auto& column : statement.columns) {
     if (column.unique && !column.primary) COMMITD_RETURN_IF_ERROR(with_column(column, false));
@@ -52,7 +52,7 @@ Status add_indexes(TableDef& table, const ast::CreateTableStatement& statement, 
   for (bool unique : {true, false}) {
     for (const auto& index : statement.indexes) {
       if (!index.primary && index.unique == unique)
-        COMMITD_RETURN_IF_ERROR(add_index(table, index, change.new_index_id()));
+        COMMITD_RETURN_IF_ERROR(add_index(table, index, new_index_id(table, change)));
     }
   }
   return {};
@@ -74,7 +74,9 @@ Result<TableDef> new_definition(const ast::CreateTableStatement& statement, cons
   table.id = change.new_table_id();
   table.db = database.name;
   table.name = statement.table.name;
-  auto engine = resolve_engine(statement.options.engine, statement.table.name, context.diagnostics);
+  const std::string_view named = statement.options.engine;
+  auto engine = resolve_engine(named.empty() ? context.default_engine : named, statement.table.name,
+                               context.diagnostics);
   if (!engine.ok()) return std::move(engine).error();
   table.engine = std::move(*engine);
   auto collation =

@@ -154,16 +154,19 @@ class BinlogStatementRun {
     std::string_view image;
     auto row = take_row(*table, rest, image);
     if (!row.ok()) co_return std::move(row).error();
+    COMMITD_CO_RETURN_IF_ERROR(context_.changed_kind.add(*table));
+    txn::Transaction& transaction = context_.transaction_for(*table);
     if (type == EventType::WriteRows) {
-      auto duplicate = co_await context_.transaction().insert(table, *row);
+      COMMITD_CO_RETURN_IF_ERROR(context_.make_room(*table, *row));
+      auto duplicate = co_await transaction.insert(table, *row);
       co_return outcome(duplicate, *table, *row);
     }
     txn::FoundRow found;
     COMMITD_CO_RETURN_IF_ERROR(co_await find(table, *row, image, found));
-    if (type == EventType::DeleteRows) co_return co_await context_.transaction().erase(table, found);
+    if (type == EventType::DeleteRows) co_return co_await transaction.erase(table, found);
     auto changed = take_row(*table, rest, image);
     if (!changed.ok()) co_return std::move(changed).error();
-    auto duplicate = co_await context_.transaction().update(table, found, *changed);
+    auto duplicate = co_await transaction.update(table, found, *changed);
     co_return outcome(duplicate, *table, *changed);
   }
 
@@ -184,7 +187,7 @@ class BinlogStatementRun {
 
   // By the primary key; without one, the first row that is the same.
   Task<Status> find(const TablePtr& table, const Row& row, std::string_view image, txn::FoundRow& found) {
-    txn::Transaction& transaction = context_.transaction();
+    txn::Transaction& transaction = context_.transaction_for(*table);
     bool is_there = false;
     if (table->has_primary_key()) {
       Row key;

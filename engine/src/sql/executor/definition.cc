@@ -4,16 +4,16 @@
 #include "sql/accounts/account_statements.h"
 #include "sql/ddl/ddl.h"
 #include "sql/executor/row_checks.h"
+#include "sql/executor/rows_in_memory.h"
 #include "sql/executor/statements.h"
 #include "sql/information_schema/virtual_table.h"
+#include "storage/engine_router.h"
+#include "storage/table_engines.h"
 
 namespace commitd::sql {
 namespace {
 
 using ast::StatementKind;
-
-// The metadata lock that serialises definitions; no table has an empty name.
-constexpr std::string_view kDefinitionLock = "";
 
 std::string_view database_named(const SessionState& session, std::string_view db) {
   return db.empty() ? std::string_view(session.database) : db;
@@ -76,8 +76,7 @@ Task<Status> enter_definition(SessionState& session,
   COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
   COMMITD_CO_RETURN_IF_ERROR(check_may_write(session));
   begin_if_needed(session);
-  COMMITD_CO_RETURN_IF_ERROR(
-      co_await session.transaction->lock_table(kDefinitionLock, kDefinitionLock, txn::LockMode::Exclusive));
+  COMMITD_CO_RETURN_IF_ERROR(co_await lock_definitions(*session.transaction));
   for (const auto& [db, table] : tables) {
     if (session.table_locks.covers(db, table)) {
       COMMITD_CO_RETURN_IF_ERROR(session.table_locks.check(db, table, true));
@@ -94,6 +93,16 @@ Result<ddl::Context::RowCheck> row_check(SessionState& session, const TableDef& 
   return ddl::Context::RowCheck([checks](const Row& row) { return checks->verify(row); });
 }
 
+// default_storage_engine, where it decides: empty when the statement says it, or it is the first engine under
+// any of its names.
+std::string_view default_engine(const SessionState& session, const ast::Statement& statement) {
+  if (statement.kind != StatementKind::CreateTable) return {};
+  const auto& create = ast::as<ast::CreateTableStatement>(statement);
+  if (!create.options.engine.empty() || !create.like.name.empty()) return {};
+  const std::string_view name = session.variables.text(kDefaultStorageEngine);
+  return storage::find_table_engine(name) == &storage::table_engines()[0] ? std::string_view() : name;
+}
+
 Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& statement) {
   auto tables = ddl::locked_tables(statement, *session.server.catalog, session.database);
   COMMITD_CO_RETURN_IF_ERROR(co_await enter_definition(session, std::move(tables)));
@@ -103,13 +112,24 @@ Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& sta
                        .diagnostics = session.diagnostics};
   ddl::set_value_rules(context, session.settings.sql_mode, session.settings.time_zone_offset);
   context.row_check = [&session](const TableDef& table) { return row_check(session, table); };
+  context.default_engine = default_engine(session, statement);
   auto effect = ddl::plan(statement, context);
   if (!effect.ok()) co_return std::move(effect).error();
+  std::string logged(statement.text);
+  if (!context.default_engine.empty()) logged.append("\nENGINE=").append(context.default_engine);
   OkInfo ok;
   ok.affected_rows = effect->affected_rows;
-  if (!effect->nothing) {
+  auto* memory = storage::tables_in_memory(*session.server.engine);
+  if (memory != nullptr && effect->rewritten && storage::engine_of(*effect->rewritten).in_memory) {
+    COMMITD_CO_RETURN_IF_ERROR(
+        memory->check_room(*effect->rewritten, effect->writes.byte_size(), max_heap_table_size(session)));
+  }
+  if (effect->leaves_memory) {
+    COMMITD_CO_RETURN_IF_ERROR(
+        co_await move_out_of_memory(session, ast::as<ast::AlterTableStatement>(statement), *effect, context));
+  } else if (!effect->nothing) {
     COMMITD_CO_RETURN_IF_ERROR(co_await session.transaction->commit_statement(
-        session.database, statement.text, std::move(effect->writes), std::move(effect->publish)));
+        session.database, logged, std::move(effect->writes), std::move(effect->publish)));
   }
   co_return ok;
 }
@@ -159,6 +179,11 @@ Status check_account_privileges(SessionState& session, const ast::Statement& sta
 
 }  // namespace
 
+Task<Status> lock_definitions(txn::Transaction& transaction) {
+  constexpr std::string_view kNoName;  // no table has it
+  co_return co_await transaction.lock_table(kNoName, kNoName, txn::LockMode::Exclusive);
+}
+
 Task<Result<OkInfo>> execute_ddl(SessionState& session, const ast::Statement& statement) {
   if (statement.kind == StatementKind::TruncateTable) {
     const ast::TableName& name = ast::as<ast::TableStatement>(statement).table;
@@ -167,6 +192,13 @@ Task<Result<OkInfo>> execute_ddl(SessionState& session, const ast::Statement& st
   }
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   COMMITD_CO_RETURN_IF_ERROR(check_ddl_privileges(session, statement));
+  if (statement.kind == StatementKind::AlterTable || statement.kind == StatementKind::CreateIndex ||
+      statement.kind == StatementKind::DropIndex) {
+    const ast::TableName& altered = ast::as<ast::AlterTableStatement>(statement).table;
+    COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
+    COMMITD_CO_RETURN_IF_ERROR(
+        co_await empty_if_rows_are_lost(session, database_named(session, altered.db), altered.name));
+  }
   auto result = co_await locked_ddl(session, statement);
   rollback_transaction(session);  // gives the locks back where nothing was committed
   if (result.ok() && statement.kind == StatementKind::DropDatabase &&

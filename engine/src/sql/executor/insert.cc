@@ -281,8 +281,10 @@ class Inserter {
       ++store_.row;
       co_return Status();
     }
+    COMMITD_CO_RETURN_IF_ERROR(context_.make_room(*table_, row_));
+    txn::Transaction& transaction = context_.transaction_for(*table_);
     for (;;) {
-      auto outcome = co_await context_.transaction().insert(table_, row_);
+      auto outcome = co_await transaction.insert(table_, row_);
       context_.session.status.add(StatusVariable::HandlerWrite);
       if (!outcome.ok()) co_return std::move(outcome).error();
       if (!outcome->has_value()) {
@@ -293,7 +295,7 @@ class Inserter {
       txn::Transaction::Duplicate& duplicate = **outcome;
       ++duplicates_;
       if (statement_.mode == ast::InsertMode::Replace) {
-        COMMITD_CO_RETURN_IF_ERROR(co_await context_.transaction().erase(table_, duplicate.row));
+        COMMITD_CO_RETURN_IF_ERROR(co_await transaction.erase(table_, duplicate.row));
         context_.session.status.add(StatusVariable::HandlerDelete);
         ++affected_;
         continue;
@@ -344,7 +346,7 @@ class Inserter {
       session_.diagnostics.warn(std::move(allowed).error());
       co_return Status();
     }
-    auto outcome = co_await context_.transaction().update(table_, existing, changed);
+    auto outcome = co_await context_.transaction_for(*table_).update(table_, existing, changed);
     context_.session.status.add(StatusVariable::HandlerUpdate);
     if (!outcome.ok()) co_return std::move(outcome).error();
     if (outcome->has_value()) {

@@ -51,7 +51,8 @@ Status require_target(StatementContext& context, const BoundJoin& join, size_t s
                       command);
   }
   COMMITD_RETURN_IF_ERROR(context.session.require_on_table(target.db, target.table, needed, command));
-  return context.session.table_locks.check(target.db, target.table, true);
+  COMMITD_RETURN_IF_ERROR(context.session.table_locks.check(target.db, target.table, true));
+  return context.changed_kind.add(*target.definition);
 }
 
 Task<Status> read_joined(StatementContext& context, const BoundJoin& join, Evaluation& evaluation,

@@ -3,6 +3,7 @@
 #include "base/temporal.h"
 #include "sql/bind/scope.h"
 #include "sql/executor/precompute.h"
+#include "sql/executor/rows_in_memory.h"
 #include "sql/executor/select.h"
 #include "sql/executor/statement_context.h"
 #include "sql/expression/conversion.h"
@@ -150,6 +151,7 @@ Task<Status> lock_tables(SessionState& session, const ast::LockTablesStatement& 
       COMMITD_CO_RETURN_IF_ERROR(check_may_write(session));
     if (session.server.catalog->find_table(db, table.name.name) == nullptr)
       co_return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, table.name.name);
+    COMMITD_CO_RETURN_IF_ERROR(co_await empty_if_rows_are_lost(session, db, table.name.name));
     wanted.push_back({db, std::string(table.name.name), table.write});
   }
   co_return co_await session.table_locks.lock(*session.server.transactions, std::move(wanted),

@@ -44,7 +44,7 @@ Task<Status> RowUpdate::store(const txn::FoundRow& old_row, Row& row) {
     session.diagnostics.warn(std::move(allowed).error());
     co_return Status();
   }
-  auto outcome = co_await context_.transaction().update(table_, old_row, row);
+  auto outcome = co_await context_.transaction_for(*table_).update(table_, old_row, row);
   session.status.add(StatusVariable::HandlerUpdate);
   if (!outcome.ok()) co_return std::move(outcome).error();
   if (outcome->has_value()) {

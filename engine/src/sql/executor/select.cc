@@ -9,6 +9,7 @@
 #include "sql/executor/precompute.h"
 #include "sql/executor/read_columns.h"
 #include "sql/executor/row_buffer.h"
+#include "sql/executor/rows_in_memory.h"
 #include "sql/executor/select_output.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
@@ -323,6 +324,8 @@ Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& 
   }
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   COMMITD_CO_RETURN_IF_ERROR(session.require_on_table(db, ref.name.name, needed, command));
+  if (rows_are_lost(session, db, ref.name.name))
+    COMMITD_CO_RETURN_IF_ERROR(co_await empty_if_rows_are_lost(session, db, ref.name.name));
   context.enter();
   COMMITD_CO_RETURN_IF_ERROR(
       session.table_locks.check(db, ref.name.name, (needed & ~privilege::kSelect) != 0));

@@ -5,8 +5,10 @@
 
 #include "base/memory_budget.h"
 #include "sql/bind/binder.h"
+#include "sql/executor/changes_beside.h"
 #include "sql/executor/statements.h"
 #include "sql/session_state.h"
+#include "storage/table_engines.h"
 
 namespace commitd::sql {
 
@@ -20,6 +22,10 @@ struct StatementContext {
   std::vector<Source> common_tables = {};     // WITH, the innermost last
   bool strict = false;                        // changes rows: see Evaluation
 
+  // Its changes of tables that are not transactional.
+  std::unique_ptr<ChangesBeside> beside = {};
+  OneKindOfTable changed_kind = {};
+
   // Before the first table: opens the transaction if need be, and the statement in it.
   void enter() {
     if (entered) return;
@@ -28,6 +34,18 @@ struct StatementContext {
     session.transaction->begin_statement();
   }
   txn::Transaction& transaction() { return *session.transaction; }
+  // Where a table is changed, and its rows are locked.
+  txn::Transaction& transaction_for(const TableDef& table) {
+    if (storage::engine_of(table).transactional) return transaction();
+    if (beside == nullptr) beside = std::make_unique<ChangesBeside>(session);
+    return beside->transaction();
+  }
+  // 1114 when a table in memory has no room for a row that is to be put into it.
+  Status make_room(const TableDef& table, const Row& row) {
+    if (!storage::engine_of(table).in_memory) return {};
+    (void)transaction_for(table);
+    return beside->make_room(table, row);
+  }
   Evaluation evaluation() { return Evaluation(session, strict); }
   Binder binder(const Scope& scope) { return Binder(session, scope, parameters, precomputed); }
 };

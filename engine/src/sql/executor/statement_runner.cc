@@ -145,6 +145,7 @@ Task<Result<Answer>> dispatch_session(StatementContext& context, const ast::Stat
     case StatementKind::Commit:
       return ok_answer(commit_transaction(session));
     case StatementKind::Rollback:
+      warn_of_what_stays(session);
       rollback_transaction(session);
       return at_once(Status());
     case StatementKind::Savepoint:
@@ -255,21 +256,35 @@ void start_statement(SessionState& session, const ast::Statement& statement) {
     session.transaction.emplace(*session.server.transactions, session.lock_owner);
 }
 
+// What the statement did to tables that are not transactional stays, whatever becomes of it.
+Task<Status> commit_beside(StatementContext& context) {
+  if (context.beside == nullptr) co_return Status();
+  co_return co_await context.beside->commit();
+}
+
 // A failed statement is undone; after a deadlock its whole transaction is.
-void undo(SessionState& session, const StatementContext& context, const Error& error) {
-  if (!context.entered || !session.transaction->active()) return;
+Task<void> undo(SessionState& session, StatementContext& context, const Error& error) {
+  if (!context.entered || !session.transaction->active()) co_return;
   session.transaction->rollback_statement();
+  if (auto kept = co_await commit_beside(context); !kept.ok()) session.diagnostics.warn(kept.error());
   const bool own_transaction = session.settings.autocommit && !session.in_explicit_transaction;
   const bool timed_out = error.code == er::kLockWaitTimeout &&
                          session.server.variables->global("innodb_rollback_on_timeout").as_int() != 0;
-  if (own_transaction || timed_out || error.code == er::kLockDeadlock || error.code == er::kServerShutdown)
-    rollback_transaction(session);
+  if (!own_transaction && !timed_out && error.code != er::kLockDeadlock && error.code != er::kServerShutdown)
+    co_return;
+  if (!own_transaction) warn_of_what_stays(session);
+  rollback_transaction(session);
 }
 
-Task<Status> complete(SessionState& session, const StatementContext& context) {
+Task<Status> complete(SessionState& session, StatementContext& context) {
   if (!context.entered || !session.transaction->active()) co_return Status();
   session.transaction->end_statement();
-  if (!session.settings.autocommit || session.in_explicit_transaction) co_return Status();
+  const bool own_transaction = session.settings.autocommit && !session.in_explicit_transaction;
+  if (auto status = co_await commit_beside(context); !status.ok()) {
+    if (own_transaction) rollback_transaction(session);
+    co_return status;
+  }
+  if (!own_transaction) co_return Status();
   co_return co_await commit_transaction(session);
 }
 
@@ -360,7 +375,7 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
     auto completed = co_await complete(session, context);
     if (!completed.ok()) answer = std::move(completed).error();
   } else {
-    undo(session, context, answer.error());
+    co_await undo(session, context, answer.error());
   }
   if (is_unsettled(session) && (!answer.ok() || !says_nothing(statement, answer->ok))) {
     settled = co_await settle(session);
@@ -399,7 +414,7 @@ Task<Result<std::vector<ResultColumn>>> describe_statement(SessionState& session
   if (status.ok()) {
     status = co_await complete(session, context);
   } else {
-    undo(session, context, status.error());
+    co_await undo(session, context, status.error());
   }
   if (!status.ok()) co_return std::move(status).error();
   co_return std::move(buffer.columns);

@@ -15,10 +15,15 @@ struct StatementContext;
 // --- transactions (transaction_control.cc) ---
 // Starts one unless one is open; statements that read or write call it first.
 void begin_if_needed(SessionState& session);
+// Another transaction under the session's settings, for what the server does by itself.
+void begin_beside(const SessionState& session, txn::Transaction& transaction);
 Task<Status> begin_transaction(SessionState& session,
                                const ast::BeginStatement& statement);  // commits an open one first
 Task<Status> commit_transaction(SessionState& session);
 void rollback_transaction(SessionState& session);
+uint64_t max_heap_table_size(const SessionState& session);
+// Before a rollback that a client asked for, or that ends its transaction: warning 1196.
+void warn_of_what_stays(SessionState& session);
 // What statements outside transactions (DDL, accounts, LOCK TABLES) do to an open one.
 Task<Status> implicit_commit(SessionState& session);
 Status savepoint_statement(SessionState& session, const ast::NameStatement& statement);
@@ -30,6 +35,8 @@ Status require_data(const SessionState& session);
 
 // --- DDL and accounts (definition.cc) ---
 Task<Result<OkInfo>> execute_ddl(SessionState& session, const ast::Statement& statement);
+// The metadata lock that serialises definitions.
+Task<Status> lock_definitions(txn::Transaction& transaction);
 Task<Result<OkInfo>> execute_account_statement(SessionState& session, const ast::Statement& statement);
 
 // --- administration (administration.cc) ---

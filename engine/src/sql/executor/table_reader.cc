@@ -108,12 +108,19 @@ class JoinReader {
     co_return true;
   }
 
+  txn::Transaction& transaction_of(const JoinLevel& level) {
+    if (plan_.mode == txn::ReadMode::Snapshot) return context_.transaction();
+    txn::Transaction& transaction = context_.transaction_for(*level.source->definition);
+    transaction.set_locked_rows(plan_.locked_rows);
+    return transaction;
+  }
+
   Task<Result<bool>> read_point(size_t number, KeyRanges& keys) {
     const JoinLevel& level = plan_.levels[number];
     txn::FoundRow& row = found_[number];
     context_.session.status.add(StatusVariable::HandlerReadKey);
-    auto found = co_await context_.transaction().get_by_unique(level.source->definition, *level.path.index,
-                                                               keys.ranges[0].lower->values, plan_.mode, row);
+    auto found = co_await transaction_of(level).get_by_unique(level.source->definition, *level.path.index,
+                                                              keys.ranges[0].lower->values, plan_.mode, row);
     if (!found.ok()) co_return std::move(found).error();
     if (!*found) co_return true;
     evaluation_.rows[number] = row.values.data();
@@ -131,8 +138,8 @@ class JoinReader {
     txn::FoundRow& row = found_[number];
     for (size_t i = 0; i < keys.ranges.size(); ++i) {
       const txn::IndexRange& range = keys.ranges[level.path.backwards ? keys.ranges.size() - 1 - i : i];
-      auto cursor = context_.transaction().scan(level.source->definition, *level.path.index, range,
-                                                plan_.mode, level.path.backwards);
+      auto cursor = transaction_of(level).scan(level.source->definition, *level.path.index, range, plan_.mode,
+                                               level.path.backwards);
       if (level.read_columns && !locking) txn::decode_only(*cursor, *level.read_columns);
       StatusVariable step = first_step(range, level.path.backwards);
       for (;;) {

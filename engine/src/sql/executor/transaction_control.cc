@@ -16,16 +16,23 @@ binlog::TransactionBuffer::Context log_context(const SessionState& session) {
   return context;
 }
 
-void begin(SessionState& session, bool read_only) {
+txn::Transaction::Options options_of(const SessionState& session) {
   txn::Transaction::Options options;
-  options.isolation = session.next_isolation.value_or(session.settings.isolation);
-  options.read_only = read_only;
+  options.isolation = session.settings.isolation;
   options.lock_wait_timeout = session.settings.lock_wait_timeout;
   options.table_lock_wait_timeout = session.settings.table_lock_wait_timeout;
   options.ship = session.settings.ship;
   options.max_bytes = session.server.max_binlog_cache_size.load(std::memory_order_relaxed);
+  return options;
+}
+
+void begin(SessionState& session, bool read_only) {
+  txn::Transaction::Options options = options_of(session);
+  options.isolation = session.next_isolation.value_or(options.isolation);
+  options.read_only = read_only;
   session.transaction->begin(options, log_context(session));
   session.transaction_read_only = read_only;
+  session.rollback_is_incomplete = false;
   session.next_isolation.reset();
   session.next_read_only.reset();
 }
@@ -35,6 +42,17 @@ void begin(SessionState& session, bool read_only) {
 void begin_if_needed(SessionState& session) {
   if (session.transaction->active()) return;
   begin(session, session.next_read_only.value_or(session.settings.read_only));
+}
+
+uint64_t max_heap_table_size(const SessionState& session) {
+  return session.server.variables->global("max_heap_table_size").as_uint();
+}
+
+void begin_beside(const SessionState& session, txn::Transaction& transaction) {
+  txn::Transaction::Options options = options_of(session);
+  // Its locks are not the session's, so a deadlock with those is not seen.
+  options.table_lock_wait_timeout = std::min(options.table_lock_wait_timeout, options.lock_wait_timeout);
+  transaction.begin(options, log_context(session));
 }
 
 Task<Status> begin_transaction(SessionState& session, const ast::BeginStatement& statement) {
@@ -67,6 +85,14 @@ void rollback_transaction(SessionState& session) {
   session.transaction->rollback();
 }
 
+void warn_of_what_stays(SessionState& session) {
+  constexpr uint16_t kWarningNotCompleteRollback = 1196;
+  if (!session.transaction || !session.transaction->active() || !session.rollback_is_incomplete) return;
+  session.diagnostics.add(Diagnostics::Level::Warning,
+                          make_error(kWarningNotCompleteRollback,
+                                     "Some non-transactional changed tables couldn't be rolled back"));
+}
+
 Task<Status> implicit_commit(SessionState& session) {
   co_return co_await commit_transaction(session);
 }
@@ -83,6 +109,7 @@ Status savepoint_statement(SessionState& session, const ast::NameStatement& stat
       return {};
     case ast::StatementKind::RollbackToSavepoint:
       session.status.add(StatusVariable::HandlerSavepointRollback);
+      warn_of_what_stays(session);
       return session.transaction->rollback_to_savepoint(statement.name);
     default:
       return session.transaction->release_savepoint(statement.name);

@@ -1,17 +1,21 @@
 // performance_schema: who holds and who waits for which lock, under MySQL's headings.
 #include "sql/information_schema/locked_objects.h"
 #include "sql/information_schema/virtual_table.h"
+#include "storage/table_engines.h"
 
 namespace commitd::sql {
 namespace {
 
 using namespace virtual_column;
 constexpr const char* kSchema = "performance_schema";
-constexpr const char* kEngine = "ROCKS";
 
 std::vector<txn::LockView> current_locks(const SessionState& session) {
   txn::Services* services = session.server.transactions;
   return services == nullptr ? std::vector<txn::LockView>() : services->locks.locks();
+}
+
+Value engine_name(const txn::LockView& lock) {
+  return text_value(storage::engine_of_key(lock.key).name);
 }
 
 std::string lock_id(uint64_t id) {
@@ -30,7 +34,7 @@ std::vector<Row> data_locks_rows(SessionState& session) {
   for (const auto& lock : current_locks(session)) {
     const auto object = objects.find(lock.key);
     if (!object || object->is_table()) continue;
-    rows.push_back({text_value(kEngine), text_value(lock_id(lock.id)), number_value(lock.transaction_id),
+    rows.push_back({engine_name(lock), text_value(lock_id(lock.id)), number_value(lock.transaction_id),
                     number_value(lock.connection_id), Value::null(), text_value(object->schema),
                     text_value(object->table), Value::null(), Value::null(), text_value(object->index),
                     number_value(lock.id), text_value("RECORD"), text_value(mode_text(lock, false)),
@@ -49,7 +53,7 @@ std::vector<Row> data_lock_waits_rows(SessionState& session) {
     for (const uint64_t id : waiting.blocked_by) {
       const auto blocking = by_id.find(id);
       if (blocking == by_id.end()) continue;
-      Row row{text_value(kEngine)};
+      Row row{engine_name(waiting)};
       for (const txn::LockView* lock : {&waiting, blocking->second}) {
         row.push_back(text_value(lock_id(lock->id)));
         row.push_back(number_value(lock->transaction_id));

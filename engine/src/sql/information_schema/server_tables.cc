@@ -2,6 +2,7 @@
 #include "base/charset/collation.h"
 #include "sql/information_schema/virtual_table.h"
 #include "sql/process_list.h"
+#include "storage/table_engines.h"
 
 namespace commitd::sql {
 namespace {
@@ -10,9 +11,14 @@ using namespace virtual_column;
 constexpr const char* kSchema = "information_schema";
 
 std::vector<Row> engines_rows(SessionState&) {
-  return {{text_value("ROCKS"), text_value("DEFAULT"),
-           text_value("RocksDB tables whose only log is the binlog; ENGINE=InnoDB means this one"),
-           text_value("YES"), text_value("NO"), text_value("YES")}};
+  std::vector<Row> rows;
+  for (const auto& engine : storage::table_engines()) {
+    const char* transactional = engine.transactional ? "YES" : "NO";
+    rows.push_back({text_value(engine.name), text_value(rows.empty() ? "DEFAULT" : "YES"),
+                    text_value(engine.comment), text_value(transactional), text_value("NO"),
+                    text_value(transactional)});
+  }
+  return rows;
 }
 
 std::vector<Row> processlist_rows(SessionState& session) {
@@ -53,12 +59,13 @@ std::vector<Row> plugins_rows(SessionState&) {
     return Row{text_value(name), text_value("1.0"), text_value("ACTIVE"),
                text_value(type), Value::null(),     text_value("Apache-2.0")};
   };
-  return {builtin("binlog", "STORAGE ENGINE"),
-          builtin("ROCKS", "STORAGE ENGINE"),
-          builtin("caching_sha2_password", "AUTHENTICATION"),
-          builtin("mysql_native_password", "AUTHENTICATION"),
-          builtin("rpl_semi_sync_source", "REPLICATION"),
-          builtin("rpl_semi_sync_replica", "REPLICATION")};
+  std::vector<Row> rows{builtin("binlog", "STORAGE ENGINE")};
+  for (const auto& engine : storage::table_engines()) rows.push_back(builtin(engine.name, "STORAGE ENGINE"));
+  for (const char* plugin : {"caching_sha2_password", "mysql_native_password"})
+    rows.push_back(builtin(plugin, "AUTHENTICATION"));
+  for (const char* plugin : {"rpl_semi_sync_source", "rpl_semi_sync_replica"})
+    rows.push_back(builtin(plugin, "REPLICATION"));
+  return rows;
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ SqlTest::SqlTest() {
   auto engine = storage::open_rocks(
       {.directory = directory_ / "data", .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
   if (!engine) throw std::runtime_error(engine.error().message);
-  engine_ = *std::move(engine);
+  engine_ = std::make_unique<storage::EngineRouter>(*std::move(engine));
+  engine_->memory().start(1, false);
   binlog::LogOptions log_options;
   log_options.directory = directory_ / "log";
   binlog::OpenReport report;

@@ -15,6 +15,7 @@
 #include "sql/server_context.h"
 #include "sql/session.h"
 #include "sql/variables/system_variables.h"
+#include "storage/engine_router.h"
 
 namespace commitd::sql::testing {
 
@@ -72,7 +73,7 @@ class SqlTest : public ::testing::Test {
     }
   };
   std::filesystem::path directory_;
-  std::unique_ptr<storage::Engine> engine_;
+  std::unique_ptr<storage::EngineRouter> engine_;
   NoApplier applier_;
   std::unique_ptr<binlog::CommitPipeline> pipeline_;
   txn::LockManager locks_;

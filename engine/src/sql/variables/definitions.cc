@@ -221,6 +221,7 @@ std::vector<VariableDefinition> global_variables() {
       read_only(number("query_cache_size", Scope::Global, 0, 0, 0)),
       read_only(choice("query_cache_type", Scope::Global, "OFF", {"OFF"})),
       number("net_buffer_length", Scope::Global, 16384, 1024, 1048576),
+      number("max_heap_table_size", Scope::Global, 16 << 20, 16384, UINT64_MAX),
       number("max_prepared_stmt_count", Scope::Global, 16382, 0, 4194304),
       boolean("local_infile", Scope::Global, false),
       read_only(no_text("secure_file_priv", Scope::Global)),

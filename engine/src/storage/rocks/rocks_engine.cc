@@ -6,6 +6,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "base/packed_int.h"
+#include "storage/final_entries.h"
 #include "storage/rocks/commit_point_codec.h"
 #include "storage/rocks/rocks_cursor.h"
 #include "storage/rocks/rocks_status.h"
@@ -73,34 +74,10 @@ class BatchBuilder {
   }
 
   void add_entry(const std::string& key, const WriteSet::Entry& entry) {
-    switch (entry.row_id) {
-      case WriteSet::RowId::Final:
-        if (entry.value) {
-          batch_.Put(key, *entry.value);
-        } else {
-          batch_.Delete(key);
-        }
-        return;
-      case WriteSet::RowId::AtKeyEnd:
-        // A provisional row that was erased again has never been in the engine.
-        if (entry.value) batch_.Put(with_final_id(key, entry.table_id), *entry.value);
-        return;
-      case WriteSet::RowId::AtValueEnd:
-        if (entry.value) {
-          batch_.Put(key, with_final_id(*entry.value, entry.table_id));
-        } else {
-          batch_.Delete(key);
-        }
-        return;
-    }
-  }
-
-  std::string with_final_id(std::string_view bytes, uint64_t table_id) const {
-    const size_t at = bytes.size() - 8;
-    const uint64_t provisional = load_be(bytes.data() + at, 8);
-    std::string patched(bytes.substr(0, at));
-    append_big_endian(patched, row_ids_.at(table_id) + (provisional & ~kProvisionalRowId), 8);
-    return patched;
+    apply_entry(
+        key, entry, [this](uint64_t table_id) { return row_ids_.at(table_id); },
+        [this](std::string_view at, std::string_view value) { batch_.Put(slice(at), slice(value)); },
+        [this](std::string_view at) { batch_.Delete(slice(at)); });
   }
 
   rocksdb::WriteBatch& batch_;
