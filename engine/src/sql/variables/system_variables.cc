@@ -182,6 +182,16 @@ Value SystemVariables::global(size_t ordinal) const {
   return values_[ordinal];
 }
 
+void SystemVariables::copy_globals(std::span<Value> into) const {
+  {
+    std::lock_guard lock(mutex_);
+    std::copy_n(values_.begin(), into.size(), into.begin());
+  }
+  for (size_t ordinal = 0; ordinal < into.size(); ++ordinal) {
+    if (definitions_[ordinal].read) into[ordinal] = definitions_[ordinal].read();
+  }
+}
+
 Value SystemVariables::global(std::string_view name) const {
   return global(find(name));
 }
@@ -273,8 +283,7 @@ std::string SystemVariables::to_text(size_t ordinal, const Value& value) const {
 
 void SessionVariables::reset() {
   values_.resize(kSessionVariableCount);
-  for (size_t ordinal = 0; ordinal < kSessionVariableCount; ++ordinal)
-    values_[ordinal] = system_.global(ordinal);
+  system_.copy_globals(values_);
 }
 
 Value SessionVariables::read(size_t ordinal) const {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -68,6 +69,8 @@ class SystemVariables {
 
   Value global(size_t ordinal) const;
   Value global(std::string_view name) const;  // must exist
+  // Of the first ordinals, as many as there is room for.
+  void copy_globals(std::span<Value> into) const;
   // SET GLOBAL. Errors: 1193 unknown, 1238 read only, 1228 session only, 1231 bad value, 1232 bad type.
   Status set_global(size_t ordinal, const Value& value);
   // SET PERSIST and mysqld-auto.cnf.

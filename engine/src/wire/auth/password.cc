@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
+#include <array>
 #include <cstdlib>
 
 namespace commitd::wire {
@@ -27,15 +28,31 @@ std::string concatenate(std::string_view left, std::string_view right) {
   return both;
 }
 
+// Random bytes for many salts at a time: a call of OpenSSL costs as much as all else in a greeting, and a
+// system call.
+class RandomBytes {
+ public:
+  unsigned char next() {
+    if (used_ == bytes_.size()) {
+      if (RAND_bytes(bytes_.data(), static_cast<int>(bytes_.size())) != 1) std::abort();
+      used_ = 0;
+    }
+    return bytes_[used_++];
+  }
+
+ private:
+  std::array<unsigned char, 64 * kSaltSize> bytes_;
+  size_t used_ = bytes_.size();
+};
+
 }  // namespace
 
 std::string random_salt() {
-  unsigned char random[kSaltSize];
-  if (RAND_bytes(random, sizeof(random)) != 1) std::abort();
+  static thread_local RandomBytes random;
   std::string salt;
   // Clients read the salt as text: no zero byte, and MySQL avoids '$' as well.
-  for (unsigned char byte : random) {
-    char c = static_cast<char>(byte % 94 + 33);
+  for (size_t i = 0; i < kSaltSize; ++i) {
+    char c = static_cast<char>(random.next() % 94 + 33);
     salt.push_back(c == '$' ? '!' : c);
   }
   return salt;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <set>
 
 #include "wire/auth/rsa_key.h"
 
@@ -26,6 +27,12 @@ TEST(Password, SaltsHoldNoByteThatEndsAString) {
     ASSERT_EQ(salt.size(), kSaltSize);
     EXPECT_EQ(salt.find_first_of(std::string_view("\0$", 2)), std::string::npos);
   }
+}
+
+// A password's answer to a salt must be good for that salt only.
+TEST(Password, NoSaltComesTwice) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(seen.insert(random_salt()).second);
 }
 
 // The test vectors of the specification.
