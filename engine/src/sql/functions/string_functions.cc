@@ -3,6 +3,7 @@
 #include "base/charset/collation.h"
 #include "base/charset/utf8.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
 #include "sql/functions/functions.h"
 
 namespace commitd::sql {
@@ -346,15 +347,30 @@ Value quote(Evaluation&, Values a) {
 }
 
 ValueType sum_of_lengths(Types types) {
-  ValueType result = ValueType::text(0);
+  uint32_t length = 0;
+  bool bytes = false;
+  std::vector<ValueType> texts;
   for (const ValueType& type : types) {
-    result.length += type.length;
-    if (type.is_string() && type.collation == kBinaryCollation) result.collation = kBinaryCollation;
+    length += type.length;
+    if (!type.is_string()) continue;
+    bytes = bytes || type.collation == kBinaryCollation;
+    texts.push_back(type);
+  }
+  ValueType result = ValueType::text(length);
+  if (!texts.empty()) {
+    const ValueType common = common_type(texts);
+    result.collation = bytes ? kBinaryCollation : common.collation;
+    result.strength = common.strength;
   }
   return result;
 }
 ValueType first_as_text(Types types) {
-  return ValueType::text(types[0].length, types[0].is_string() ? types[0].collation : uint16_t{45});
+  ValueType result = ValueType::text(types[0].length);
+  if (types[0].is_string()) {
+    result.collation = types[0].collation;
+    result.strength = types[0].strength;
+  }
+  return result;
 }
 ValueType long_text(Types types) {
   ValueType type = first_as_text(types);

@@ -147,6 +147,15 @@ Value is_null(Evaluation&, Values a) {
 ValueType long_text(Types) {
   return ValueType::text(16383);
 }
+// As the text that is changed compares.
+ValueType long_text_like_first(Types types) {
+  ValueType result = ValueType::text(16383);
+  if (types[0].is_string()) {
+    result.collation = types[0].collation;
+    result.strength = types[0].strength;
+  }
+  return result;
+}
 ValueType long_bytes(Types) {
   return ValueType::text(65535, 63);
 }
@@ -155,10 +164,10 @@ constexpr int kAny = FunctionSpec::kAnyNumber;
 constexpr FunctionSpec kFunctions[] = {
     {"TO_BASE64", 1, 1, true, to_base64, long_text},
     {"FROM_BASE64", 1, 1, true, from_base64, long_bytes},
-    {"SOUNDEX", 1, 1, true, soundex, long_text},
+    {"SOUNDEX", 1, 1, true, soundex, long_text_like_first},
     {"MAKE_SET", 2, kAny, false, make_set, long_text},
     {"EXPORT_SET", 3, 5, true, export_set, long_text},
-    {"INSERT", 4, 4, true, insert, long_text},
+    {"INSERT", 4, 4, true, insert, long_text_like_first},
     {"ORD", 1, 1, true, ord, integer_type},
     {"INTERVAL", 2, kAny, false, interval_index, integer_type},
     {"ISNULL", 1, 1, false, is_null, boolean_type},
