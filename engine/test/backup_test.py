@@ -94,6 +94,38 @@ class BackupTest(unittest.TestCase):
         events = self.server.query(f"SHOW BINLOG EVENTS IN '{file}' FROM {position} LIMIT 1")
         self.assertIn(events[0][2], ("Gtid", "Ignorable"))  # a transaction boundary of the source's log
 
+    # What is prepared in the moment of the copy is in the copy, too, and was acknowledged to nobody.
+    def test_backup_of_xa_under_load(self):
+        self.server.kill()
+        self.server = self.enterContext(Commitd("--commitd-durability=xa", "--innodb-lock-wait-timeout=5"))
+        load = Load(self.server)
+        with load:
+            (_, _, gtids), = self.server.query(f"BACKUP TO '{self.backup}'")
+            after = load.commits
+            wait_until(lambda: load.commits > after + 50, "commits go on")
+        self.assertIsNone(load.failure)
+        source, end = self.server.query(CHECKSUM), executed(self.server)
+        directory = self.copy_of_backup()
+        refused = restored(directory)
+        self.addCleanup(shutil.rmtree, refused.directory)
+        refused.start(wait=False)
+        self.assertEqual(refused.process.wait(timeout=60), 1)
+        self.assertIn("Start it with --commitd-durability=xa", refused.log_text())
+        for mode in ("xa", "single_log"):  # the second after the clean end of the first
+            with restored(directory, f"--commitd-durability={mode}") as copy:
+                self.check_sum(copy, load)
+                self.assertIn(gtids, executed(copy))
+                copy.query(f"UPDATE d.t SET v = 'goes on with {mode}' WHERE id = 1")
+                copy.kill()
+                copy.start()
+                self.assertEqual(copy.query("SELECT v FROM d.t WHERE id = 1"), ((f"goes on with {mode}",),))
+                self.check_sum(copy, load)
+                self.assertEqual(copy.terminate(), 0)
+        shutil.rmtree(directory)
+        # The source's log brings the copy to the same rows.
+        with restored(self.copy_of_backup(), "--commitd-durability=xa", f"--restore-binlogs={self.server.datadir}") as copy:
+            self.assertEqual((copy.query(CHECKSUM), executed(copy)), (source, end))
+
     def test_backup_equals_the_source_when_nothing_writes(self):
         load = Load(self.server)
         self.server.query(f"BACKUP TO '{self.backup}'")

@@ -34,6 +34,12 @@ std::string info_text(const sql::BackupReport& report) {
   return fmt::format("{}\t{}\t{}\n", report.log_file, report.log_position, report.executed.to_string());
 }
 
+// With xa the copy has what was prepared in its moment: only a start with xa rolls that back.
+Datadir::DurabilityState durability_of_copy(const storage::Engine& engine) {
+  const bool xa = engine.has_own_log();
+  return {xa ? Durability::Xa : Durability::SingleLog, !xa};
+}
+
 Result<sql::BackupReport> copy_into(const BackupSource& source, const std::string& directory) {
   auto point = source.engine->backup_to(Datadir::engine_directory_in(directory));
   if (!point.ok()) return std::move(point).error();
@@ -47,6 +53,8 @@ Result<sql::BackupReport> copy_into(const BackupSource& source, const std::strin
   report.log_position = point->position.offset;
   report.executed = point->executed;
   COMMITD_RETURN_IF_ERROR(write_file_atomically(*source.fs, directory + kInfoFile, info_text(report)));
+  COMMITD_RETURN_IF_ERROR(
+      Datadir::store_durability_in(*source.fs, directory, durability_of_copy(*source.engine)));
   COMMITD_RETURN_IF_ERROR(Datadir::mark_initialized(*source.fs, directory));
   return report;
 }

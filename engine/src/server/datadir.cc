@@ -105,10 +105,10 @@ Status Datadir::finish_initialization() {
   return fs_.sync_directory(path_);
 }
 
-Status Datadir::store_durability(DurabilityState state) const {
+Status Datadir::store_durability_in(FileSystem& fs, const std::string& path, DurabilityState state) {
   std::string text(name_of(state.mode));
   text += state.clean ? kClean : kInUse;
-  return write_file_atomically(fs_, path_ + std::string(kDurabilityFile), text);
+  return write_file_atomically(fs, path + std::string(kDurabilityFile), text);
 }
 
 // Directories of earlier releases have no such file: they knew single_log only.

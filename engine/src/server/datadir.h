@@ -38,7 +38,8 @@ class Datadir {
     Durability mode = Durability::SingleLog;
     bool clean = false;  // all of the log is in the engine's files, and nothing is prepared
   };
-  Status store_durability(DurabilityState state) const;
+  Status store_durability(DurabilityState state) const { return store_durability_in(fs_, path_, state); }
+  static Status store_durability_in(FileSystem& fs, const std::string& path, DurabilityState state);
   // An error when the directory was last used otherwise and was not closed cleanly.
   Status check_durability(Durability wanted) const;
 
