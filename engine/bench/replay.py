@@ -15,11 +15,12 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "test"))
-from commitd_process import Commitd  # noqa: E402
+from commitd_process import Commitd, wait_until  # noqa: E402
 
 # Nothing may reach the engine's files while the tail is built, or it would be shorter than asked for.
 BUILD_FLAGS = ["--sync-binlog=0", f"--commitd-write-buffer-size={16 << 30}", "--commitd-checkpoint-bytes=0",
                "--commitd-checkpoint-seconds=0"]
+LONGEST_START = 3600  # seconds: a hang bound
 ROW = "some text of a usual length"
 
 
@@ -52,7 +53,8 @@ def measure(rows, per_transaction, keep):
         tail = sum(os.path.getsize(path) for path in server.binlog_files())
         server.flags = keep
         begin = time.monotonic()
-        server.start()
+        server.start(wait=False)
+        wait_until(server.answers, "the server has replayed its log", LONGEST_START)
         startup = time.monotonic() - begin
         cpu = cpu_seconds(server.process)
         peak = status_field(server.process, "VmHWM")
