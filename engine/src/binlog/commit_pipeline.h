@@ -39,8 +39,11 @@ struct CommitRequest {
   // reads what it wrote must look into ordered() first. Its writes have their final keys.
   std::function<void()> release_locks;
 
-  // Filled in by the pipeline.
+  // SET gtid_next: the GTID to commit under; a transaction without events is then logged too. Otherwise
+  // filled in by the pipeline.
   Gtid gtid;
+
+  // Filled in by the pipeline.
   LogPosition end;
 };
 
@@ -170,6 +173,12 @@ class CommitPipeline {
   Task<Status> settle_engine_position();
   // SET GLOBAL gtid_purged: these count as executed and are in no file. An error while commits are under way.
   Status add_purged(const GtidSet& gtids);
+
+  // RESET BINARY LOGS AND GTIDS: log, gtid_executed and gtid_purged are empty afterwards; the data stays. An
+  // error, and nothing changed, while commits or readers are under way.
+  Task<Status> reset();
+  // For a start, before the log is opened: finishes a reset that a crash interrupted.
+  static Status finish_reset(FileSystem& fs, const LogOptions& options, storage::Engine& engine);
 
   // Set when the log or the engine failed for good: nothing is acknowledged any more. /healthz says why.
   std::optional<Error> failure() const;

@@ -80,6 +80,33 @@ TEST_F(Pipeline, ManySessionsGetConsecutiveGtidsAndTheEngineTakesThemInLogOrder)
   EXPECT_EQ(server_.engine.replay_position().position, pipeline().durable_end());
 }
 
+Task<bool> nothing() {
+  co_return true;
+}
+
+TEST_F(Pipeline, GtidsThatClientsBringNeverNameTwoTransactionsOfAGroup) {
+  start();
+  pipeline().freeze();
+  const auto begin_with = [this](uint64_t id, Gtid gtid) {
+    Commit what{id};
+    what.gtid = gtid;
+    return server_.begin_commit(reactors_[0], std::move(what));
+  };
+  auto automatic = begin_with(1, {}), own = begin_with(2, {server_a(), 2}),
+       late = begin_with(3, {server_a(), 1}), other = begin_with(4, {server_b(), 7}),
+       again = begin_with(5, {server_b(), 7}), last = begin_with(6, {});
+  run_on(reactors_[0], nothing())->get();  // behind it all of them are queued
+  pipeline().thaw();
+  EXPECT_EQ(automatic->get().gtid.gno, 1u);
+  EXPECT_EQ(last->get().gtid.gno, 3u);
+  for (const auto& accepted : {automatic, own, other, last}) EXPECT_TRUE(accepted->get().status.ok());
+  for (const auto& refused : {late, again}) EXPECT_FALSE(refused->get().status.ok());
+  GtidSet expected = gnos(server_a(), 1, 3);
+  expected.add({server_b(), 7});
+  EXPECT_EQ(pipeline().gtid_executed(), expected);
+  EXPECT_EQ(server_.engine.state().keys, (std::vector<std::string>{key(1), key(2), key(4), key(6)}));
+}
+
 TEST_F(Pipeline, OneSyncPerGroup) {
   start();
   const auto count = [](const char* name) { return observe::counter(name, "").value(); };

@@ -12,6 +12,13 @@ constexpr size_t kLargestBatch = 8 << 20;
 
 }  // namespace
 
+Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& point) {
+  WriteSet nothing;
+  WriteSet* batch[] = {&nothing};
+  COMMITD_RETURN_IF_ERROR(engine.commit_ordered(batch, point));
+  return engine.checkpoint();
+}
+
 EngineStage::EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Taken taken)
     : log_(log),
       engine_(engine),
@@ -43,6 +50,14 @@ Status EngineStage::advance(const Advance& to) {
   WriteSet nothing;
   WriteSet* batch[] = {&nothing};
   COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch, point));
+  point_ = std::move(point);
+  return {};
+}
+
+Status EngineStage::restart_at(LogPosition position) {
+  storage::CommitPoint point;
+  point.position = position;
+  COMMITD_RETURN_IF_ERROR(put_commit_point(engine_, point));
   point_ = std::move(point);
   return {};
 }

@@ -25,6 +25,9 @@ struct PendingTransaction {
   Clock::time_point durable_at;
 };
 
+// Nothing but the commit point; durable when it returns, with all data.
+Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& point);
+
 class EngineStage {
  public:
   // `taken`: called behind each engine batch, with the transactions that are visible now.
@@ -40,6 +43,9 @@ class EngineStage {
     GtidSet executed;
   };
   Status advance(const Advance& to);
+  // RESET BINARY LOGS AND GTIDS: nothing counts as executed, and the position is where the new log starts.
+  // The engine's data is durable when it returns. Only while nothing is applied.
+  Status restart_at(LogPosition position);
 
   // From here to finish_overlapping() batches are taken into the engine while the next ones are put together:
   // apply() returns before. No local transactions meanwhile.

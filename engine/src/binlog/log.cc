@@ -212,6 +212,18 @@ bool Log::wants_rotation() const {
 bool Log::would_overflow(uint64_t bytes) const {
   return impl_->end.offset + bytes + kRotateEventRoom > kLargestFile;
 }
+Status Log::reset() {
+  return impl_->reset();
+}
+Status Log::check_unread() const {
+  return impl_->check_unread();
+}
+FileSystem& Log::file_system() const {
+  return impl_->fs;
+}
+const LogOptions& Log::options() const {
+  return impl_->options;
+}
 Status Log::cut(LogPosition position) {
   return impl_->cut(position);
 }

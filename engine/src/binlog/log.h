@@ -69,6 +69,16 @@ struct OpenReport {
 Status create_log(FileSystem& fs, const LogOptions& options, uint32_t number);
 std::string log_file_name(const LogOptions& options, uint32_t number);  // "binlog.000007"
 
+// RESET BINARY LOGS AND GTIDS: the log starts anew in a file of this number, and the engine's commit point
+// with it. Three steps, each durable: note_reset() decides it; then whoever holds the engine puts its commit
+// point to reset_position(); then replace_log() exchanges the files and removes the note. A start that finds
+// the note does the last two again.
+inline constexpr uint32_t kFirstFileAfterReset = 1;
+LogPosition reset_position();
+Status note_reset(FileSystem& fs, const LogOptions& options);
+bool reset_is_noted(FileSystem& fs, const LogOptions& options);
+Status replace_log(FileSystem& fs, const LogOptions& options);
+
 class Log {
  public:
   // Creates the first file in an empty directory. `scan_from`: the engine's replay position; files before it
@@ -91,6 +101,11 @@ class Log {
   bool wants_rotation() const;
   // True when `bytes` more would not fit 32-bit positions in this file.
   bool would_overflow(uint64_t bytes) const;
+  // replace_log() while it is open. An error when a reader holds a file.
+  Status reset();
+  Status check_unread() const;  // error 3190 when a reader holds a file
+  FileSystem& file_system() const;
+  const LogOptions& options() const;
   // Removes everything behind `position` (a transaction boundary), later files included.
   Status cut(LogPosition position);
 

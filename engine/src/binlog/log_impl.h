@@ -14,6 +14,11 @@
 
 namespace commitd::binlog {
 
+// ER_CANT_RESET_SOURCE.
+inline constexpr uint16_t kCantResetSource = 3190;
+
+std::string added_purged_path(const LogOptions& options);  // what SET GLOBAL gtid_purged said
+
 class Log::Impl {
  public:
   Impl(FileSystem& file_system, LogOptions log_options)
@@ -30,6 +35,8 @@ class Log::Impl {
   Status rotate(const GtidSet& logged);
   Status cut(LogPosition position);
   Result<PurgeReport> purge(uint32_t first_kept);
+  Status reset();         // log_reset.cc
+  Status check_unread();  // log_reset.cc
   Status start_new_file(uint32_t number, const GtidSet& previous);
   Status sync_writer();
   EventOrigin origin() const;
@@ -71,7 +78,6 @@ class Log::Impl {
   GtidSet added_purged;  // what SET GLOBAL gtid_purged said
 
  private:
-  std::string added_purged_path() const;
   Status open_first(LogPosition scan_from);
   Status open_files();
   Status remove_unlisted_files();

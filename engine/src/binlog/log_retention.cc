@@ -64,17 +64,17 @@ uint64_t Log::Impl::bytes_between(LogPosition from, LogPosition to) {
   return bytes - (file_states.contains(from.file) ? std::min(bytes, from.offset) : 0);
 }
 
-std::string Log::Impl::added_purged_path() const {
+std::string added_purged_path(const LogOptions& options) {
   return fmt::format("{}/{}.purged", options.directory, options.base_name);
 }
 
 Status Log::Impl::load_added_purged() {
-  if (!fs.exists(added_purged_path())) return {};
-  auto text = read_whole_file(fs, added_purged_path());
+  if (!fs.exists(added_purged_path(options))) return {};
+  auto text = read_whole_file(fs, added_purged_path(options));
   if (!text) return std::move(text).error();
   while (!text->empty() && text->back() == '\n') text->pop_back();
   auto gtids = GtidSet::parse(*text);
-  if (!gtids) return make_error(er::kErrorOnRead, "'{}' is damaged: {}", added_purged_path(), *text);
+  if (!gtids) return make_error(er::kErrorOnRead, "'{}' is damaged: {}", added_purged_path(options), *text);
   std::lock_guard lock(mutex);
   added_purged = std::move(*gtids);
   return {};
@@ -87,7 +87,7 @@ Status Log::Impl::add_purged(const GtidSet& gtids) {
     all = added_purged;
   }
   all.add(gtids);
-  COMMITD_RETURN_IF_ERROR(write_file_atomically(fs, added_purged_path(), all.to_string() + "\n"));
+  COMMITD_RETURN_IF_ERROR(write_file_atomically(fs, added_purged_path(options), all.to_string() + "\n"));
   std::lock_guard lock(mutex);
   added_purged = std::move(all);
   return {};

@@ -9,6 +9,7 @@
 namespace commitd::binlog {
 namespace {
 
+constexpr uint16_t kErrorDuringCommit = 1180;
 constexpr std::chrono::milliseconds kRestAfterFullDisk{1000};
 
 uint64_t now_microseconds() {
@@ -39,6 +40,20 @@ void count_group(size_t transactions) {
 Error outcome_unknown(const Error& failed) {
   return make_error(failed.code, "{}. Whether the transaction survives is known after a restart",
                     failed.message);
+}
+
+Error gtid_taken(const Gtid& gtid) {
+  return make_error(kErrorDuringCommit,
+                    "Another session has committed transaction {} meanwhile; this one was rolled back",
+                    gtid.to_string());
+}
+
+Error gtid_too_low(const Gtid& gtid, uint64_t next) {
+  return make_error(
+      kErrorDuringCommit,
+      "@@SESSION.GTID_NEXT is {}, a GTID of this server's own: their numbers only grow, the next "
+      "one is {}",
+      gtid.to_string(), next);
 }
 
 void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock::time_point end) {
@@ -120,6 +135,7 @@ void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
   }
   Group group;
   group.batch = std::move(batch);
+  refuse_taken_gtids(group.batch.local);
   const auto taken = Clock::now();
   for (LocalCommit* commit : group.batch.local) {
     commit->taken = taken;
@@ -133,6 +149,41 @@ void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
     return group_failed(group, *group.invalid);
   }
   if (prepare(group) && write_and_sync(group)) group_is_durable(group);
+}
+
+// Of those that come with a GTID (SET gtid_next); the others are given theirs in this order, too. A number of
+// our own below what has been given may have named a transaction that was cut: it is not given again.
+void CommitPipeline::Impl::refuse_taken_gtids(std::vector<LocalCommit*>& commits) {
+  const auto brings_one = [](const LocalCommit* commit) { return !commit->request->gtid.empty(); };
+  if (std::none_of(commits.begin(), commits.end(), brings_one)) return;
+  std::vector<std::pair<LocalCommit*, Error>> refused;
+  {
+    std::lock_guard lock(mutex);
+    GtidSet in_group;
+    uint64_t next = next_gno;
+    const auto is_refused = [&](LocalCommit* commit) {
+      const CommitRequest& request = *commit->request;
+      if (!request.ship) return false;
+      if (request.gtid.empty()) {
+        ++next;
+        return false;
+      }
+      const bool own = request.gtid.sid == options.server_uuid;
+      if (logged.contains(request.gtid) || in_group.contains(request.gtid)) {
+        refused.emplace_back(commit, gtid_taken(request.gtid));
+        return true;
+      }
+      if (own && request.gtid.gno < next) {
+        refused.emplace_back(commit, gtid_too_low(request.gtid, next));
+        return true;
+      }
+      in_group.add(request.gtid);
+      if (own) next = request.gtid.gno + 1;
+      return false;
+    };
+    std::erase_if(commits, is_refused);
+  }
+  for (const auto& [commit, why] : refused) refuse(std::span(&commit, 1), why);
 }
 
 // xa: the engine has the group before the binlog does. A DDL is not prepared: what it publishes is made from
@@ -203,7 +254,11 @@ void CommitPipeline::Impl::add_local(Group& group, GroupBuilder& builder, LocalC
     group.transactions.push_back({placed.start, placed.end, {}, 0, &commit, {}});
     return;
   }
-  request.gtid = {options.server_uuid, group.next_gno++};
+  if (request.gtid.empty()) {
+    request.gtid = {options.server_uuid, group.next_gno++};
+  } else if (request.gtid.sid == options.server_uuid) {
+    group.next_gno = request.gtid.gno + 1;
+  }
   const auto placed =
       builder.add_local(*request.events, request.gtid, timestamp, group.sequence_of(request.seen.order));
   group.transactions.push_back({placed.start, placed.end, request.gtid, request.epoch, &commit, {}});

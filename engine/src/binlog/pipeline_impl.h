@@ -44,6 +44,7 @@ class CommitPipeline::Impl {
   void set_gate(Gate gate);
   Status add_purged(const GtidSet& gtids);
   Status settle_engine_position();
+  Status reset();  // pipeline_reset.cc
   void freeze();
   bool frozen();
   void thaw();
@@ -98,6 +99,7 @@ class CommitPipeline::Impl {
   // log_stage.cc
   struct Group;
   void write_group(CommitQueue::Batch batch);
+  void refuse_taken_gtids(std::vector<LocalCommit*>& commits);
   void fill_group(Group& group);
   bool prepare(const Group& group);
   void roll_back_prepared(const Group& group);
@@ -118,6 +120,9 @@ class CommitPipeline::Impl {
 
   // pipeline_control.cc
   Status cut_log(LogPosition position);
+
+  // pipeline_reset.cc
+  Status restart();
 
   // replay.cc
   Status find_transactions(LogPosition from, const std::function<Status(const PendingTransaction&)>& each);

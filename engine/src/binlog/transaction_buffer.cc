@@ -121,6 +121,11 @@ void TransactionBuffer::set_statement(std::string_view db, std::string_view sql)
   is_statement_ = true;
 }
 
+void TransactionBuffer::set_empty() {
+  clear();
+  begin_if_needed();
+}
+
 void TransactionBuffer::set_epoch(uint64_t epoch) {
   clear();
   begin_if_needed();

@@ -44,6 +44,8 @@ class TransactionBuffer {
 
   // A transaction that is one statement (DDL, CREATE USER …): a query event instead of BEGIN … XID.
   void set_statement(std::string_view db, std::string_view sql);
+  // A transaction without changes that has a GTID nevertheless (SET gtid_next): BEGIN, XID.
+  void set_empty();
   // An epoch transaction: BEGIN, epoch event, XID.
   void set_epoch(uint64_t epoch);
 

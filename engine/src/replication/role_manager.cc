@@ -387,6 +387,22 @@ void RoleManager::set_standalone_semisync(bool enabled, uint32_t wait_count) {
   if (role() == Role::Standalone) serve_standalone();
 }
 
+Task<Status> RoleManager::reset_logs() {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  if (role() != Role::Standalone) {
+    co_return make_error(
+        er::kOptionPreventsStatement,
+        "This server is a replica: its GTIDs and its binary log say what it has of its source");
+  }
+  CommitPipeline& pipeline = *pipeline_.load();
+  COMMITD_CO_RETURN_IF_ERROR(pipeline.log().check_unread());
+  acknowledgements_.stop();  // places in the old log would count as acknowledgements in the new one
+  Status status = co_await pipeline.reset();
+  serve_standalone();
+  co_return status;
+}
+
 Task<Status> RoleManager::change_source(sql::FollowTarget target, bool auto_position) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());

@@ -88,6 +88,8 @@ class RoleManager final : public sql::InstanceControl {
   sql::NamedValues instance_row() override;
   sql::NamedValues replica_status() override;
   Status check_writable() override;
+  // RESET BINARY LOGS AND GTIDS: error 1290 on a server that belongs to a cluster or replicates.
+  Task<Status> reset_logs();
 
  private:
   RoleView view() const;

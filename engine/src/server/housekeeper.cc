@@ -20,8 +20,12 @@ observe::Counter& checkpoints() {
 }  // namespace
 
 Housekeeper::Housekeeper(BackupSource source, binlog::CommitPipeline& pipeline,
-                         const sql::SystemVariables& variables)
-    : source_(std::move(source)), engine_(*source_.engine), pipeline_(pipeline), variables_(variables) {
+                         const sql::SystemVariables& variables, replication::RoleManager& roles)
+    : source_(std::move(source)),
+      engine_(*source_.engine),
+      pipeline_(pipeline),
+      variables_(variables),
+      roles_(roles) {
   checkpoints();
 }
 
@@ -74,6 +78,12 @@ Task<Result<binlog::PurgeReport>> Housekeeper::purge_logs(uint32_t first_kept) {
     COMMITD_CO_RETURN_IF_ERROR(co_await checkpoint());
   }
   co_return co_await pipeline_.purge_to(first_kept);
+}
+
+Task<Status> Housekeeper::reset_logs() {
+  auto status = co_await roles_.reset_logs();
+  if (status.ok()) spdlog::warn("RESET BINARY LOGS AND GTIDS: the binary log starts anew");
+  co_return status;
 }
 
 Task<void> Housekeeper::purge_expired() {

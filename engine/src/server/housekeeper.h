@@ -6,6 +6,7 @@
 #include <string>
 
 #include "binlog/commit_pipeline.h"
+#include "replication/role_manager.h"
 #include "replication/signal.h"
 #include "runtime/reactor.h"
 #include "runtime/worker_thread.h"
@@ -18,7 +19,8 @@ namespace commitd::server {
 
 class Housekeeper final : public sql::Maintenance {
  public:
-  Housekeeper(BackupSource source, binlog::CommitPipeline& pipeline, const sql::SystemVariables& variables);
+  Housekeeper(BackupSource source, binlog::CommitPipeline& pipeline, const sql::SystemVariables& variables,
+              replication::RoleManager& roles);
 
   // The regular work, on the reactor it is started on.
   Task<void> run();
@@ -27,6 +29,7 @@ class Housekeeper final : public sql::Maintenance {
 
   Task<Status> checkpoint() override;
   Task<Result<binlog::PurgeReport>> purge_logs(uint32_t first_kept) override;
+  Task<Status> reset_logs() override;
   Task<Result<sql::BackupReport>> backup(std::string directory) override;
 
  private:
@@ -38,6 +41,7 @@ class Housekeeper final : public sql::Maintenance {
   storage::Engine& engine_;
   binlog::CommitPipeline& pipeline_;
   const sql::SystemVariables& variables_;
+  replication::RoleManager& roles_;
   WorkerThread flusher_{"checkpoints"}, copier_{"backups"};
 
   // On the reactor of run().

@@ -91,6 +91,7 @@ Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options&
     replication::EventApplier applier(*catalog_, server_);
     COMMITD_RETURN_IF_ERROR(restore_to_point(fs, options, *engine_, applier, log_options_));
   }
+  COMMITD_RETURN_IF_ERROR(binlog::CommitPipeline::finish_reset(*log_files_, log_options_, *engine_));
   auto log = binlog::Log::open(*log_files_, log_options_for(datadir, options),
                                engine_->replay_position().position, &found);
   if (!log.ok()) return std::move(log).error();

@@ -215,7 +215,8 @@ Status Server::open_instance() {
   instance_ = std::move(*instance);
   instance_->pipeline().on_failure(stop_at_once);
   BackupSource backups{&fs_, &instance_->engine(), instance_->log_options()};
-  housekeeper_ = std::make_unique<Housekeeper>(std::move(backups), instance_->pipeline(), variables_);
+  housekeeper_ =
+      std::make_unique<Housekeeper>(std::move(backups), instance_->pipeline(), variables_, *roles_);
   context_.maintenance = housekeeper_.get();
   background_.reactor->spawn(housekeeper_->run());
   auto size = [this](auto member) {

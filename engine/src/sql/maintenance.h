@@ -26,6 +26,8 @@ class Maintenance {
   // Removes log files before `first_kept`, none that a reader or recovery needs; a checkpoint first where
   // that helps.
   virtual Task<Result<binlog::PurgeReport>> purge_logs(uint32_t first_kept) = 0;
+  // Error 1290 or 3190, and nothing changed, where somebody may still need the log.
+  virtual Task<Status> reset_logs() = 0;
   // A data directory that a server can be started on, in a directory that does not exist yet.
   virtual Task<Result<BackupReport>> backup(std::string directory) = 0;
 };

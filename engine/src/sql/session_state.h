@@ -26,6 +26,12 @@
 
 namespace commitd::sql {
 
+// SET gtid_next.
+struct NextGtid {
+  Gtid gtid;          // empty: AUTOMATIC
+  bool used = false;  // a transaction has ended under it: the client must set it anew
+};
+
 // Values of session variables in the form statements use them; refreshed when a variable is SET.
 struct SessionSettings {
   bool autocommit = true;
@@ -79,6 +85,7 @@ struct SessionState {
   bool rollback_is_incomplete = false;           // it changed tables that are not transactional
   std::optional<txn::Isolation> next_isolation;  // SET TRANSACTION: for the next one only
   std::optional<bool> next_read_only;
+  NextGtid next_gtid;
 
   txn::LockOwner lock_owner;
   std::optional<txn::Transaction> transaction;  // none while the server has no engine

@@ -139,7 +139,12 @@ Status Transaction::release_savepoint(std::string_view name) {
   return {};
 }
 
+void Transaction::commit_under(const Gtid& gtid) {
+  impl_->next_gtid = gtid;
+}
+
 Task<Status> Transaction::commit() {
+  if (!has_writes() && !impl_->next_gtid.empty()) impl_->events.set_empty();
   if (!has_writes()) {
     impl_->forget();
     if (!depends_on_unacknowledged()) co_return Status{};
@@ -160,7 +165,14 @@ void Transaction::rollback() {
 Task<Status> Transaction::commit_statement(std::string_view db, std::string_view sql, WriteSet writes,
                                            std::function<void()> publish) {
   Status status;
-  if (has_writes()) status = co_await impl_->log_and_apply({});
+  if (has_writes() && !impl_->next_gtid.empty()) {
+    status = make_error(1778,
+                        "Cannot execute statements with implicit commit inside a transaction when "
+                        "@@SESSION.GTID_NEXT == '{}'",
+                        impl_->next_gtid.to_string());
+  } else if (has_writes()) {
+    status = co_await impl_->log_and_apply({});
+  }
   if (status.ok()) {
     impl_->writes = std::move(writes);
     impl_->events.clear();
@@ -180,12 +192,13 @@ const storage::SnapshotPtr& Transaction::Impl::read_view() {
   return snapshot;
 }
 
-// Not those whose keys are final only at commit, whose ranges nobody may write into before they have ended,
-// or which would take longer to list than others wait.
+// Not those that come with a GTID, which the log may refuse, whose keys are final only at commit, whose
+// ranges nobody may write into before they have ended, or which would take longer to list than others wait.
 bool Transaction::Impl::may_let_go_early() const {
   constexpr size_t kMostKeys = 1000;
-  return options.isolation != Isolation::Serializable && writes.provisional_counts().empty() &&
-         writes.erased_ranges().empty() && writes.entries().size() <= kMostKeys;
+  return next_gtid.empty() && options.isolation != Isolation::Serializable &&
+         writes.provisional_counts().empty() && writes.erased_ranges().empty() &&
+         writes.entries().size() <= kMostKeys;
 }
 
 // When the outcome is not known (error 1053) the transaction lives on in the log only, so this side of it
@@ -205,6 +218,7 @@ Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
   request.ship = options.ship;
   request.seen = seen;
   if (!publish && may_let_go_early()) request.release_locks = [this] { services.locks.release_rows(owner); };
+  if (request.ship) request.gtid = next_gtid;
   request.publish = std::move(publish);
   owner.set_wait(LockOwner::Wait::Commit);
   Status status = co_await services.pipeline.commit(request);
@@ -226,6 +240,7 @@ void Transaction::Impl::forget() {
   writes.clear();
   events.clear();
   memory.clear();
+  next_gtid = {};
   active = false;
 }
 

@@ -151,6 +151,9 @@ class Transaction {
   Task<Status> commit_statement(std::string_view db, std::string_view sql, WriteSet writes,
                                 std::function<void()> publish);
 
+  // SET gtid_next: what is committed next gets this GTID, and is logged though it changes nothing. Forgotten
+  // at the end of the transaction.
+  void commit_under(const Gtid& gtid);
   // GTID of the last commit, for session_track_gtids and Last-GTID in tests.
   const Gtid& last_gtid() const;
 

@@ -81,6 +81,7 @@ class Transaction::Impl {
   std::vector<Savepoint> savepoints;
   Savepoint statement{};
   Gtid last_gtid;
+  Gtid next_gtid;  // empty: the pipeline gives one
   LockedRows locked_rows = LockedRows::Wait;
   Unacknowledged unacknowledged = Unacknowledged::Wait;
   binlog::SeenOrder seen;  // outlives the transaction until what it has seen is settled

@@ -88,6 +88,7 @@ struct Commit {
   bool two_rows = false;       // in two statements
   bool lets_go_early = false;
   SeenOrder seen = {};
+  Gtid gtid = {};  // SET gtid_next
 };
 
 inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& table, Commit what) {
@@ -117,6 +118,7 @@ inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& ta
   request.epoch = what.epoch;
   request.seen = what.seen;
   if (what.lets_go_early) request.release_locks = [] {};
+  request.gtid = what.gtid;
   Status status = co_await pipeline.commit(request);
   Committed committed{std::move(status), request.gtid, request.end};
   co_return committed;

@@ -49,6 +49,7 @@ Result<std::unique_ptr<binlog::Log>> BareServer::open_log(binlog::OpenReport& fo
   options.max_file_size = max_file_size;
   options.prefill_bytes = 2048;
   options.server_version = context_.version;
+  COMMITD_RETURN_IF_ERROR(binlog::CommitPipeline::finish_reset(files_, options, *engine_));
   return binlog::Log::open(files_, options, engine_->replay_position().position, &found);
 }
 

@@ -101,6 +101,17 @@ Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatem
   co_return OkInfo{};
 }
 
+Task<Result<OkInfo>> execute_reset_logs(SessionState& session) {
+  COMMITD_CO_RETURN_IF_ERROR(require_data(session));
+  COMMITD_CO_RETURN_IF_ERROR(session.require(privilege::kReload, "RELOAD"));
+  COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
+  Maintenance* maintenance = session.server.maintenance;
+  if (maintenance == nullptr)
+    co_return make_error(er::kNotSupportedYet, "This server does not reset its log");
+  COMMITD_CO_RETURN_IF_ERROR(co_await maintenance->reset_logs());
+  co_return OkInfo{};
+}
+
 Task<Result<OkInfo>> execute_purge(StatementContext& context, const ast::PurgeLogsStatement& statement) {
   SessionState& session = context.session;
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));

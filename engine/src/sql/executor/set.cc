@@ -4,6 +4,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "sql/executor/next_gtid.h"
 #include "sql/executor/precompute.h"
 #include "sql/expression/conversion.h"
 #include "sql/variables/persisted_variables.h"
@@ -61,10 +62,7 @@ Status check_session_value(SessionState& session, size_t ordinal, const Value& v
   COMMITD_RETURN_IF_ERROR(check_value(session, ordinal, value));
   switch (ordinal) {
     case kGtidNext:
-      if (same_name(to_text(value), "AUTOMATIC")) return {};
-      return make_error(
-          er::kNotSupportedYet,
-          "This version of MySQL doesn't yet support 'SET gtid_next' to anything but AUTOMATIC");
+      return set_next_gtid(session, to_text(value));
     case kMaxAllowedPacket:
       return make_error(
           er::kSessionVariableIsReadOnly,

@@ -7,6 +7,7 @@
 #include "sql/accounts/account_statements.h"
 #include "sql/ddl/ddl.h"
 #include "sql/executor/dml.h"
+#include "sql/executor/next_gtid.h"
 #include "sql/executor/precompute.h"
 #include "sql/executor/row_buffer.h"
 #include "sql/executor/select.h"
@@ -177,6 +178,8 @@ Task<Result<Answer>> dispatch_administration(StatementContext& context, const as
   switch (statement.kind) {
     case StatementKind::Flush:
       return info_answer(execute_flush(session, ast::as<ast::FlushStatement>(statement)));
+    case StatementKind::ResetLogs:
+      return info_answer(execute_reset_logs(session));
     case StatementKind::PurgeLogs:
       return info_answer(execute_purge(context, ast::as<ast::PurgeLogsStatement>(statement)));
     case StatementKind::Kill:
@@ -232,6 +235,14 @@ Task<Result<Answer>> dispatch(StatementContext& context, const ast::Statement& s
   if (is_account_statement(statement.kind))
     return info_answer(execute_account_statement(context.session, statement));
   return dispatch_administration(context, statement);
+}
+
+Task<Result<Answer>> dispatch_under_gtid(StatementContext& context, const ast::Statement& statement,
+                                         ResultSink& sink) {
+  auto verdict = judge_by_next_gtid(context.session, statement);
+  if (!verdict.ok()) return at_once(Status(std::move(verdict).error()));
+  if (*verdict == GtidVerdict::Skip) return at_once(Status());
+  return dispatch(context, statement, sink);
 }
 
 bool keeps_warnings(const ast::Statement& statement) {
@@ -369,7 +380,7 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
   } else if (statement.kind == StatementKind::Prepare || statement.kind == StatementKind::Deallocate) {
     if (auto status = change_prepared(prepared, statement); !status.ok()) answer = std::move(status).error();
   } else {
-    answer = co_await dispatch(context, statement, sink);
+    answer = co_await dispatch_under_gtid(context, statement, sink);
   }
   if (answer.ok()) {
     auto completed = co_await complete(session, context);
@@ -377,6 +388,7 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
   } else {
     co_await undo(session, context, answer.error());
   }
+  note_used_gtid(session);
   if (is_unsettled(session) && (!answer.ok() || !says_nothing(statement, answer->ok))) {
     settled = co_await settle(session);
     if (!settled.ok()) answer = settled.error();

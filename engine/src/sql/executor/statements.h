@@ -50,6 +50,7 @@ Result<OkInfo> execute_shutdown(SessionState& session);
 
 // --- the log's files and backups (log_administration.cc) ---
 Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatement& statement);
+Task<Result<OkInfo>> execute_reset_logs(SessionState& session);
 Task<Result<OkInfo>> execute_purge(StatementContext& context, const ast::PurgeLogsStatement& statement);
 Task<Status> execute_backup(StatementContext& context, const ast::BackupStatement& statement,
                             ResultSink& sink);

@@ -83,6 +83,7 @@ void rollback_transaction(SessionState& session) {
   if (!session.transaction || !session.transaction->active()) return;
   session.status.add(StatusVariable::HandlerRollback);
   session.transaction->rollback();
+  session.next_gtid.used = true;
 }
 
 void warn_of_what_stays(SessionState& session) {

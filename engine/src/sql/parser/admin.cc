@@ -329,11 +329,24 @@ ast::Statement* Grammar::table_maintenance() {
 
 ast::Statement* Grammar::reset() {
   advance();
+  if (is(Word::Binary) || is(Word::Master)) return reset_logs();
   if (!accept(Word::Persist)) unsupported("RESET of this kind");
   auto* reset = arena_.make<ast::ResetPersistStatement>();
   reset->if_exists = if_exists();
   if (at_identifier()) reset->name = identifier();
   return reset;
+}
+
+// RESET BINARY LOGS AND GTIDS, or RESET MASTER as it was called before.
+ast::Statement* Grammar::reset_logs() {
+  if (!accept(Word::Master)) {
+    advance();
+    expect(Word::Logs);
+    expect(Word::And);
+    expect_plain("gtids");
+  }
+  if (is(Word::To)) unsupported("RESET BINARY LOGS AND GTIDS TO");
+  return arena_.make<ast::NameStatement>(StatementKind::ResetLogs);
 }
 
 ast::Statement* Grammar::plugin() {

@@ -165,6 +165,7 @@ class Grammar {
   ast::Statement* execute();
   ast::Statement* table_maintenance();
   ast::Statement* reset();
+  ast::Statement* reset_logs();
   ast::Statement* load_data();
   void load_format(ast::LoadDataStatement& load);
   void load_targets(ast::LoadDataStatement& load);

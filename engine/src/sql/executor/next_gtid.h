@@ -1,0 +1,20 @@
+// SET gtid_next = 'uuid:number': the next transaction is committed under that GTID, or left out when it has
+// been executed already. mysqlbinlog's output relies on both.
+#pragma once
+
+#include "base/result.h"
+#include "sql/ast/statement.h"
+#include "sql/session_state.h"
+
+namespace commitd::sql {
+
+// Checks the value and takes it.
+Status set_next_gtid(SessionState& session, std::string_view value);
+
+enum class GtidVerdict : uint8_t { Execute, Skip };
+// To be asked in front of each statement: error 1837 when its GTID has to be set anew.
+Result<GtidVerdict> judge_by_next_gtid(SessionState& session, const ast::Statement& statement);
+// Behind each statement.
+void note_used_gtid(SessionState& session);
+
+}  // namespace commitd::sql
