@@ -241,8 +241,9 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
     commit.room = &impl_->waiting_room;
     commit.room->enter(commit.waiting);
   }
-  const bool early =
-      request.release_locks && impl_->options.settings->early_lock_release && !impl_->engine.has_own_log();
+  // One that brings its GTID may be refused alone, out of the middle of a group.
+  const bool early = request.release_locks && impl_->options.settings->early_lock_release &&
+                     request.gtid.empty() && !impl_->engine.has_own_log();
   if (early) impl_->ordered.add(commit.ordered, *request.writes);
   if (auto queued = impl_->queue.push(commit); !queued.ok()) {
     impl_->ordered.remove(commit.ordered);  // its locks are still there: nobody has seen it
