@@ -64,7 +64,7 @@ class Session:
 
     def __init__(self, port, database=None):
         self.connection = pymysql.connect(host="127.0.0.1", port=port, user="root", database=database, charset="utf8mb4",
-                                          autocommit=True, conv={}, read_timeout=60)
+                                          autocommit=True, conv={}, use_unicode=False, read_timeout=60)
 
     def run(self, statement, want_warnings=True):
         with self.connection.cursor() as cursor:
@@ -83,9 +83,9 @@ class Session:
                 outcome.rows = tuple(tuple(as_bytes(value) for value in row) for row in cursor.fetchall())
             if want_warnings and result.warning_count:
                 cursor.execute("SHOW WARNINGS")
-                found = cursor.fetchall()
-                outcome.warnings = tuple((row[0], int(row[1])) for row in found)
-                outcome.warning_texts = tuple(f"{row[0]} {row[1]}: {row[2]}" for row in found)
+                found = [[as_bytes(value).decode(errors="replace") for value in row] for row in cursor.fetchall()]
+                outcome.warnings = tuple((level, int(code)) for level, code, _ in found)
+                outcome.warning_texts = tuple(f"{level} {code}: {text}" for level, code, text in found)
         return outcome
 
     def close(self):

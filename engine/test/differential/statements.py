@@ -150,6 +150,19 @@ class Statements:
             items = ["*"]
         return f"SELECT {', '.join(items)} FROM {text}{where}"
 
+    def row_comparison_query(self):
+        """Rows compared behind an outer join: what is NULL there makes it true, false or unknown by where it stands."""
+        sides = [self.pick("a.g", "b.k", "b.g"), self.pick("a.name", "b.name")]
+        others = [self.pick("3", "b.g", "a.g", "NULL", "7"), self.pick("'ann'", "a.name", "b.name", "NULL", "'x'")]
+        if self.chance(0.3):
+            sides.reverse()
+            others.reverse()
+        condition = f"({', '.join(sides)}) {self.pick('=', '<>', '<', '<=', '>', '>=', '<=>')} ({', '.join(others)})"
+        if self.chance(0.3):
+            condition = f"{self.pick('NOT ', '')}({condition} {self.pick('AND', 'OR')} {self.pick('a.id > 20', 'b.k IS NULL', 'b.k < 4')})"
+        return (f"SELECT a.id, b.k, b.name FROM people a {self.pick('LEFT', 'LEFT', 'RIGHT')} JOIN teams b ON {self.pick('a.g = b.g', 'a.name = b.name', 'a.g < b.g')} "
+                f"WHERE {condition} ORDER BY a.id, b.k")
+
     def using_query(self):
         join = self.pick("JOIN", "LEFT JOIN", "RIGHT JOIN")
         condition = self.pick("USING (g)", "USING (g, name)", "USING (name)")
@@ -323,7 +336,7 @@ class Statements:
             ("work", "DELETE work FROM work JOIN teams ON work.a = teams.k WHERE teams.g = 3"), ("work", "DELETE FROM work USING work JOIN teams ON work.b = teams.k WHERE teams.k > 5"),
             ("work", "UPDATE work LEFT JOIN teams ON work.a = teams.k SET work.c = teams.name WHERE work.id < 5"))
 
-    QUERIES = (("value_query", 30), ("column_query", 24), ("range_query", 24), ("join_query", 10), ("using_query", 3), ("group_query", 12), ("full_group_query", 2),
+    QUERIES = (("value_query", 30), ("column_query", 24), ("range_query", 24), ("join_query", 10), ("row_comparison_query", 4), ("using_query", 3), ("group_query", 12), ("full_group_query", 2),
                ("distinct_query", 4), ("union_query", 5), ("subquery", 8), ("derived_query", 3), ("wrong_query", 6))
     CHANGES = (("insert", 10), ("insert_select", 1), ("update", 4), ("delete", 1), ("multi_table_change", 1))
 
