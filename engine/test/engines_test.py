@@ -143,7 +143,6 @@ class MemoryEngineTest(unittest.TestCase):
         server.query("DELETE FROM d.m WHERE id = 2")
         server.query("DELETE FROM d.w WHERE id = 3")
         replica.start()
-        self.follow(replica, server)
         self.caught_up(replica, server)
         # Reading them here logs nothing: the log has one writer.
         self.assertEqual(replica.query("SELECT * FROM d.m"), ((3, 30),))
@@ -165,7 +164,6 @@ class MemoryEngineTest(unittest.TestCase):
         server.start()
         self.assertEqual(server.query("SELECT * FROM d.m ORDER BY v"), ((1, 10), (2, 20)))
         replica.start()
-        self.follow(replica, server)
         self.caught_up(replica, server)
         self.assertEqual(replica.query("SELECT * FROM d.m ORDER BY v"), ((1, 10), (2, 20)))
         statements = last_statements(server, 3)
@@ -184,6 +182,18 @@ class MemoryEngineTest(unittest.TestCase):
         server.start()
         for each in (server, replica):
             self.assertEqual(each.query("SELECT engine FROM information_schema.tables WHERE table_schema = 'slap'"), (("MEMORY",),))
+
+    def test_gtid_next_names_what_is_committed_first(self):
+        server = self.with_tables()
+        gtid = "11111111-2222-3333-4444-555555555555:7"
+        with contextlib.closing(server.connect()) as connection, connection.cursor() as cursor:
+            cursor.execute(f"SET gtid_next = '{gtid}'")
+            cursor.execute("INSERT INTO d.m VALUES (1, 1)")
+            cursor.execute("SET gtid_next = AUTOMATIC")
+        infos = [info for kind, info in events(server) if kind == "Gtid"]
+        self.assertIn(gtid, infos[-1])
+        self.assertEqual(sum(gtid in info for info in infos), 1)
+        self.assertEqual(last_statements(server, 1), ["d.m"])
 
     def test_locked_for_writing_after_a_restart_the_table_is_emptied_first(self):
         server = self.with_tables()

@@ -44,9 +44,19 @@ Status ChangesBeside::make_room(const TableDef& table, const Row& row) {
   return memory->check_room(table, growth_, max_heap_table_size(session_));
 }
 
+// SET gtid_next is for what is committed first.
+void ChangesBeside::take_next_gtid() {
+  NextGtid& next = session_.next_gtid;
+  if (next.gtid.empty() || next.used) return;
+  transaction_.commit_under(next.gtid);
+  session_.transaction->commit_under({});
+  next.used = true;
+}
+
 Task<Status> ChangesBeside::commit() {
   transaction_.end_statement();
   const bool changed = transaction_.has_writes();
+  if (changed) take_next_gtid();
   Status status = co_await transaction_.commit();
   if (changed && status.ok()) session_.rollback_is_incomplete = true;
   co_return status;

@@ -32,6 +32,8 @@ class ChangesBeside {
   Task<Status> commit();
 
  private:
+  void take_next_gtid();
+
   SessionState& session_;
   txn::LockOwner owner_;
   txn::Transaction transaction_;

@@ -124,7 +124,7 @@ Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& sta
     COMMITD_CO_RETURN_IF_ERROR(
         memory->check_room(*effect->rewritten, effect->writes.byte_size(), max_heap_table_size(session)));
   }
-  if (effect->leaves_memory) {
+  if (effect->leaves_memory && effect->affected_rows != 0) {
     COMMITD_CO_RETURN_IF_ERROR(
         co_await move_out_of_memory(session, ast::as<ast::AlterTableStatement>(statement), *effect, context));
   } else if (!effect->nothing) {

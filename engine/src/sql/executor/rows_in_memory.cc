@@ -118,7 +118,6 @@ Task<Status> move_out_of_memory(SessionState& session, const ast::AlterTableStat
   begin_beside(session, beside.transaction);
   COMMITD_CO_RETURN_IF_ERROR(co_await beside.transaction.commit_statement(
       session.database, statement.text, std::move(emptied->writes), std::move(emptied->publish)));
-  if (rows->empty()) co_return Status();
   co_return co_await insert_rows(session, table, *rows, beside.transaction);
 }
 
