@@ -192,10 +192,10 @@ class Ledger:
 class Writer(threading.Thread):
     """Increments few rows, claims slots that all others want too, and reads under a lock, until the server dies."""
 
-    def __init__(self, server, number, rows, ledger):
+    def __init__(self, server, number, seed, rows, ledger):
         super().__init__(daemon=True)
         self.server, self.number, self.rows, self.ledger = server, number, rows, ledger
-        self.random = random.Random(number)
+        self.random = random.Random(seed)
         self.answers = 0
 
     def run(self):
@@ -213,6 +213,7 @@ class Writer(threading.Thread):
         except pymysql.err.OperationalError as failure:
             if failure.args[0] not in RETRY:
                 raise
+            cursor.execute("ROLLBACK")
 
     def increment(self, cursor):
         row, token = self.random.randrange(self.rows), self.random.getrandbits(62)
@@ -263,8 +264,8 @@ class KillTest(unittest.TestCase):
             server.query("CREATE TABLE d.claims (slot INT PRIMARY KEY, owner INT)")
             server.query("INSERT INTO d.counters VALUES " + ", ".join(f"({row}, 0)" for row in range(self.ROWS)))
             ledger = Ledger()
-            for _ in range(self.ROUNDS):
-                writers = [Writer(server, number, self.ROWS, ledger) for number in range(self.WRITERS)]
+            for number in range(self.ROUNDS):
+                writers = [Writer(server, writer, number * self.WRITERS + writer, self.ROWS, ledger) for writer in range(self.WRITERS)]
                 for writer in writers:
                     writer.start()
                 wait_until(lambda: sum(writer.answers for writer in writers) > 400, "the writers get on", seconds=120)
