@@ -50,7 +50,9 @@ Transaction::~Transaction() {
 }
 
 void Transaction::begin(const Options& options, const binlog::TransactionBuffer::Context& context) {
+  const Gtid next_gtid = impl_->next_gtid;  // it is meant for this one
   rollback();
+  impl_->next_gtid = next_gtid;
   impl_->options = options;
   impl_->events.set_context(context);
   impl_->owner.begin_transaction();
