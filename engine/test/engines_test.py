@@ -208,7 +208,20 @@ class MemoryEngineTest(unittest.TestCase):
         self.assertEqual(rows(server, "d.m"), [5])
 
     def test_one_statement_for_both_kinds_of_table_is_refused(self):
-        """Only BINLOG can hold one: the log of a server that allows it."""
+        server = self.with_tables()
+        server.query("INSERT INTO d.r VALUES (1)")
+        server.query("INSERT INTO d.m VALUES (1, 1)")
+        for statement in ("UPDATE d.m JOIN d.r USING (id) SET d.m.v = 5, d.r.id = 6", "DELETE d.r, d.m FROM d.m JOIN d.r USING (id)"):
+            with self.assertRaises(pymysql.MySQLError) as raised:
+                server.query(statement)
+            self.assertEqual(raised.exception.args[0], 1785, raised.exception)
+        self.assertEqual((rows(server, "d.r"), server.query("SELECT * FROM d.m")), ([1], ((1, 1),)))
+        server.query("UPDATE d.m JOIN d.r USING (id) SET d.m.v = 5")
+        self.assertEqual(server.query("SELECT v FROM d.m"), ((5,),))
+        server.query("UPDATE d.m JOIN d.r USING (id) SET d.r.id = 1, d.r.id = 2 WHERE d.m.v = 5")
+        self.assertEqual(rows(server, "d.r"), [2])
+
+    def test_events_of_both_kinds_of_table_in_one_binlog_statement_are_refused(self):
         server = self.with_tables()
         server.query("INSERT INTO d.r VALUES (1)")
         server.query("INSERT INTO d.m VALUES (1, 1)")
