@@ -167,14 +167,7 @@ void Transaction::rollback() {
 Task<Status> Transaction::commit_statement(std::string_view db, std::string_view sql, WriteSet writes,
                                            std::function<void()> publish) {
   Status status;
-  if (has_writes() && !impl_->next_gtid.empty()) {
-    status = make_error(1778,
-                        "Cannot execute statements with implicit commit inside a transaction when "
-                        "@@SESSION.GTID_NEXT == '{}'",
-                        impl_->next_gtid.to_string());
-  } else if (has_writes()) {
-    status = co_await impl_->log_and_apply({});
-  }
+  if (has_writes()) status = co_await impl_->log_and_apply({});
   if (status.ok()) {
     impl_->writes = std::move(writes);
     impl_->events.clear();

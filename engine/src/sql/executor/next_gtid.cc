@@ -11,6 +11,10 @@ namespace {
 
 using ast::StatementKind;
 
+bool commits_by_itself(const ast::Statement& statement) {
+  return ddl::is_ddl(statement.kind) || is_account_statement(statement.kind);
+}
+
 bool writes(const ast::Statement& statement) {
   switch (statement.kind) {
     case StatementKind::Insert:
@@ -20,7 +24,7 @@ bool writes(const ast::Statement& statement) {
     case StatementKind::Binlog:
       return true;
     default:
-      return ddl::is_ddl(statement.kind) || is_account_statement(statement.kind);
+      return commits_by_itself(statement);
   }
 }
 
@@ -64,15 +68,25 @@ Result<GtidVerdict> judge_by_next_gtid(SessionState& session, const ast::Stateme
   if (next.used) return is_commit ? Result<GtidVerdict>(GtidVerdict::Execute) : has_to_be_set_anew(next.gtid);
   if (session.server.transactions->pipeline.gtid_executed().contains(next.gtid))
     return is_commit ? GtidVerdict::Execute : GtidVerdict::Skip;
+  if (commits_by_itself(statement) && session.transaction->has_writes()) {
+    return make_error(1778,
+                      "Cannot execute statements with implicit commit inside a transaction when "
+                      "@@SESSION.GTID_NEXT == '{}'",
+                      next.gtid.to_string());
+  }
   if (is_commit) begin_if_needed(session);  // one without any statement is logged too
   session.transaction->commit_under(next.gtid);
   return GtidVerdict::Execute;
 }
 
-void note_used_gtid(SessionState& session) {
+Gtid last_committed_gtid(const SessionState& session) {
+  return session.transaction ? session.transaction->last_gtid() : Gtid();
+}
+
+void note_used_gtid(SessionState& session, const Gtid& last_before) {
   NextGtid& next = session.next_gtid;
-  if (!next.gtid.empty() && session.transaction && session.transaction->last_gtid() == next.gtid)
-    next.used = true;
+  if (next.gtid.empty() || last_before == next.gtid) return;
+  if (last_committed_gtid(session) == next.gtid) next.used = true;
 }
 
 }  // namespace commitd::sql

@@ -14,7 +14,8 @@ Status set_next_gtid(SessionState& session, std::string_view value);
 enum class GtidVerdict : uint8_t { Execute, Skip };
 // To be asked in front of each statement: error 1837 when its GTID has to be set anew.
 Result<GtidVerdict> judge_by_next_gtid(SessionState& session, const ast::Statement& statement);
-// Behind each statement.
-void note_used_gtid(SessionState& session);
+// Around each statement: it has used the GTID up when that has become the last one the session committed.
+Gtid last_committed_gtid(const SessionState& session);
+void note_used_gtid(SessionState& session, const Gtid& last_before);
 
 }  // namespace commitd::sql

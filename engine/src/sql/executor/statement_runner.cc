@@ -371,6 +371,7 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
                                                 more_results);
   }
   StatementContext context{session, parameters, {}};
+  const Gtid last_gtid_before = last_committed_gtid(session);
   Result<Answer> answer = Answer{};
   Status settled;
   if (sees_only_what_is_settled(session, statement) && is_unsettled(session))
@@ -388,7 +389,7 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
   } else {
     co_await undo(session, context, answer.error());
   }
-  note_used_gtid(session);
+  note_used_gtid(session, last_gtid_before);
   if (is_unsettled(session) && (!answer.ok() || !says_nothing(statement, answer->ok))) {
     settled = co_await settle(session);
     if (!settled.ok()) answer = settled.error();
