@@ -14,16 +14,16 @@ CREATE TABLE types (
   vc VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci, bi BINARY(5), vb VARBINARY(70), tx TEXT, mt MEDIUMTEXT,
   lt LONGTEXT, tt TINYTEXT, bl BLOB, lb LONGBLOB, dd DATE, ti TIME(3), dt DATETIME(6),
   ts TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, y YEAR, e ENUM('a','b''c','ü'),
-  st SET('x','y','z') DEFAULT 'x,z', l1 VARCHAR(30) CHARACTER SET latin1 DEFAULT 'é',
+  st SET('x','y','z') DEFAULT 'x,z', l1 VARCHAR(30) CHARACTER SET latin1 DEFAULT 'é', js JSON,
   UNIQUE KEY u (vc), KEY k (i, b), KEY px (tx(10)), CONSTRAINT small CHECK (t < 100 AND c <> 'it''s "no"')
 ) COMMENT='it''s all of them' AUTO_INCREMENT=5;
-INSERT INTO types (t,tu,s,m,mu,i,b,d,f,db,bt,c,vc,bi,vb,tx,mt,lt,tt,bl,lb,dd,ti,dt,ts,y,e,st,l1) VALUES
+INSERT INTO types (t,tu,s,m,mu,i,b,d,f,db,bt,c,vc,bi,vb,tx,mt,lt,tt,bl,lb,dd,ti,dt,ts,y,e,st,l1,js) VALUES
   (-128,255,-32768,-8388608,16777215,-2147483648,-9223372036854775808,-12345678901234567890.0123456789,1.5e-10,
    -2.2250738585072014e-308,b'1010101010101','ch ','v''"\\\n\0x',x'0001ff',x'00ff27225c0a0d1a','tëxt','😀',REPEAT('long',5000),
    '',x'00',REPEAT(x'ff00',1000),'0001-01-01','-838:59:59.000','9999-12-31 23:59:59.999999','2038-01-19 03:14:07',1901,
-   'b''c','y,z','é'),
+   'b''c','y,z','é','{"it''s": [1.50, "\\"ü\\n", null, {}]}'),
   (NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,
-   NULL,NULL,NULL,NULL,NULL);
+   NULL,NULL,NULL,NULL,NULL,NULL);
 CREATE TABLE no_key (a INT, b VARCHAR(10));
 INSERT INTO no_key VALUES (1,'a'),(1,'a'),(2,NULL);
 CREATE TABLE empty_one (a INT PRIMARY KEY);

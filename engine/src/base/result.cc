@@ -80,6 +80,21 @@ constexpr CodeState kStates[] = {
     {1582, "42000"},  // ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT
     {1690, "22003"},  // ER_DATA_OUT_OF_RANGE
     {er::kDataTooLong, "22001"},
+    {er::kInvalidJsonText, "22032"},
+    {er::kInvalidJsonTextInParam, "22032"},
+    {er::kInvalidJsonBinaryData, "22032"},
+    {er::kInvalidJsonPath, "42000"},
+    {er::kInvalidJsonCharset, "22032"},
+    {er::kInvalidTypeForJson, "22032"},
+    {er::kInvalidJsonPathWildcard, "42000"},
+    {er::kJsonValueTooBig, "22032"},
+    {er::kJsonKeyTooBig, "22032"},
+    {er::kJsonUsedAsKey, "42000"},
+    {er::kJsonVacuousPath, "42000"},
+    {er::kJsonBadOneOrAllArg, "42000"},
+    {er::kJsonDocumentTooDeep, "22032"},
+    {er::kJsonDocumentNullKey, "22032"},
+    {er::kInvalidJsonPathArrayCell, "42000"},
     {er::kMaxPreparedStmtCountReached, "42000"},
     {er::kCantExecuteInReadOnlyTransaction, "25006"},
 };

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json/text.h"
 #include "base/temporal.h"
 
 namespace commitd {
@@ -96,6 +97,8 @@ std::string Value::to_text() const {
       return text_;
     case Kind::Temporal:
       return format_temporal(number_.t);
+    case Kind::Json:
+      return json::text_of(text_);
   }
   return {};
 }

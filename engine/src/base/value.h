@@ -5,40 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace commitd {
+#include "base/field_type.h"
 
-// MySQL's column types as the protocol and the binlog number them.
-enum class FieldType : uint8_t {
-  Decimal = 0,
-  Tiny = 1,
-  Short = 2,
-  Long = 3,
-  Float = 4,
-  Double = 5,
-  Null = 6,
-  Timestamp = 7,
-  LongLong = 8,
-  Int24 = 9,
-  Date = 10,
-  Time = 11,
-  DateTime = 12,
-  Year = 13,
-  VarChar = 15,
-  Bit = 16,
-  Timestamp2 = 17,
-  DateTime2 = 18,
-  Time2 = 19,
-  Json = 245,
-  NewDecimal = 246,
-  Enum = 247,
-  Set = 248,
-  TinyBlob = 249,
-  MediumBlob = 250,
-  LongBlob = 251,
-  Blob = 252,
-  VarString = 253,
-  String = 254,
-};
+namespace commitd {
 
 struct Decimal {
   __int128 unscaled = 0;  // value = unscaled / 10^scale; up to 38 digits
@@ -63,7 +32,7 @@ struct Temporal {
 
 class Value {
  public:
-  enum class Kind : uint8_t { Null, Int, UInt, Double, Decimal, String, Temporal };
+  enum class Kind : uint8_t { Null, Int, UInt, Double, Decimal, String, Temporal, Json };
 
   Value() = default;
   static Value null() { return {}; }
@@ -111,6 +80,13 @@ class Value {
     r.binary_ = binary;
     return r;
   }
+  // A document in MySQL's binary form (base/json/binary.h).
+  static Value json(std::string binary) {
+    Value r;
+    r.kind_ = Kind::Json;
+    r.text_ = std::move(binary);
+    return r;
+  }
 
   Kind kind() const { return kind_; }
   bool is_null() const { return kind_ == Kind::Null; }
@@ -122,6 +98,7 @@ class Value {
   const Decimal& as_decimal() const { return number_.dec; }
   const Temporal& as_temporal() const { return number_.t; }
   const std::string& as_string() const { return text_; }
+  const std::string& as_json() const { return text_; }
 
   // MySQL's text form ("NULL" for null); what the text protocol sends.
   std::string to_text() const;

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <filesystem>
 
 #include <algorithm>
 #include <cstdlib>
@@ -45,6 +46,14 @@ Error unknown_option(const sql::SystemVariables& variables, const std::string& n
   std::string nearest = nearest_name(name, known);
   return make_error(er::kUnknownSystemVariable, "unknown option '--{}'{}", name,
                     nearest.empty() ? "" : ": did you mean '--" + nearest + "'?");
+}
+
+// mysqldumpslow knows it by the path that it begins with.
+std::string slow_log_heading(const Options& options, const std::string& version) {
+  std::error_code unknown;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return fmt::format("{}, Version: {}. started with:\nTcp port: {}  Unix socket: {}\n",
+                     unknown ? "/commitd" : program.string(), version, options.port, options.socket);
 }
 
 }  // namespace
@@ -93,6 +102,8 @@ Status Server::set_variables() {
   commit_variables_.define();
   define_limits(variables_, limits_);
   define_lock_variables(variables_, context_);
+  slow_log_.define(variables_);
+  context_.slow_log = &slow_log_;
   define_tls(variables_, [this] { return tls_ && tls_->current(); });
   for (const auto& [name, value, loose] : options_.variables) {
     if (variables_.find(name) == sql::SystemVariables::kNone) {
@@ -213,6 +224,7 @@ Status Server::open_instance() {
   auto instance = Instance::open(fs_, *datadir_, options_, context_, *roles_);
   if (!instance.ok()) return std::move(instance).error();
   instance_ = std::move(*instance);
+  slow_log_.start(slow_log_heading(options_, context_.version));
   instance_->pipeline().on_failure(stop_at_once);
   BackupSource backups{&fs_, &instance_->engine(), instance_->log_options()};
   housekeeper_ =

@@ -13,6 +13,7 @@
 #include "server/housekeeper.h"
 #include "server/instance.h"
 #include "server/options.h"
+#include "server/slow_log_file.h"
 #include "sql/accounts/accounts.h"
 #include "sql/process_list.h"
 #include "sql/server_context.h"
@@ -66,6 +67,7 @@ class Server {
   sql::Accounts accounts_;
   sql::ProcessList processes_;
   sql::ServerContext context_;
+  SlowLogFile slow_log_{fs_, options_.datadir};
   std::shared_ptr<wire::ServerLimits> limits_ = std::make_shared<wire::ServerLimits>();
   std::unique_ptr<Housekeeper> housekeeper_;
   std::unique_ptr<replication::RoleManager> roles_;

@@ -56,6 +56,11 @@ class ResultSink {
   virtual bool wants_all_digits() const { return false; }
   virtual void begin_rows(std::span<const ResultColumn> columns) = 0;
   virtual void row(std::span<const Value> values) = 0;
+  void send_row(std::span<const Value> values) {
+    ++rows_sent_;
+    row(values);
+  }
+  uint64_t rows_sent() const { return rows_sent_; }  // of all its statements
   // True when enough is buffered that the producer should co_await flush() before the next row.
   virtual bool wants_flush() const = 0;
   virtual Task<Status> flush() = 0;
@@ -68,6 +73,9 @@ class ResultSink {
   // local_infile is ON is the caller's to check.
   virtual Task<Status> request_local_file(std::string_view name);
   virtual Task<Result<std::string>> read_local_file();
+
+ private:
+  uint64_t rows_sent_ = 0;
 };
 
 inline Error local_files_disabled() {

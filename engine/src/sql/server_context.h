@@ -18,6 +18,7 @@ class SystemVariables;  // sql/variables/system_variables.h: global values, thei
 class Accounts;         // sql/accounts/accounts.h: users and grants; implements AccountDirectory
 class ProcessList;      // sql/process_list.h
 class Maintenance;      // sql/maintenance.h
+class SlowLog;          // sql/slow_log.h
 
 // A pointer that is null until what it points to exists (an uninitialised server has no engine) and may be
 // set while others read it.
@@ -42,6 +43,7 @@ struct ServerContext {
   Accounts* accounts = nullptr;
   SystemVariables* variables = nullptr;
   ProcessList* processes = nullptr;
+  SlowLog* slow_log = nullptr;  // none in tests
   InstanceControl* instance = nullptr;
   Published<Maintenance> maintenance;
   std::string version;  // "8.4.0-commitd"

@@ -1,5 +1,6 @@
 #include "sql/session_state.h"
 
+#include <cmath>
 #include <ctime>
 
 #include "base/charset/collation.h"
@@ -57,6 +58,8 @@ void SessionState::refresh_settings() {
   settings.select_limit = variables.number(kSqlSelectLimit);
   settings.auto_increment_increment = variables.number(kAutoIncrementIncrement);
   settings.auto_increment_offset = variables.number(kAutoIncrementOffset);
+  settings.long_query_time =
+      std::chrono::microseconds(std::llround(variables.get(kLongQueryTime).as_double() * 1e6));
   settings.time_zone_offset = parse_time_zone(variables.text(kTimeZone)).value_or(0);
   if (const Collation* found = find_collation(variables.text(kCollationConnection)))
     settings.connection_collation = found->id;

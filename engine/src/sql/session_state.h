@@ -44,6 +44,7 @@ struct SessionSettings {
   uint64_t select_limit = UINT64_MAX;
   uint64_t auto_increment_increment = 1, auto_increment_offset = 1;
   int32_t time_zone_offset = 0;  // seconds east of UTC
+  std::chrono::microseconds long_query_time{10'000'000};
   uint16_t connection_collation = 45, client_collation = 45;
 
   bool strict() const {
@@ -80,6 +81,7 @@ struct SessionState {
   // The statement that is running.
   int64_t statement_microseconds = 0;  // since 1970, UTC
   std::string_view statement_text;
+  uint64_t rows_examined = 0, table_scans = 0;  // of all statements; a scan is a table read without an index
   bool in_explicit_transaction = false;
   bool transaction_read_only = false;            // of the open transaction
   bool rollback_is_incomplete = false;           // it changed tables that are not transactional

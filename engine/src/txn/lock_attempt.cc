@@ -73,7 +73,9 @@ void LockManager::Attempt::leave_graph() {
   }
   in_graph_ = false;
   owner_.set_wait(LockOwner::Wait::None);
-  lock_metrics::wait_ended(Clock::now() - began_);
+  const auto waited = Clock::now() - began_;
+  owner_.waited_ += std::chrono::duration_cast<std::chrono::microseconds>(waited);
+  lock_metrics::wait_ended(waited);
 }
 
 }  // namespace commitd::txn

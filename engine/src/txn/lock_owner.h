@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string_view>
 
@@ -33,6 +34,9 @@ class LockOwner {
   uint64_t transaction_id() const { return transaction_id_.load(std::memory_order_relaxed); }
   uint32_t connection_id() const { return connection_id_; }
 
+  // How long it has waited for locks, of all its statements.
+  std::chrono::microseconds waited() const { return waited_; }
+
   // What its session waits for, for the process list; from any thread.
   enum class Wait : uint8_t { None, Row, Table, Commit };
   void set_wait(Wait wait) { wait_.store(wait, std::memory_order_relaxed); }
@@ -47,6 +51,7 @@ class LockOwner {
   std::atomic<uint64_t> transaction_id_{0};
   uint32_t connection_id_ = 0;
   uint64_t rows_changed_ = 0;
+  std::chrono::microseconds waited_{0};
   std::string_view statement_;
 };
 

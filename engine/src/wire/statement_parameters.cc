@@ -65,11 +65,6 @@ Value decimal(ByteReader& in) {
   return parsed ? Value::decimal(*parsed) : Value::string(std::string(text));
 }
 
-bool is_blob(FieldType type) {
-  return type == FieldType::Blob || type == FieldType::TinyBlob || type == FieldType::MediumBlob ||
-         type == FieldType::LongBlob;
-}
-
 Value decode_value(ByteReader& in, ParameterType type) {
   switch (type.type) {
     case FieldType::Null:

@@ -54,6 +54,7 @@ void append_cell(ByteWriter& out, const Value& value, FieldType type, uint32_t l
       return out.lenenc_string(double_text(value, type, decimals));
     case Value::Kind::Decimal:
     case Value::Kind::Temporal:
+    case Value::Kind::Json:
       return out.lenenc_string(value.to_text());
   }
 }

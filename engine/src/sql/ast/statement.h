@@ -405,6 +405,7 @@ struct FlushStatement : Statement {
   FlushStatement() : Statement(StatementKind::Flush) {}
   bool binary_logs = false;
   bool engine_logs = false;
+  bool slow_logs = false;
   bool tables_with_read_lock = false;
   bool status = false;
 };

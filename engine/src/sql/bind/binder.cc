@@ -91,10 +91,12 @@ class AssignVariable : public Expression {
  public:
   AssignVariable(std::string name, ExpressionPtr value) : name_(std::move(name)), value_(std::move(value)) {
     type_ = value_->type();
+    if (type_.type == FieldType::Json) type_ = ValueType::text(type_.length, type_.collation);
     sources = value_->sources;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     scratch = Value(value_->evaluate(evaluation, scratch));
+    if (scratch.kind() == Value::Kind::Json) scratch = Value::string(scratch.to_text());
     evaluation.session().user_variables[name_] = scratch;
     return scratch;
   }
@@ -248,6 +250,8 @@ ExpressionPtr Binder::node(const ast::Expr& tree) {
 
 ExpressionPtr Binder::literal(const ast::Expr& tree) {
   std::optional<Value> value = literal_value(tree, parameters_);
+  if (tree.kind == ExprKind::Boolean && value)
+    return std::make_unique<Constant>(*std::move(value), ValueType::boolean());
   return value ? std::make_unique<Constant>(*std::move(value)) : null();
 }
 
@@ -531,6 +535,10 @@ ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what)
   if (!all_rows && call.arguments.empty()) {
     return fail(
         make_error(er::kParse, "You have an error in your SQL syntax; {} needs an argument", tree.text));
+  }
+  if (what == AggregateCall::What::JsonObject && call.arguments.size() != 2) {
+    return fail(
+        make_error(er::kParse, "You have an error in your SQL syntax; {} needs two arguments", tree.text));
   }
   call.type = aggregate_type(what, call.arguments);
   aggregates->push_back(std::move(call));

@@ -100,16 +100,18 @@ ResultColumn describe_column(const Expression& expression, const Scope& scope, s
   column.name = std::move(name);
   column.type = type.type;
   column.decimals = type.decimals;
-  const bool text = type.is_string() && type.collation != kBinaryCollation;
+  const bool json = type.type == FieldType::Json;  // announced as bytes, as MySQL does
+  const bool text = !json && type.is_string() && type.collation != kBinaryCollation;
   column.collation = text ? uint16_t{45} : kBinaryCollation;
   column.length =
       text ? static_cast<uint32_t>(std::min<uint64_t>(uint64_t{type.length} * 4, UINT32_MAX)) : type.length;
+  if (json) column.length = UINT32_MAX;
   column.value_collation = type.collation;
   column.collation_strength = static_cast<uint8_t>(type.strength);
   if (!type.nullable) column.flags |= flag::kNotNull;
   if (type.is_unsigned) column.flags |= flag::kUnsigned;
   if (!text) column.flags |= flag::kBinary;
-  if (type.is_blob()) column.flags |= flag::kBlob;
+  if (type.is_blob() || json) column.flags |= flag::kBlob;
   const bool numeric = (type.is_integer() && type.type != FieldType::Bit) ||
                        type.type == FieldType::NewDecimal || type.type == FieldType::Float ||
                        type.type == FieldType::Double;

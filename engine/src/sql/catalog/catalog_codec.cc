@@ -44,6 +44,9 @@ void put_value(ByteWriter& out, const Value& value) {
       out.u8(value.is_binary());
       out.lenenc_string(value.as_string());
       break;
+    case Value::Kind::Json:
+      out.lenenc_string(value.as_json());
+      break;
     case Value::Kind::Temporal: {
       const Temporal& t = value.as_temporal();
       out.u8(static_cast<uint8_t>(t.kind));
@@ -103,6 +106,8 @@ Value get_value(ByteReader& in) {
     }
     case Value::Kind::Temporal:
       return Value::temporal(get_temporal(in));
+    case Value::Kind::Json:
+      return Value::json(std::string(in.lenenc_string()));
   }
   return Value::null();
 }

@@ -17,21 +17,6 @@ Error too_big(const ColumnDef& column, uint64_t max) {
                     column.name, max);
 }
 
-uint32_t default_integer_width(FieldType type, bool is_unsigned) {
-  switch (type) {
-    case FieldType::Tiny:
-      return is_unsigned ? 3 : 4;
-    case FieldType::Short:
-      return is_unsigned ? 5 : 6;
-    case FieldType::Int24:
-      return is_unsigned ? 8 : 9;
-    case FieldType::Long:
-      return is_unsigned ? 10 : 11;
-    default:
-      return 20;
-  }
-}
-
 Status set_decimal(ColumnDef& column, const ast::ColumnType& type) {
   column.length = type.length.value_or(10);
   column.decimals = type.decimals.value_or(0);
@@ -146,9 +131,9 @@ Status set_type(ColumnDef& column, const ast::ColumnType& type) {
       column.length = 4;
       return {};
     case FieldType::Json:
-      return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support 'JSON columns'");
+      return {};
     default:
-      column.length = type.length.value_or(default_integer_width(column.type, column.is_unsigned));
+      column.length = type.length.value_or(integer_width(column.type, column.is_unsigned));
       return {};
   }
 }
@@ -196,7 +181,7 @@ Result<ColumnDef> make_column(const ast::ColumnSpec& spec, uint16_t table_collat
         return make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
       column.default_value = Value::null();
     } else {
-      if (is_blob(column.type))
+      if (is_blob(column.type) || column.type == FieldType::Json)
         return make_error(1101, "BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value",
                           column.name);
       auto value = context.column_default(*spec.default_value, column);

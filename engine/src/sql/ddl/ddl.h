@@ -63,6 +63,8 @@ Result<Effect> plan(const ast::Statement& statement, Context& context);
 std::string show_create_table(const TableDef& table);
 // The type as SHOW COLUMNS and information_schema print it: "varchar(40)", "int unsigned".
 std::string column_type_text(const ColumnDef& column);
+// Its values are texts in a character set, not bytes.
+bool has_charset(const ColumnDef& column);
 // The default as SHOW COLUMNS prints it; nullopt = NULL or none.
 std::optional<std::string> column_default_text(const ColumnDef& column);
 

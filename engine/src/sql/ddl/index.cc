@@ -61,6 +61,11 @@ Result<IndexColumn> make_part(const TableDef& table, const ast::IndexPart& spec)
     return make_error(er::kKeyColumnDoesNotExist, "Key column '{}' doesn't exist in table", spec.column);
   const auto& column = table.columns[ordinal];
   bool text = column.type == FieldType::VarChar || column.type == FieldType::String || is_blob(column.type);
+  if (column.type == FieldType::Json)
+    return make_error(
+        er::kJsonUsedAsKey,
+        "JSON column '{}' supports indexing only via generated columns on a specified JSON path.",
+        column.name);
   if (is_blob(column.type) && spec.prefix_length == 0) {
     return make_error(1170, "BLOB/TEXT column '{}' used in key specification without a key length",
                       column.name);

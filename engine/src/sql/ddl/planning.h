@@ -10,16 +10,6 @@
 
 namespace commitd::sql::ddl {
 
-inline bool is_blob(FieldType type) {
-  return type >= FieldType::TinyBlob && type <= FieldType::Blob;
-}
-
-// Types that may have a character set.
-inline bool has_characters(FieldType type) {
-  return type == FieldType::VarChar || type == FieldType::String || is_blob(type) ||
-         type == FieldType::Enum || type == FieldType::Set;
-}
-
 // Names are at most 64 characters (1059).
 Status check_name(std::string_view name);
 // The database of a table name, or the session's (1046).

@@ -49,13 +49,6 @@ bool is_binary(const ColumnDef& column) {
   return column.collation == kBinaryCollation;
 }
 
-bool has_charset(const ColumnDef& column) {
-  bool text = column.type == FieldType::VarChar || column.type == FieldType::String ||
-              column.type == FieldType::Enum || column.type == FieldType::Set ||
-              (column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob);
-  return text && !is_binary(column);
-}
-
 std::string integer_text(std::string_view name, const ColumnDef& column) {
   // Display widths went out with MySQL 8.0.19, but for TINYINT(1), which says "Boolean".
   std::string out(name);
@@ -83,7 +76,7 @@ std::string column_text(const ColumnDef& column, uint16_t table_collation) {
   if (column.auto_increment) out += " AUTO_INCREMENT";
   if (column.default_current_timestamp)
     out += " DEFAULT CURRENT_TIMESTAMP" + fraction(column);
-  else if (column.default_value && !(column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob))
+  else if (column.default_value && !is_blob(column.type))
     out += " DEFAULT " + default_literal(column);
   if (column.on_update_current_timestamp) out += " ON UPDATE CURRENT_TIMESTAMP" + fraction(column);
   if (!column.comment.empty()) out += " COMMENT " + quoted_text(column.comment);
@@ -102,6 +95,10 @@ std::string index_text(const TableDef& table, const IndexDef& index) {
 }
 
 }  // namespace
+
+bool has_charset(const ColumnDef& column) {
+  return has_characters(column.type) && !is_binary(column);
+}
 
 std::string column_type_text(const ColumnDef& column) {
   bool binary = is_binary(column);

@@ -21,13 +21,12 @@ int column_of(const Expression& expression, size_t source) {
 }
 
 bool order_of_labels(const ColumnDef& column) {
-  return column.type == FieldType::Enum || column.type == FieldType::Set || column.type == FieldType::Bit ||
-         column.type == FieldType::Json;
+  return has_labels(column.type) || column.type == FieldType::Bit || column.type == FieldType::Json;
 }
 
 // Index order and comparison agree on this pair.
 bool comparable(const ColumnDef& column, const Expression& value) {
-  if (order_of_labels(column)) return false;
+  if (order_of_labels(column) || value.type().type == FieldType::Json) return false;
   const ValueType type = type_of_column(column);
   if (!type.is_string()) return true;
   const bool text = value.type().is_string() || value.type().type == FieldType::Null;

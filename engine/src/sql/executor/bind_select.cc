@@ -186,8 +186,7 @@ class SelectBinder {
     }
     const auto* item = dynamic_cast<const ColumnReference*>(bound_->items[order.item].get());
     if (item == nullptr || item->definition() == nullptr) return;
-    const FieldType type = item->definition()->type;
-    if (type != FieldType::Enum && type != FieldType::Set) return;
+    if (!has_labels(item->definition()->type)) return;
     order.expression = number_of_label(std::make_unique<ColumnReference>(*item));
   }
 

@@ -68,16 +68,24 @@ class Collector : public RowConsumer {
 
 }  // namespace
 
+Task<Result<PlannedChange>> plan_change(StatementContext& context, const Scope& scope,
+                                        const RowSelection& selection) {
+  COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, selection.where));
+  PlannedChange planned;
+  if (selection.where != nullptr) {
+    auto bound = context.binder(scope).bind(*selection.where, "where clause");
+    if (!bound.ok()) co_return std::move(bound).error();
+    planned.where = *std::move(bound);
+  }
+  planned.plan = plan_join(scope, {}, {}, planned.where.get(), txn::ReadMode::LockExclusive);
+  co_return std::move(planned);
+}
+
 Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope,
                                                         const RowSelection& selection) {
-  COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, selection.where));
+  auto planned = co_await plan_change(context, scope, selection);
+  if (!planned.ok()) co_return std::move(planned).error();
   Binder binder = context.binder(scope);
-  ExpressionPtr where;
-  if (selection.where != nullptr) {
-    auto bound = binder.bind(*selection.where, "where clause");
-    if (!bound.ok()) co_return std::move(bound).error();
-    where = *std::move(bound);
-  }
   Collector collector(context.memory);
   for (const ast::OrderItem& item : *selection.order_by) {
     auto bound = binder.bind(*item.expression, "order clause");
@@ -88,7 +96,7 @@ Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& contex
   if (!limit.ok()) co_return std::move(limit).error();
   collector.limit = *limit;
   if (*limit == 0) co_return std::vector<txn::FoundRow>();
-  const JoinPlan plan = plan_join(scope, {}, {}, where.get(), txn::ReadMode::LockExclusive);
+  const JoinPlan& plan = planned->plan;
   if (selection.limit == nullptr) COMMITD_CO_RETURN_IF_ERROR(check_safe_update(context.session, plan));
   Evaluation evaluation = context.evaluation();
   COMMITD_CO_RETURN_IF_ERROR(co_await read_rows(context, plan, evaluation, collector));

@@ -16,6 +16,14 @@ struct RowSelection {
   const ast::Expr* limit = nullptr;
 };
 
+// How the rows are found. The plan refers to the condition.
+struct PlannedChange {
+  ExpressionPtr where;
+  JoinPlan plan;
+};
+Task<Result<PlannedChange>> plan_change(StatementContext& context, const Scope& scope,
+                                        const RowSelection& selection);
+
 Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope,
                                                         const RowSelection& selection);
 

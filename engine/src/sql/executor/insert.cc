@@ -104,6 +104,7 @@ class Inserter {
     auto source = co_await open_table(context_, ref, needed, replace ? "REPLACE" : "INSERT");
     if (!source.ok()) co_return std::move(source).error();
     table_ = source->definition;
+    store_.table = table_->name;
     scope_.sources.push_back(*std::move(source));
     co_return checks_.bind(session_, table_);
   }

@@ -11,6 +11,7 @@
 #include "sql/information_schema/virtual_table.h"
 #include "sql/maintenance.h"
 #include "sql/process_list.h"
+#include "sql/slow_log.h"
 
 namespace commitd::sql {
 namespace {
@@ -95,6 +96,8 @@ Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatem
         co_await session.table_locks.lock_globally(services, lock_deadline(session), std::move(interrupted)));
   }
   if (statement.binary_logs) COMMITD_CO_RETURN_IF_ERROR(co_await services.pipeline.rotate());
+  if (statement.slow_logs && session.server.slow_log != nullptr)
+    COMMITD_CO_RETURN_IF_ERROR(co_await session.server.slow_log->reopen());
   Maintenance* maintenance = session.server.maintenance;
   if (statement.engine_logs && maintenance != nullptr)
     COMMITD_CO_RETURN_IF_ERROR(co_await maintenance->checkpoint());
@@ -143,7 +146,7 @@ Task<Status> execute_backup(StatementContext& context, const ast::BackupStatemen
   sink.begin_rows(text_columns({"File", "Position", "Executed_Gtid_Set"}));
   const Row row{Value::string(made->log_file), Value::string(std::to_string(made->log_position)),
                 Value::string(made->executed.to_string())};
-  sink.row(row);
+  sink.send_row(row);
   co_return Status();
 }
 

@@ -12,7 +12,8 @@ namespace commitd::sql {
 inline uint64_t memory_of(std::span<const Value> row) {
   uint64_t bytes = row.size_bytes() + sizeof(void*) * 4;
   for (const Value& value : row) {
-    if (value.kind() == Value::Kind::String) bytes += value.as_string().size();
+    if (value.kind() == Value::Kind::String || value.kind() == Value::Kind::Json)
+      bytes += value.as_string().size();
   }
   return bytes;
 }

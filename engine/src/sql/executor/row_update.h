@@ -15,6 +15,7 @@ class RowUpdate {
 
   Status open(TablePtr table) {
     table_ = std::move(table);
+    store_.table = table_->name;
     return checks_.bind(context_.session, table_);
   }
   // A null pointer assigns the column's DEFAULT.

@@ -83,7 +83,7 @@ bool order_matches(const BoundSelect& select, const AccessPath& path, bool& back
     const IndexColumn& index_column = path.index->columns[part];
     const FieldType type = table.columns[index_column.column].type;
     if (column->column() != index_column.column || index_column.prefix_length != 0) return false;
-    if (type == FieldType::Enum || type == FieldType::Set) return false;
+    if (has_labels(type)) return false;
     if (i > 0 && order.descending != backwards) return false;
     backwards = order.descending;
   }
@@ -250,7 +250,7 @@ Task<Status> run_union(StatementContext& context, const ast::SelectStatement& se
   if (!offset.ok()) co_return std::move(offset).error();
   sink.begin_rows(columns);
   for (uint64_t i = *offset; i < rows.size() && i - *offset < *limit; ++i) {
-    sink.row(rows[i]);
+    sink.send_row(rows[i]);
     if (sink.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink.flush());
   }
   context.session.found_rows = rows.size();
@@ -292,6 +292,7 @@ ValueType type_of_result(const ResultColumn& column) {
   type.is_unsigned = (column.flags & 32) != 0;
   type.nullable = (column.flags & 1) == 0;
   type.length = column.collation == kBinaryCollation ? column.length : column.length / 4;
+  if (type.type == FieldType::Json) type.length = ValueType::json().length;
   return type;
 }
 
@@ -340,46 +341,6 @@ Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& 
     co_return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, ref.name.name);
   }
   co_return Source::of_table(std::move(table), ref.alias);
-}
-
-Task<Status> explain_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
-  static constexpr std::pair<const char*, uint32_t> kColumns[] = {
-      {"id", 3},    {"select_type", 19},    {"table", 64},   {"partitions", 64},
-      {"type", 10}, {"possible_keys", 256}, {"key", 64},     {"key_len", 16},
-      {"ref", 256}, {"rows", 21},           {"filtered", 8}, {"Extra", 255}};
-  std::vector<ResultColumn> columns;
-  for (const auto& [name, length] : kColumns)
-    columns.push_back(describe_column(Constant(Value::null(), ValueType::text(length)), Scope(), name));
-  if (select.union_parts != nullptr)
-    co_return make_error(er::kNotSupportedYet,
-                         "This version of MySQL doesn't yet support 'EXPLAIN of a UNION'");
-  COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
-  auto scope = co_await open_from(context, select.from);
-  if (!scope.ok()) co_return std::move(scope).error();
-  auto bound = bind_select(context, select, *std::move(scope));
-  if (!bound.ok()) co_return std::move(bound).error();
-  JoinPlan plan;
-  bool ordered = false;
-  if (!(*bound)->scope.sources.empty()) {
-    plan = plan_join((*bound)->scope, (*bound)->nests, (*bound)->on, (*bound)->where.get(),
-                     txn::ReadMode::Snapshot);
-    ordered = use_index_order(**bound, plan);
-  }
-  sink.begin_rows(columns);
-  for (const JoinLevel& level : plan.levels) {
-    Row row(std::size(kColumns));
-    row[0] = Value::integer(1);
-    row[1] = Value::string("SIMPLE");
-    row[2] = Value::string(level.source->alias);
-    row[4] = Value::string("ALL");
-    if (!level.source->rows) {
-      row[4] = Value::string(std::string(access_type(level.path, *level.source->definition)));
-      if (!level.path.bounds.empty() || ordered) row[6] = Value::string(level.path.index->name);
-    }
-    if (!(*bound)->order_by.empty() && !ordered) row[11] = Value::string("Using filesort");
-    sink.row(row);
-  }
-  co_return Status();
 }
 
 }  // namespace commitd::sql

@@ -23,9 +23,6 @@ Task<Status> run_planned(StatementContext& context, const PlannedSelect& select,
 // Subqueries and waiting functions of a SELECT's own expressions.
 Task<Status> precompute_all(StatementContext& context, const ast::SelectStatement& select);
 
-// EXPLAIN: a row per table.
-Task<Status> explain_select(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink);
-
 // A column of a finished result as the column of another statement (derived tables, subqueries).
 ValueType type_of_result(const ResultColumn& column);
 

@@ -125,7 +125,7 @@ bool SelectOutput::deliver(std::span<const Value> row) {
   const uint64_t limit = std::min(select_.limit, session_.settings.select_limit);
   ++found_;
   if (found_ > select_.offset && delivered_ < limit) {
-    sink_.row(row);
+    sink_.send_row(row);
     ++delivered_;
   }
   return delivered_ < limit || select_.calc_found_rows;

@@ -232,6 +232,7 @@ Task<Status> execute_set(StatementContext& context, const ast::SetStatement& sta
       case ast::SetItem::What::UserVariable: {
         auto value = co_await evaluate(context, *item.value);
         if (!value.ok()) co_return std::move(value).error();
+        if (value->kind() == Value::Kind::Json) value = Value::string(value->to_text());
         context.session.user_variables[lower(item.name)] = *std::move(value);
         context.session.tracker.state_changed();
         break;

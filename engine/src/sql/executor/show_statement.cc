@@ -50,7 +50,7 @@ Task<Status> execute_show(StatementContext& context, const ast::ShowStatement& s
     COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
     if (++matched <= *offset) continue;
     if (sent++ >= *limit) break;
-    sink.row(row);
+    sink.send_row(row);
     if (sink.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink.flush());
   }
   co_return Status();

@@ -7,12 +7,14 @@
 #include "sql/accounts/account_statements.h"
 #include "sql/ddl/ddl.h"
 #include "sql/executor/dml.h"
+#include "sql/executor/explain.h"
 #include "sql/executor/next_gtid.h"
 #include "sql/executor/precompute.h"
 #include "sql/executor/row_buffer.h"
 #include "sql/executor/select.h"
 #include "sql/executor/set.h"
 #include "sql/executor/show_statement.h"
+#include "sql/executor/statement_meter.h"
 #include "sql/executor/table_maintenance.h"
 #include "sql/expression/conversion.h"
 #include "sql/information_schema/virtual_table.h"
@@ -128,16 +130,6 @@ Task<Result<OkInfo>> execute_kill_statement(StatementContext& context, const ast
   co_return execute_kill(context.session, id, statement.query_only);
 }
 
-Task<Result<Answer>> explain(StatementContext& context, const ast::ExplainStatement& statement,
-                             ResultSink& sink) {
-  if (statement.statement->kind != StatementKind::Select) {
-    co_return make_error(er::kNotSupportedYet,
-                         "This version of MySQL doesn't yet support 'EXPLAIN of anything but SELECT'");
-  }
-  co_return co_await rows_answer(
-      explain_select(context, ast::as<ast::SelectStatement>(*statement.statement), sink));
-}
-
 Task<Result<Answer>> dispatch_session(StatementContext& context, const ast::Statement& statement) {
   SessionState& session = context.session;
   switch (statement.kind) {
@@ -218,7 +210,7 @@ Task<Result<Answer>> dispatch(StatementContext& context, const ast::Statement& s
     case StatementKind::Show:
       return rows_answer(execute_show(context, ast::as<ast::ShowStatement>(statement), sink));
     case StatementKind::Explain:
-      return explain(context, ast::as<ast::ExplainStatement>(statement), sink);
+      return rows_answer(execute_explain(context, ast::as<ast::ExplainStatement>(statement), sink));
     case StatementKind::TableMaintenance:
       return rows_answer(
           execute_table_maintenance(context, ast::as<ast::MaintenanceStatement>(statement), sink));
@@ -364,6 +356,7 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
                          const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,
                          bool more_results) {
   start_statement(session, statement);
+  const StatementMeter meter(session, statement, sink);
   command_counter(statement).add();
   session.status.add(command_of(statement));
   if (statement.kind == StatementKind::Execute) {

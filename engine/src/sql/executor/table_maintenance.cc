@@ -85,7 +85,7 @@ class Maintainer {
     if (statement_.what == Maintenance::Checksum) {
       context_.session.diagnostics.warn(error);
       const Row row{Value::string(name_), Value::null()};
-      sink_.row(row);
+      sink_.send_row(row);
       return;
     }
     answer("Error", error.message);
@@ -99,7 +99,7 @@ class Maintainer {
       if (!contents.ok()) co_return std::move(contents).error();
       row[1] = Value::integer(contents->checksum);
     }
-    sink_.row(row);
+    sink_.send_row(row);
     co_return Status();
   }
 
@@ -138,7 +138,7 @@ class Maintainer {
     constexpr std::string_view kNames[] = {"analyze", "check", "optimize", "repair", "checksum"};
     const Row row{Value::string(name_), text_value(kNames[static_cast<size_t>(statement_.what)]),
                   text_value(type), text_value(message)};
-    sink_.row(row);
+    sink_.send_row(row);
   }
 
   StatementContext& context_;

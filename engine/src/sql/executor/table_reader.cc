@@ -98,6 +98,7 @@ class JoinReader {
   Task<Result<bool>> read_materialised(size_t number) {
     const JoinLevel& level = plan_.levels[number];
     for (const Row& row : *level.source->rows) {
+      ++context_.session.rows_examined;
       evaluation_.rows[number] = row.data();
       const bool joins = holds(level.match);
       COMMITD_CO_RETURN_IF_ERROR(check());
@@ -123,6 +124,7 @@ class JoinReader {
                                                               keys.ranges[0].lower->values, plan_.mode, row);
     if (!found.ok()) co_return std::move(found).error();
     if (!*found) co_return true;
+    ++context_.session.rows_examined;
     evaluation_.rows[number] = row.values.data();
     const bool joins = holds(level.match);
     COMMITD_CO_RETURN_IF_ERROR(check());
@@ -152,6 +154,7 @@ class JoinReader {
         step = level.path.backwards ? StatusVariable::HandlerReadPrev : StatusVariable::HandlerReadNext;
         if (!found.ok()) co_return std::move(found).error();
         if (!*found) break;
+        ++context_.session.rows_examined;
         evaluation_.rows[number] = row.values.data();
         const bool joins = holds(level.match);
         COMMITD_CO_RETURN_IF_ERROR(check());
@@ -249,6 +252,8 @@ void count_paths(const JoinPlan& plan, StatusCounters& status) {
 
 Task<Status> read_rows(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation,
                        RowConsumer& consumer, std::vector<txn::FoundRow>* found) {
+  for (const JoinLevel& level : plan.levels)
+    context.session.table_scans += !level.source->rows && level.path.bounds.empty();
   if (plan.mode != txn::ReadMode::Snapshot) {
     context.transaction().set_locked_rows(plan.locked_rows);
   } else if (context.session.transaction && context.session.transaction->depends_on_unacknowledged()) {

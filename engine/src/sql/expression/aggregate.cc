@@ -8,6 +8,7 @@
 #include "base/charset/utf8.h"
 #include "base/decimal.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/json_aggregate.h"
 #include "sql/expression/operators.h"
 
 namespace commitd::sql {
@@ -221,6 +222,10 @@ std::unique_ptr<AggregateState> AggregateCall::start() const {
       return std::make_unique<Spread>(*this);
     case What::AnyValue:
       return std::make_unique<AnyValue>(*this);
+    case What::JsonArray:
+      return start_json_array(*this);
+    case What::JsonObject:
+      return start_json_object(*this);
     default:
       return std::make_unique<Bits>(*this);
   }
@@ -245,6 +250,8 @@ std::optional<AggregateCall::What> aggregate_named(std::string_view name) {
       {"VARIANCE", What::Variance},
       {"VAR_POP", What::Variance},
       {"GROUP_CONCAT", What::GroupConcat},
+      {"JSON_ARRAYAGG", What::JsonArray},
+      {"JSON_OBJECTAGG", What::JsonObject},
   };
   for (const auto& [text, what] : kNames) {
     if (text == name) return what;
@@ -274,6 +281,9 @@ ValueType aggregate_type(What what, const Expressions& arguments) {
       type = argument;
       type.nullable = true;
       return type;
+    case What::JsonArray:
+    case What::JsonObject:
+      return ValueType::json();
     case What::GroupConcat:
       return ValueType::text(1024);
     case What::Deviation:

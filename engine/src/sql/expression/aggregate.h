@@ -29,6 +29,8 @@ struct AggregateCall {
     BitOr,
     BitXor,
     AnyValue,
+    JsonArray,
+    JsonObject,
     Deviation,
     Variance,
     SampleDeviation,

@@ -8,6 +8,7 @@
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/json_value.h"
 #include "sql/expression/operators.h"
 #include "sql/session_state.h"
 
@@ -43,7 +44,7 @@ __int128 wide(const Value& v) {
 Value operand_number(const Value& v) {
   if (v.kind() == Kind::Temporal)
     return v.as_temporal().decimals > 0 ? Value::real(temporal_number(v.as_temporal())) : to_integer(v);
-  if (v.kind() == Kind::String) return Value::real(leading_double(v.as_string()));
+  if (v.kind() == Kind::String || v.kind() == Kind::Json) return Value::real(to_double(v));
   return v;
 }
 
@@ -437,6 +438,8 @@ class Cast : public Expression {
   }
   Value convert(const Value& operand, Evaluation& evaluation) const {
     using ast::CastType;
+    const bool as_text = to_ == CastType::Char || to_ == CastType::Binary;
+    if (operand.kind() == Kind::Json && !as_text) return convert(scalar_of_json(operand), evaluation);
     switch (to_) {
       case CastType::Signed: {
         bool complete = true;
@@ -529,6 +532,7 @@ ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_el
   return std::make_unique<Case>(std::move(operand), std::move(branches), has_else);
 }
 ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
+  if (target.cast == ast::CastType::Json) return make_json_cast(std::move(operand));
   const bool text = target.cast == ast::CastType::Char || target.cast == ast::CastType::Binary;
   if (!text) operand = number_of_label(std::move(operand));
   if (target.cast == ast::CastType::Unsigned) operand = numeric_text(std::move(operand), "INTEGER");

@@ -8,8 +8,11 @@
 #include "base/charset/utf8.h"
 #include "base/decimal.h"
 #include "base/error_codes.h"
+#include "base/json/binary.h"
+#include "base/json/text.h"
 #include "base/temporal.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/json_value.h"
 #include "sql/variables/system_variables.h"
 
 namespace commitd::sql {
@@ -189,7 +192,7 @@ size_t blob_limit(FieldType type) {
 
 Result<Value> store_binary(const ColumnDef& column, const Value& value, StoreContext& context) {
   std::string bytes = to_text(value);
-  const bool blob = column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob;
+  const bool blob = is_blob(column.type);
   const size_t limit = blob ? blob_limit(column.type) : column.length;
   if (bytes.size() > limit) {
     Error error = too_long(column, context);
@@ -222,7 +225,7 @@ std::string real_within(double number, size_t width) {
 
 Result<Value> store_text(const ColumnDef& column, const Value& value, StoreContext& context) {
   if (column.collation == kBinaryCollation) return store_binary(column, value, context);
-  const bool blob = column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob;
+  const bool blob = is_blob(column.type);
   std::string scratch;
   std::string_view text = text_view(value, scratch);
   if (value.kind() == Kind::Double && !blob && text.size() > column.length)
@@ -257,6 +260,23 @@ Result<Value> store_text(const ColumnDef& column, const Value& value, StoreConte
     return Value::string(std::move(trimmed));
   }
   return stored;
+}
+
+// A text is parsed; other values would need a CAST.
+Result<Value> store_json(const ColumnDef& column, const Value& value, StoreContext& context) {
+  if (value.kind() == Kind::Json) return value;
+  const std::string name = fmt::format("{}.{}", context.table, column.name);
+  if (value.kind() != Kind::String)
+    return json::TextProblem{er::kInvalidJsonText, "not a JSON text, may need CAST", 0}.in_column(name);
+  if (value.is_binary())
+    return make_error(er::kInvalidJsonCharset,
+                      "Cannot create a JSON value from a string with CHARACTER SET 'binary'.");
+  json::TextProblem problem;
+  const auto document = json::parse(value.as_string(), &problem);
+  if (!document) return problem.in_column(name);
+  auto binary = json::encode(*document);
+  if (!binary.ok()) return std::move(binary).error();
+  return Value::json(*std::move(binary));
 }
 
 bool has_zero_part(const Temporal& t) {
@@ -373,6 +393,7 @@ const std::string* find_label(const ColumnDef& column, std::string_view text) {
 }
 
 Result<Value> store_enum(const ColumnDef& column, const Value& value, StoreContext& context) {
+  if (value.kind() == Kind::Json) return store_enum(column, Value::string(value.to_text()), context);
   if (value.kind() != Kind::String) {
     const int64_t number = to_int64(value);
     if (number >= 1 && number <= static_cast<int64_t>(column.labels.size()))
@@ -384,6 +405,7 @@ Result<Value> store_enum(const ColumnDef& column, const Value& value, StoreConte
 }
 
 Result<Value> store_set(const ColumnDef& column, const Value& value, StoreContext& context) {
+  if (value.kind() == Kind::Json) return store_set(column, Value::string(value.to_text()), context);
   uint64_t bits = 0;
   bool unknown = false;
   if (value.kind() != Kind::String) {
@@ -433,6 +455,9 @@ Result<Value> store_bits(const ColumnDef& column, const Value& value, StoreConte
 
 Result<Value> convert_for_column(const ColumnDef& column, const Value& value, StoreContext& context) {
   if (value.is_null()) return value;
+  // A document in a column of another type: its text in those of characters, else what its scalar is worth.
+  if (value.kind() == Kind::Json && column.type != FieldType::Json && !has_characters(column.type))
+    return convert_for_column(column, scalar_of_json(value), context);
   switch (column.type) {
     case FieldType::Tiny:
     case FieldType::Short:
@@ -459,6 +484,8 @@ Result<Value> convert_for_column(const ColumnDef& column, const Value& value, St
       return store_set(column, value, context);
     case FieldType::Bit:
       return store_bits(column, value, context);
+    case FieldType::Json:
+      return store_json(column, value, context);
     default:
       return store_text(column, value, context);
   }
@@ -487,6 +514,8 @@ Value implicit_default(const ColumnDef& column) {
     case FieldType::Year:
     case FieldType::Bit:
       return Value::unsigned_integer(0);
+    case FieldType::Json:
+      return Value::json(*json::encode(json::Node()));
     case FieldType::Tiny:
     case FieldType::Short:
     case FieldType::Int24:

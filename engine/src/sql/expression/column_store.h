@@ -2,6 +2,8 @@
 // and with IGNORE).
 #pragma once
 
+#include <string_view>
+
 #include "base/result.h"
 #include "base/value.h"
 #include "sql/diagnostics.h"
@@ -15,6 +17,7 @@ struct StoreContext {
   uint64_t sql_mode = 0;
   int32_t time_zone_offset = 0;  // TIMESTAMP columns hold UTC
   uint64_t row = 1;              // named in messages
+  std::string_view table = {};   // likewise
 };
 
 // NULL stays NULL; whether the column takes that is the caller's business.

@@ -7,7 +7,9 @@
 
 #include "base/charset/collation.h"
 #include "base/decimal.h"
+#include "base/json/order.h"
 #include "base/temporal.h"
+#include "sql/expression/json_value.h"
 
 namespace commitd::sql {
 namespace {
@@ -118,6 +120,8 @@ double to_double(const Value& value) {
       return leading_double(value.as_string());
     case Value::Kind::Temporal:
       return temporal_number(value.as_temporal());
+    case Value::Kind::Json:
+      return to_double(scalar_of_json(value));
   }
   return 0;
 }
@@ -141,6 +145,8 @@ Value to_integer(const Value& value) {
     }
     case Value::Kind::Temporal:
       return integer_from_double(temporal_number(value.as_temporal()));
+    case Value::Kind::Json:
+      return to_integer(scalar_of_json(value));
     case Value::Kind::Null:
       break;
   }
@@ -170,6 +176,8 @@ Decimal to_decimal(const Value& value) {
       if (const auto parsed = parse_decimal(value.as_string())) return *parsed;
       break;
     }
+    case Value::Kind::Json:
+      return to_decimal(scalar_of_json(value));
     default:
       break;
   }
@@ -195,6 +203,7 @@ std::optional<Temporal> to_datetime(const Value& value) {
     return t;
   }
   if (value.is_null()) return std::nullopt;
+  if (value.kind() == Value::Kind::Json) return to_datetime(scalar_of_json(value));
   std::string scratch;
   return parse_datetime(text_view(value.kind() == Value::Kind::Double ? to_integer(value) : value, scratch));
 }
@@ -208,6 +217,7 @@ std::optional<Temporal> to_time(const Value& value) {
     return t;
   }
   if (value.is_null()) return std::nullopt;
+  if (value.kind() == Value::Kind::Json) return to_time(scalar_of_json(value));
   std::string scratch;
   return parse_time(text_view(value, scratch));
 }
@@ -222,6 +232,8 @@ Truth truth(const Value& value) {
       return value.as_uint() != 0 ? Truth::True : Truth::False;
     case Value::Kind::Decimal:
       return value.as_decimal().unscaled != 0 ? Truth::True : Truth::False;
+    case Value::Kind::Json:  // whatever is not the number 0
+      return compare_values(value, Value::integer(0), kBinaryCollation) != 0 ? Truth::True : Truth::False;
     default:
       return to_double(value) != 0 ? Truth::True : Truth::False;
   }
@@ -234,6 +246,8 @@ std::strong_ordering compare_values(const Value& left, const Value& right, uint1
     const uint16_t used = left.is_binary() || right.is_binary() ? kBinaryCollation : collation;
     return compare(collation_or_binary(used), left.as_string(), right.as_string()) <=> 0;
   }
+  if (left.kind() == Kind::Json || right.kind() == Kind::Json)
+    return json::compare(json_of(left), json_of(right));
   if (left.kind() == Kind::Temporal) return compare_temporal(left.as_temporal(), right);
   if (right.kind() == Kind::Temporal) return 0 <=> compare_temporal(right.as_temporal(), left);
   const bool exact = (is_integer_kind(left) || left.kind() == Kind::Decimal) &&
@@ -254,6 +268,7 @@ void append_group_text(std::string& key, const Value& value, uint16_t collation)
     return append_sort_key(collation_or_binary(value.is_binary() ? kBinaryCollation : collation),
                            value.as_string(), key);
   }
+  if (value.kind() == Value::Kind::Json) return json::append_key(key, json_of(value));
   std::string text = value.to_text();
   if (value.kind() == Value::Kind::Decimal && value.as_decimal().scale > 0) {  // 1.50 and 1.5 are equal
     text.erase(text.find_last_not_of('0') + 1);
@@ -292,6 +307,7 @@ void conform_digits(Value& value, const ValueType& type) {
 void conform(Value& value, const ValueType& type) {
   using Kind = Value::Kind;
   if (value.is_null()) return;
+  if (type.type == FieldType::Json && value.kind() == Kind::Json) return;
   if (type.is_string() && value.kind() != Kind::String) {
     value = Value::string(value.to_text());
   } else if (type.type == FieldType::NewDecimal && is_integer_kind(value)) {

@@ -27,6 +27,7 @@ struct ValueType {
   // Whose collation a comparison takes: that of a COLLATE clause before that of a column before that of
   // anything else.
   enum class Strength : uint8_t { Weak, Column, Explicit } strength = Strength::Weak;
+  bool is_boolean = false;  // TRUE, FALSE or the result of a predicate: an integer, but true or false as JSON
 
   static ValueType integer(uint32_t digits = 21, bool is_unsigned = false) {
     return {FieldType::LongLong, 63, digits, 0, is_unsigned, true, Strength::Weak};
@@ -38,15 +39,21 @@ struct ValueType {
   static ValueType text(uint32_t length, uint16_t collation = 45) {
     return {FieldType::VarString, collation, length, 0, false, true, Strength::Weak};
   }
+  static ValueType boolean() {
+    ValueType type = integer(1);
+    type.is_boolean = true;
+    return type;
+  }
+  static ValueType json();
   static ValueType datetime(uint8_t decimals = 0) {
     return {FieldType::DateTime, 63, 19, decimals, false, true, Strength::Weak};
   }
 
   bool is_string() const {
     return type == FieldType::VarString || type == FieldType::VarChar || type == FieldType::String ||
-           is_blob() || type == FieldType::Enum || type == FieldType::Set || type == FieldType::Json;
+           is_blob() || has_labels(type) || type == FieldType::Json;
   }
-  bool is_blob() const { return type >= FieldType::TinyBlob && type <= FieldType::Blob; }
+  bool is_blob() const { return commitd::is_blob(type); }
   bool is_integer() const {
     return type == FieldType::Tiny || type == FieldType::Short || type == FieldType::Int24 ||
            type == FieldType::Long || type == FieldType::LongLong || type == FieldType::Year ||

@@ -48,8 +48,7 @@ class LabelNumber : public Expression {
 ExpressionPtr number_of_label(ExpressionPtr expression) {
   const auto* reference = dynamic_cast<const ColumnReference*>(expression.get());
   const ColumnDef* definition = reference == nullptr ? nullptr : reference->definition();
-  if (definition == nullptr || (definition->type != FieldType::Enum && definition->type != FieldType::Set))
-    return expression;
+  if (definition == nullptr || !has_labels(definition->type)) return expression;
   return std::make_unique<LabelNumber>(std::move(expression), *definition);
 }
 

@@ -22,6 +22,8 @@ ExpressionPtr make_regexp(ExpressionPtr operand, ExpressionPtr pattern, bool neg
 // Operand (may be null), then WHEN/THEN pairs, then ELSE when there is one.
 ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_else);
 ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target);
+// CAST(… AS JSON): texts are parsed, TRUE and FALSE stay booleans.
+ExpressionPtr make_json_cast(ExpressionPtr operand);
 ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation);
 
 bool like_matches(std::string_view text, std::string_view pattern, char32_t escape, uint16_t collation);

@@ -30,7 +30,7 @@ void set_truth(Value& result, Truth t, bool negated = false) {
 
 class Predicate : public Expression {
  public:
-  Predicate() { type_ = ValueType::integer(1); }
+  Predicate() { type_ = ValueType::boolean(); }
 };
 
 class Comparison : public Predicate {
@@ -375,6 +375,11 @@ bool like_matches(std::string_view text, std::string_view pattern, char32_t esca
 }
 
 ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
+  // TRUE beside a document is JSON's true, not its number 1.
+  if (left->type().type == FieldType::Json && right->type().is_boolean)
+    right = make_json_cast(std::move(right));
+  if (right->type().type == FieldType::Json && left->type().is_boolean)
+    left = make_json_cast(std::move(left));
   if (is_number(right->type())) left = number_of_label(std::move(left));
   if (is_number(left->type())) right = number_of_label(std::move(right));
   if (is_number(right->type())) left = numeric_text(std::move(left));

@@ -7,23 +7,6 @@
 namespace commitd::sql {
 namespace {
 
-uint32_t integer_digits(FieldType type, bool is_unsigned) {
-  switch (type) {
-    case FieldType::Tiny:
-      return is_unsigned ? 3 : 4;
-    case FieldType::Short:
-      return is_unsigned ? 5 : 6;
-    case FieldType::Int24:
-      return is_unsigned ? 8 : 9;
-    case FieldType::Long:
-      return is_unsigned ? 10 : 11;
-    case FieldType::Year:
-      return 4;
-    default:
-      return 20;
-  }
-}
-
 // The types results are announced with: the "2" forms exist only in storage and in the binlog.
 FieldType announced(FieldType type) {
   switch (type) {
@@ -71,6 +54,12 @@ void take_collation(ValueType& common, const ValueType& other) {
 
 }  // namespace
 
+// Compared and shown as text it is utf8mb4_bin.
+ValueType ValueType::json() {
+  constexpr uint16_t kUtf8mb4Bin = 46;
+  return {FieldType::Json, kUtf8mb4Bin, UINT32_MAX / 4, 31, false, true, Strength::Weak};
+}
+
 ValueType type_of_column(const ColumnDef& column) {
   ValueType type;
   type.type = announced(column.type);
@@ -81,8 +70,14 @@ ValueType type_of_column(const ColumnDef& column) {
   type.strength = ValueType::Strength::Column;
   type.length = column.length;
   if (type.is_integer())
-    type.length = column.length != 0 ? column.length : integer_digits(column.type, column.is_unsigned);
+    type.length = column.length != 0 ? column.length : integer_width(column.type, column.is_unsigned);
   if (type.is_blob()) type.length = blob_length(column.type);
+  if (column.type == FieldType::Json) {
+    type = ValueType::json();
+    type.decimals = 0;
+    type.nullable = column.nullable;
+    type.strength = ValueType::Strength::Column;
+  }
   if (column.type == FieldType::Float) type.length = 12;
   if (column.type == FieldType::Double) type.length = 22;
   if ((column.type == FieldType::Float || column.type == FieldType::Double) && column.decimals == 0)
@@ -90,7 +85,7 @@ ValueType type_of_column(const ColumnDef& column) {
   if (column.type == FieldType::Date) type.length = 10;
   if (column.type == FieldType::Time2) type.length = 10;
   if (column.type == FieldType::DateTime2 || column.type == FieldType::Timestamp2) type.length = 19;
-  if (column.type == FieldType::Enum || column.type == FieldType::Set) {
+  if (has_labels(column.type)) {
     uint32_t longest = 0, sum = 0;
     for (const std::string& label : column.labels) {
       const auto characters = static_cast<uint32_t>(character_count(label));
@@ -134,6 +129,11 @@ ValueType type_of_value(const Value& value) {
               false,
               false,
               ValueType::Strength::Weak};
+    case Value::Kind::Json: {
+      ValueType type = ValueType::json();
+      type.nullable = false;
+      return type;
+    }
     case Value::Kind::Temporal:
       break;
   }

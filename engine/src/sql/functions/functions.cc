@@ -7,6 +7,7 @@
 #include <absl/container/inlined_vector.h>
 
 #include "sql/expression/conversion.h"
+#include "sql/expression/json_value.h"
 #include "sql/expression/operators.h"
 
 namespace commitd::sql {
@@ -46,6 +47,8 @@ class FunctionCall : public Expression {
     for (const ExpressionPtr& argument : arguments_) {
       values.push_back(argument->evaluate(evaluation, argument_scratch));
       if (!computes_) conform_digits(values.back(), argument->type());
+      if (spec_.takes_booleans && argument->type().is_boolean && !values.back().is_null())
+        values.back() = json_value(json_of(values.back(), argument->type()), evaluation);
       if (spec_.null_for_null && values.back().is_null()) {
         scratch = Value::null();
         return scratch;
@@ -66,8 +69,10 @@ class FunctionCall : public Expression {
 
 absl::flat_hash_map<std::string_view, const FunctionSpec*> all_functions() {
   absl::flat_hash_map<std::string_view, const FunctionSpec*> all;
-  for (const auto& group : {string_functions(), text_functions(), number_functions(), time_functions(),
-                            date_arithmetic_functions(), hash_functions(), session_functions()}) {
+  for (const auto& group :
+       {string_functions(), text_functions(), number_functions(), time_functions(),
+        date_arithmetic_functions(), hash_functions(), session_functions(), json_creation_functions(),
+        json_inspection_functions(), json_change_functions()}) {
     for (const FunctionSpec& spec : group) all[spec.name] = &spec;
   }
   return all;

@@ -22,6 +22,7 @@ struct FunctionSpec {
   // HOUR.
   // (Number functions compute with all digits of a quotient, others with those that are shown.)
   void (*refine)(const Expressions& arguments, ValueType& type) = nullptr;
+  bool takes_booleans = false;  // TRUE, FALSE and predicates arrive as JSON's true and false, not as 1 and 0
 };
 
 std::span<const FunctionSpec> string_functions();
@@ -31,6 +32,9 @@ std::span<const FunctionSpec> time_functions();
 std::span<const FunctionSpec> date_arithmetic_functions();
 std::span<const FunctionSpec> hash_functions();
 std::span<const FunctionSpec> session_functions();
+std::span<const FunctionSpec> json_creation_functions();
+std::span<const FunctionSpec> json_inspection_functions();
+std::span<const FunctionSpec> json_change_functions();
 
 const FunctionSpec* find_function(std::string_view upper_name);
 ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments);
@@ -48,7 +52,7 @@ inline ValueType integer_type(std::span<const ValueType>) {
   return ValueType::integer();
 }
 inline ValueType boolean_type(std::span<const ValueType>) {
-  return ValueType::integer(1);
+  return ValueType::boolean();
 }
 inline ValueType real_type(std::span<const ValueType>) {
   return ValueType::real();

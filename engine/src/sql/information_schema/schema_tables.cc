@@ -9,13 +9,6 @@ namespace {
 using namespace virtual_column;
 constexpr const char* kSchema = "information_schema";
 
-bool has_text(const ColumnDef& column) {
-  bool text_type = column.type == FieldType::VarChar || column.type == FieldType::String ||
-                   column.type == FieldType::Enum || column.type == FieldType::Set ||
-                   (column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob);
-  return text_type && column.collation != kBinaryCollation;
-}
-
 std::vector<std::string> visible_databases(SessionState& session) {
   std::vector<std::string> names = {"information_schema"};
   if (session.server.catalog) {
@@ -133,8 +126,8 @@ std::string extra_of_column(const ColumnDef& column) {
 Row column_row(const TableDef& table, size_t ordinal) {
   const ColumnDef& column = table.columns[ordinal];
   std::string type = ddl::column_type_text(column);
-  bool has_characters = column.type == FieldType::VarChar || column.type == FieldType::String ||
-                        (column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob);
+  bool has_characters =
+      column.type == FieldType::VarChar || column.type == FieldType::String || is_blob(column.type);
   bool decimal = column.type == FieldType::NewDecimal;
   bool temporal = column.type == FieldType::DateTime2 || column.type == FieldType::Timestamp2 ||
                   column.type == FieldType::Time2;
@@ -143,8 +136,8 @@ Row column_row(const TableDef& table, size_t ordinal) {
                  column.type == FieldType::LongLong;
   auto default_text = ddl::column_default_text(column);
   uint32_t per_character =
-      has_text(column) ? charset_info(collation_or_binary(column.collation).charset).max_bytes : 1;
-  bool blob = column.type >= FieldType::TinyBlob && column.type <= FieldType::Blob;
+      ddl::has_charset(column) ? charset_info(collation_or_binary(column.collation).charset).max_bytes : 1;
+  bool blob = is_blob(column.type);
   return {text_value("def"),
           text_value(table.db),
           text_value(table.name),
@@ -162,8 +155,8 @@ Row column_row(const TableDef& table, size_t ordinal) {
           : integer ? number_value(0)
                     : Value::null(),
           temporal ? number_value(column.decimals) : Value::null(),
-          has_text(column) ? text_value(charset_name(column.collation)) : Value::null(),
-          has_text(column) ? text_value(collation_name(column.collation)) : Value::null(),
+          ddl::has_charset(column) ? text_value(charset_name(column.collation)) : Value::null(),
+          ddl::has_charset(column) ? text_value(collation_name(column.collation)) : Value::null(),
           text_value(type),
           text_value(key_of_column(table, ordinal)),
           text_value(extra_of_column(column)),

@@ -129,6 +129,11 @@ ast::Expr* Grammar::binary(int least_precedence, ast::Expr* left) {
     left = unary();
   }
   for (;;) {
+    if (least_precedence <= kComparison && at_member_of()) {
+      left = member_of(left);
+      set_source(*left, begin);
+      continue;
+    }
     if (least_precedence <= kComparison && starts_predicate_tail(peek())) {
       left = predicate_tail(left);
       set_source(*left, begin);
@@ -159,6 +164,23 @@ ast::Expr* Grammar::binary(int least_precedence, ast::Expr* left) {
   }
   leave();
   return left;
+}
+
+// MEMBER is a word that columns and aliases may have as a name: OF or a parenthesis tells.
+bool Grammar::at_member_of() {
+  if (!is_plain(peek(), "member")) return false;
+  const Token& next = peek_next();
+  return is_plain(next, "of") || (next.kind == TokenKind::Symbol && next.symbol == symbol('('));
+}
+
+// value MEMBER [OF] (array)
+ast::Expr* Grammar::member_of(ast::Expr* value) {
+  advance();
+  accept_plain("of");
+  expect('(');
+  ast::Expr* call = make_call("MEMBER OF", {value, expression()});
+  expect(')');
+  return call;
 }
 
 // IS, LIKE, BETWEEN, IN … behind an operand.

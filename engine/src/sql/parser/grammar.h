@@ -34,6 +34,7 @@ class Grammar {
   void fail(Error error);
   void unsupported(std::string_view what);  // 1235
   bool failed() const { return error_.has_value(); }
+  static bool is_plain(const Token& token, std::string_view word);
   bool accept_plain(std::string_view word);  // an identifier that is not a keyword of ours; lower case
   void expect_plain(std::string_view word);
   std::string_view previous_end_to(const char* begin) const;
@@ -98,6 +99,9 @@ class Grammar {
   ast::Expr* parenthesized();
   ast::Expr* system_variable();
   ast::Expr* column_reference();
+  ast::Expr* column_or_path();
+  bool at_member_of();
+  ast::Expr* member_of(ast::Expr* value);
   ast::Expr* special_function(std::string_view upper, const char* begin);
   void arguments(ast::Expr& call);
   ast::Expr* make(ast::ExprKind kind) { return arena_.make<ast::Expr>(kind, arena_.resource()); }
@@ -153,6 +157,7 @@ class Grammar {
   bool show_logs(ast::ShowStatement& show);
   void show_filter(ast::ShowStatement& show);
   ast::Statement* explain();
+  void explain_format();
   ast::Statement* flush();
   void flush_logs(ast::FlushStatement& flush);
   ast::Statement* purge();

@@ -117,11 +117,16 @@ void Grammar::unsupported(std::string_view what) {
   fail(make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'", what));
 }
 
-bool Grammar::accept_plain(std::string_view word) {
-  if (token_.kind != TokenKind::Identifier || token_.text.size() != word.size()) return false;
+bool Grammar::is_plain(const Token& token, std::string_view word) {
+  if (token.kind != TokenKind::Identifier || token.text.size() != word.size()) return false;
   for (size_t i = 0; i < word.size(); ++i) {
-    if ((token_.text[i] | 0x20) != (word[i] | 0x20)) return false;
+    if ((token.text[i] | 0x20) != (word[i] | 0x20)) return false;
   }
+  return true;
+}
+
+bool Grammar::accept_plain(std::string_view word) {
+  if (!is_plain(token_, word)) return false;
   advance();
   return true;
 }

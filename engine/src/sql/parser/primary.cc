@@ -43,7 +43,7 @@ ast::Expr* Grammar::primary() {
       result = system_variable();
       break;
     case TokenKind::QuotedIdentifier:
-      result = column_reference();
+      result = column_or_path();
       break;
     case TokenKind::Identifier:
       result = word_expression();
@@ -153,8 +153,19 @@ ast::Expr* Grammar::column_reference() {
     if (peek().kind != TokenKind::Identifier && peek().kind != TokenKind::QuotedIdentifier) fail();
     advance();
   }
-  if (is(Symbol::JsonExtract) || is(Symbol::JsonUnquote)) unsupported("JSON path operators");
   return column;
+}
+
+// A column, or what column->'path' and column->>'path' find in it.
+ast::Expr* Grammar::column_or_path() {
+  ast::Expr* column = column_reference();
+  if (!is(Symbol::JsonExtract) && !is(Symbol::JsonUnquote)) return column;
+  const bool unquote = is(Symbol::JsonUnquote);
+  advance();
+  ast::Expr* path = make(ExprKind::String);
+  path->text = string_literal();
+  ast::Expr* found = make_call("JSON_EXTRACT", {column, path});
+  return unquote ? make_call("JSON_UNQUOTE", {found}) : found;
 }
 
 ast::Expr* Grammar::make_call(std::string_view name, std::initializer_list<ast::Expr*> list) {
@@ -543,7 +554,7 @@ ast::Expr* Grammar::word_expression() {
     advance();
     return function_call(name, begin);
   }
-  return column_reference();
+  return column_or_path();
 }
 
 }  // namespace commitd::sql

@@ -5,13 +5,20 @@ namespace commitd::sql {
 
 using ast::ShowWhat;
 
+void Grammar::explain_format() {
+  constexpr uint16_t kUnknownFormat = 1791;
+  expect('=');
+  const std::string_view format = string_or_identifier();
+  const std::string_view name = upper(format);
+  if (name == "JSON") unsupported("EXPLAIN FORMAT=JSON");
+  if (name == "TREE") unsupported("EXPLAIN FORMAT=TREE");
+  if (name != "TRADITIONAL") fail(make_error(kUnknownFormat, "Unknown EXPLAIN format name: '{}'", format));
+}
+
 ast::Statement* Grammar::explain() {
   advance();
   if (accept(Word::Analyze)) unsupported("EXPLAIN ANALYZE");
-  if (accept(Word::Format)) {
-    expect('=');
-    advance();
-  }
+  if (accept(Word::Format)) explain_format();
   accept(Word::Extended);
   const Word word = peek().word;
   const bool statement_follows = word == Word::Select || word == Word::Insert || word == Word::Update ||

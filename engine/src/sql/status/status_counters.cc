@@ -236,7 +236,8 @@ std::string_view status_variable_name(size_t ordinal) {
                                  "Handler_write",
                                  "Select_full_join",
                                  "Select_range",
-                                 "Select_scan"};
+                                 "Select_scan",
+                                 "Slow_queries"};
     for (const std::string_view command : command_names) all.push_back("Com_" + std::string(command));
     return all;
   }();

@@ -28,6 +28,7 @@ enum class StatusVariable : uint8_t {
   SelectFullJoin,
   SelectRange,
   SelectScan,
+  SlowQueries,
   ComFirst,  // the commands, in the order of command_names
 };
 

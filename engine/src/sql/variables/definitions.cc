@@ -75,6 +75,18 @@ VariableDefinition number(std::string name, Scope scope, uint64_t initial, int64
   return definition;
 }
 
+// With fractions.
+VariableDefinition seconds(std::string name, Scope scope, double initial) {
+  constexpr uint64_t kYear = 31536000;
+  VariableDefinition definition;
+  definition.name = std::move(name);
+  definition.type = Type::Real;
+  definition.scope = scope;
+  definition.initial = Value::real(initial);
+  definition.max = kYear;
+  return definition;
+}
+
 VariableDefinition text(std::string name, Scope scope, std::string initial,
                         std::vector<std::string> aliases = {}) {
   VariableDefinition definition;
@@ -179,6 +191,8 @@ std::vector<VariableDefinition> session_variables() {
       number("check_constraint_checks", Scope::Session, 1, 1, 1),
       number("system_versioning_insert_history", Scope::Session, 0, 0, 0),
       text("collation_server", Scope::Both, "utf8mb4_general_ci"),
+      seconds("long_query_time", Scope::Both, 10),
+      number("min_examined_row_limit", Scope::Both, 0, 0, UINT32_MAX),
   };
 }
 
@@ -207,6 +221,9 @@ std::vector<VariableDefinition> global_variables() {
       read_only(boolean("innodb_rollback_on_timeout", Scope::Global, false)),
       read_only(boolean("performance_schema", Scope::Global, true)),
       read_only(boolean("general_log", Scope::Global, false)),
+      boolean("log_queries_not_using_indexes", Scope::Global, false),
+      boolean("log_slow_admin_statements", Scope::Global, false),
+      read_only(choice("log_output", Scope::Global, "FILE", {"FILE"})),
       read_only(boolean("event_scheduler", Scope::Global, false)),
       read_only(boolean("skip_networking", Scope::Global, false)),
       read_only(boolean("skip_name_resolve", Scope::Global, true)),

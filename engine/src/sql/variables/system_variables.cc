@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/decimal.h"
 #include "base/error_codes.h"
 #include "sql/variables/persisted_variables.h"
 
@@ -93,13 +94,17 @@ Result<Value> convert_integer(const VariableDefinition& variable, const Value& v
 }
 
 Result<Value> convert_real(const VariableDefinition& variable, const Value& value) {
-  if (value.kind() == Value::Kind::Double) return value;
-  if (value.kind() == Value::Kind::Decimal) {
-    return Value::real(static_cast<double>(value.as_decimal().unscaled) /
-                       std::pow(10.0, value.as_decimal().scale));
-  }
-  if (auto number = whole_number(value)) return Value::real(*number);
-  return bad_type(variable);
+  double number = 0;
+  if (value.kind() == Value::Kind::Double)
+    number = value.as_double();
+  else if (value.kind() == Value::Kind::Decimal)
+    number = to_double(value.as_decimal());
+  else if (const auto whole = whole_number(value))
+    number = *whole;
+  else
+    return bad_type(variable);
+  return Value::real(
+      std::clamp(number, static_cast<double>(variable.min), static_cast<double>(variable.max)));
 }
 
 Result<Value> convert_enum(const VariableDefinition& variable, const Value& value) {
@@ -278,6 +283,8 @@ Status SystemVariables::store_text(size_t ordinal, const std::string& text) {
 std::string SystemVariables::to_text(size_t ordinal, const Value& value) const {
   if (definitions_[ordinal].type == VariableType::Boolean && !value.is_null())
     return value.as_int() != 0 ? "ON" : "OFF";
+  if (definitions_[ordinal].type == VariableType::Real && !value.is_null())
+    return fmt::format("{:.6f}", value.as_double());
   return value.is_null() ? "" : value.to_text();
 }
 

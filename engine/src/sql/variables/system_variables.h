@@ -165,6 +165,8 @@ enum SessionVariable : size_t {
   kCheckConstraintChecks,
   kSystemVersioningInsertHistory,
   kCollationServer,
+  kLongQueryTime,
+  kMinExaminedRowLimit,
   kSessionVariableCount
 };
 

@@ -7,6 +7,7 @@
 #include "base/charset/collation.h"
 #include "base/charset/transcode.h"
 #include "base/decimal.h"
+#include "base/json/binary.h"
 #include "base/packed_int.h"
 #include "base/temporal.h"
 
@@ -50,6 +51,12 @@ void append_text(std::string& out, const ColumnDef& column, std::string_view tex
   if (column.type == FieldType::String) text = without_padding(column, text);
   append_little_endian(out, text.size(), length_bytes(column));
   out.append(text);
+}
+
+// A document stands in its binary form.
+void append_json(std::string& out, const ColumnDef& column, std::string_view document) {
+  append_little_endian(out, document.size(), length_bytes(column));
+  out.append(document);
 }
 
 Value load_text(const ColumnDef& column, std::string_view field) {
@@ -260,6 +267,8 @@ void append_field(std::string& out, const ColumnDef& column, const Value& value)
     case FieldType::Enum:
     case FieldType::Set:
       return append_little_endian(out, label_number(column, value), number_size(column));
+    case FieldType::Json:
+      return append_json(out, column, value.as_json());
     default:
       return append_text(out, column, value.as_string());
   }
@@ -301,6 +310,10 @@ std::optional<size_t> field_size(const ColumnDef& column, std::string_view bytes
       const size_t prefix = length_bytes(column);
       if (bytes.size() < prefix) return std::nullopt;
       size = prefix + load_le(bytes.data(), prefix);
+      // Here, so that nothing above ever meets a damaged document.
+      if (column.type == FieldType::Json && size <= bytes.size() &&
+          !json::is_valid(bytes.substr(prefix, size - prefix)))
+        return std::nullopt;
       break;
     }
     default:
@@ -345,6 +358,8 @@ Value load_field(const ColumnDef& column, std::string_view field) {
     case FieldType::Enum:
     case FieldType::Set:
       return load_label(column, load_le(field.data(), field.size()));
+    case FieldType::Json:
+      return Value::json(std::string(field.substr(length_bytes(column))));
     default:
       return load_text(column, field);
   }

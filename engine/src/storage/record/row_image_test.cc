@@ -93,10 +93,24 @@ TEST(ColumnFormat, MetadataIsMySqls) {
   EXPECT_EQ(metadata(column(FieldType::NewDecimal, 12, 4)), "\xF6\x0C\x04");
   EXPECT_EQ(metadata(column(FieldType::DateTime, 0, 3)), "\x12\x03");
   EXPECT_EQ(metadata(column(FieldType::LongBlob)), "\xFC\x04");
+  EXPECT_EQ(metadata(column(FieldType::Json)), "\xF5\x04");
   EXPECT_EQ(metadata(column(FieldType::Bit, 13)), "\x10\x05\x01");
   ColumnDef size = column(FieldType::Enum);
   size.labels = {"s", "m"};
   EXPECT_EQ(metadata(size), "\xFE\xF7\x01");
+}
+
+TEST(RowImage, HasDocumentsInBinaryFormAndNoDamagedOne) {
+  TableDef table;
+  table.columns = {column(FieldType::Json)};
+  const std::string document("\x02\x01\x00\x07\x00\x05\x2a\x00", 8);  // [42]
+  std::string image;
+  encode_row_image(table, Row{Value::json(document)}, image);
+  EXPECT_EQ(image, std::string("\0\x08\0\0\0", 5) + document);
+  EXPECT_EQ(texts(*decode_row_image(table, image)), "[42]|");
+  image[5] = '\x0e';  // no type of value has this number
+  EXPECT_FALSE(row_image_length(table, image).ok());
+  EXPECT_FALSE(decode_row_image(table, image).ok());
 }
 
 TEST(StoredRow, RowsOfAnOlderVersionGetTheAddedColumns) {
