@@ -32,6 +32,12 @@ struct Opaque {
   std::string bytes;
 };
 
+// Whether a variant has this type among its own; asked without a need for the types to be complete.
+template <class T, class Variant>
+inline constexpr bool is_alternative = false;
+template <class T, class... Types>
+inline constexpr bool is_alternative<T, std::variant<Types...>> = (std::is_same_v<T, Types> || ...);
+
 class Node {
  public:
   using Content = std::variant<std::nullptr_t, bool, int64_t, uint64_t, double, Decimal, std::string,
@@ -39,7 +45,7 @@ class Node {
 
   Node() : content_(nullptr) {}
   template <class T>
-  requires std::is_constructible_v<Content, std::in_place_type_t<T>, T>
+  requires is_alternative<T, Content>
   explicit Node(T content) : content_(std::in_place_type<T>, std::move(content)) {}
 
   const Content& content() const { return content_; }
