@@ -62,5 +62,5 @@ function(commitd_test name)
   target_compile_options(${name} PRIVATE -O1)  # the tests' own code: compiling it costs more than it runs
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   commitd_use_headers(${name} commitd_headers_of_tests)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 900)
 endfunction()
