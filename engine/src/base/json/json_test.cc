@@ -41,6 +41,7 @@ TEST(JsonText, HasMySqlsNormalForm) {
   EXPECT_EQ(normal(R"("\u0041\n\"\\\/\u0001é")"), "\"A\\n\\\"\\\\/\\u0001é\"");
   EXPECT_EQ(normal("1.0"), "1.0");
   EXPECT_EQ(normal("1e20"), "1e20");
+  EXPECT_EQ(normal("[0e44, 0e-5, 0.0, 1e-400, -0]"), "[0.0, 0.0, 0.0, 0.0, 0]");
   EXPECT_EQ(normal("18446744073709551615"), "18446744073709551615");
   EXPECT_EQ(normal("-9223372036854775808"), "-9223372036854775808");
   EXPECT_EQ(to_pretty_text(parsed(R"({"a":[1,{}],"b":[]})")),

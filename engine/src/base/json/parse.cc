@@ -1,4 +1,7 @@
-#include <limits>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
 
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
@@ -18,15 +21,21 @@ class Builder {
  public:
   bool Null() { return add(Node()); }
   bool Bool(bool value) { return add(Node(value)); }
-  bool Int(int value) { return add(Node(int64_t{value})); }
-  bool Uint(unsigned value) { return add(Node(int64_t{value})); }
-  bool Int64(int64_t value) { return add(Node(value)); }
-  bool Uint64(uint64_t value) {
-    const bool fits = value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    return add(fits ? Node(static_cast<int64_t>(value)) : Node(value));
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
+  // Numbers come as they are written, because RapidJSON 1.1 does not read every zero and every fraction
+  // right.
+  bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
+    const std::string_view number(text, size);
+    if (const auto integer = whole<int64_t>(number)) return add(Node(*integer));
+    if (const auto integer = whole<uint64_t>(number)) return add(Node(*integer));
+    const double value = std::strtod(std::string(number).c_str(), nullptr);
+    if (std::isinf(value)) return refuse(number_too_big());
+    return add(Node(value));
   }
-  bool Double(double value) { return add(Node(value)); }
-  bool RawNumber(const char*, rapidjson::SizeType, bool) { return false; }
   bool String(const char* text, rapidjson::SizeType size, bool) { return add(Node(std::string(text, size))); }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
     if (size > kMaxKey) return refuse(key_too_big());
@@ -42,6 +51,15 @@ class Builder {
   const std::optional<Error>& refusal() const { return refusal_; }
 
  private:
+  template <class T>
+  static std::optional<T> whole(std::string_view text) {
+    T number{};
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return problem == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+  }
+  static Error number_too_big() {
+    return Error{er::kInvalidJsonText, rapidjson::GetParseError_En(rapidjson::kParseErrorNumberTooBig)};
+  }
   bool refuse(Error error) {
     refusal_ = std::move(error);
     return false;
@@ -88,7 +106,7 @@ Error TextProblem::in_argument(size_t number, std::string_view function) const {
 }
 
 std::optional<Node> parse(std::string_view text, TextProblem* problem) {
-  constexpr unsigned kFlags = rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
+  constexpr unsigned kFlags = rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
   Builder builder;
@@ -98,7 +116,7 @@ std::optional<Node> parse(std::string_view text, TextProblem* problem) {
   if (!result.IsError() && all) return builder.take();
   if (problem == nullptr) return std::nullopt;
   if (builder.refusal()) {
-    *problem = {builder.refusal()->code, builder.refusal()->message, 0};
+    *problem = {builder.refusal()->code, builder.refusal()->message, result.Offset()};
   } else {
     const auto code = result.IsError() ? result.Code() : rapidjson::kParseErrorDocumentRootNotSingular;
     *problem = {er::kInvalidJsonText, rapidjson::GetParseError_En(code),
