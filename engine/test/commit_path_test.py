@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 from commitd_process import Commitd
+from preload import on_a_slow_disk
 
 
 class CommitPathTest(unittest.TestCase):
@@ -37,7 +38,7 @@ class CommitPathTest(unittest.TestCase):
         self.assertEqual(len(calls), groups)
 
     def test_groups_hold_several_transactions_under_load(self):
-        with Commitd() as server:
+        with on_a_slow_disk() as server:
             server.query("CREATE DATABASE warm")  # a counter appears with its first event
             before = (server.metric("commitd_commit_groups_total"), server.metric("commitd_commit_group_transactions_total"))
             self.write_load(server, clients=32, queries=6400)

@@ -12,6 +12,7 @@ import unittest
 import pymysql
 
 from commitd_process import Commitd, wait_until
+from preload import FAULTS, preload
 
 DISK_FULL, ERROR_ON_WRITE, UNKNOWN_OUTCOME = 1021, 1026, 2013
 EXIT_FAILED_FOR_GOOD = 3
@@ -40,11 +41,9 @@ class DiskFaultsTest(unittest.TestCase):
     # --- calls that fail, by a preloaded library ---
 
     def start_with_faults(self):
-        library = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "disk_faults.so")
-        source = pathlib.Path(__file__).with_name("disk_faults.c")
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, str(source), "-ldl"], check=True)
-        self.orders = pathlib.Path(library).with_name("orders")
-        server = Commitd(wrapper=["env", f"LD_PRELOAD={library}", f"DISK_FAULTS={self.orders}"])
+        directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.orders = pathlib.Path(directory, "orders")
+        server = Commitd(wrapper=preload(FAULTS, directory, DISK_FAULTS=self.orders))
         self.enterContext(server)
         self.make_tables(server)
         self.insert(server, 1)

@@ -10,6 +10,7 @@ import unittest
 import pymysql
 
 from commitd_process import Commitd
+from preload import on_a_slow_disk
 
 INSERT = "INSERT INTO slap.t (v) VALUES ('some text of a usual length')"
 
@@ -93,7 +94,7 @@ class DurabilityTest(unittest.TestCase):
             self.assertLess(added["engine"], added["groups"] / 4, "once a second is all")
 
     def test_prepare_commit_mutex_syncs_three_times_per_transaction(self):
-        with Commitd("--commitd-durability=xa", "--commitd-prepare-commit-mutex=ON") as server:
+        with on_a_slow_disk("--commitd-durability=xa", "--commitd-prepare-commit-mutex=ON") as server:
             added = self.load(server, queries=200)
             self.assertEqual(added["transactions"], 200)
             self.assertEqual(added["groups"], 200)
@@ -186,7 +187,7 @@ class DurabilityTest(unittest.TestCase):
                 self.assertIn("has no effect", cursor.fetchall()[0][2])
 
     def test_broadcast_wakes_more_and_loses_nobody(self):
-        with Commitd() as server:
+        with on_a_slow_disk() as server:
             targeted = self.load(server, clients=16, queries=1600)
             self.assertEqual(targeted["wakeups"], targeted["transactions"])
             server.query("SET GLOBAL commitd_wakeup = 'broadcast'")

@@ -5,7 +5,6 @@ import errno
 import os
 import pathlib
 import random
-import subprocess
 import tempfile
 import threading
 import unittest
@@ -13,6 +12,7 @@ import unittest
 import pymysql
 
 from commitd_process import Commitd, wait_until
+from preload import FAULTS, preload
 
 DISK_FULL, DUPLICATE, DEADLOCK = 1021, 1062, 1213
 RETRY = (1205, DEADLOCK)
@@ -80,12 +80,9 @@ class HeldCommits:
 class RepliesTest(unittest.TestCase):
     def setUp(self):
         self.directory = self.enterContext(tempfile.TemporaryDirectory())
-        library = os.path.join(self.directory, "disk_faults.so")
-        source = pathlib.Path(__file__).with_name("disk_faults.c")
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, str(source), "-ldl"], check=True)
         self.orders = pathlib.Path(self.directory, "orders")
         self.server = self.enterContext(Commitd("--commitd-early-lock-release=ON",
-                                                wrapper=["env", f"LD_PRELOAD={library}", f"DISK_FAULTS={self.orders}"]))
+                                                wrapper=preload(FAULTS, self.directory, DISK_FAULTS=self.orders)))
         self.server.query("CREATE DATABASE d")
         self.server.query("CREATE TABLE d.t (id INT PRIMARY KEY, n INT, u INT UNIQUE)")
         self.server.query("INSERT INTO d.t VALUES (1, 10, 100), (2, 20, 200)")
