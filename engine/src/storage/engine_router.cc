@@ -35,6 +35,8 @@ WriteSet durable_part(const WriteSet& writes) {
     for (uint64_t i = 0; i < count; ++i) rest.new_provisional_row_id(table);
   }
   for (const auto& [table, next] : writes.auto_increments()) rest.raise_auto_increment(table, next);
+  for (const auto& [table, next] : writes.restarted_auto_increments())
+    rest.restart_auto_increment(table, next);
   return rest;
 }
 

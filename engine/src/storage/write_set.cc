@@ -60,6 +60,10 @@ void WriteSet::raise_auto_increment(uint64_t table_id, uint64_t next) {
   known = next;
 }
 
+void WriteSet::restart_auto_increment(uint64_t table_id, uint64_t next) {
+  restarted_auto_increment_[table_id] = next;
+}
+
 void WriteSet::rollback_to(Mark mark) {
   while (undo_.size() > mark) {
     Undo undo = std::move(undo_.back());
@@ -94,6 +98,7 @@ void WriteSet::clear() {
   erased_ranges_.clear();
   provisional_counts_.clear();
   auto_increment_.clear();
+  restarted_auto_increment_.clear();
   undo_.clear();
   byte_size_ = 0;
 }

@@ -50,7 +50,10 @@ class WriteSet {
   const Entry* find(std::string_view key) const;
   const Map& entries() const { return entries_; }
   const std::vector<std::pair<std::string, std::string>>& erased_ranges() const { return erased_ranges_; }
-  bool empty() const { return entries_.empty() && erased_ranges_.empty() && auto_increment_.empty(); }
+  bool empty() const {
+    return entries_.empty() && erased_ranges_.empty() && auto_increment_.empty() &&
+           restarted_auto_increment_.empty();
+  }
   size_t byte_size() const { return byte_size_; }
 
   uint64_t new_provisional_row_id(uint64_t table_id);  // kProvisionalRowId | n
@@ -59,6 +62,9 @@ class WriteSet {
   // The table's next AUTO_INCREMENT value is at least `next` from this commit on.
   void raise_auto_increment(uint64_t table_id, uint64_t next);
   const std::map<uint64_t, uint64_t>& auto_increments() const { return auto_increment_; }
+  // It is `next`, even if it was higher (ALTER TABLE, which nobody uses the table beside).
+  void restart_auto_increment(uint64_t table_id, uint64_t next);
+  const std::map<uint64_t, uint64_t>& restarted_auto_increments() const { return restarted_auto_increment_; }
 
   // Savepoints and failed statements: take back everything since the mark.
   using Mark = size_t;
@@ -81,6 +87,7 @@ class WriteSet {
   std::vector<std::pair<std::string, std::string>> erased_ranges_;
   std::map<uint64_t, uint64_t> provisional_counts_;
   std::map<uint64_t, uint64_t> auto_increment_;
+  std::map<uint64_t, uint64_t> restarted_auto_increment_;  // before those above; never taken back in part
   std::vector<Undo> undo_;
   size_t byte_size_ = 0;
   bool keeps_undo_ = true;

@@ -7,7 +7,7 @@
 namespace commitd {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;      // 1: without AUTO_INCREMENTs that start again
 constexpr uint8_t kHasValue = 0x80;  // beside the kind of row id
 
 void append_number(std::string& out, uint64_t value) {
@@ -64,13 +64,15 @@ std::string encode_write_set(const WriteSet& writes) {
   }
   append_counters(out, writes.provisional_counts());
   append_counters(out, writes.auto_increments());
+  append_counters(out, writes.restarted_auto_increments());
   return out;
 }
 
 Result<WriteSet> decode_write_set(std::string_view bytes) {
   ByteReader in(bytes);
   WriteSet writes;
-  bool ok = in.u8() == kVersion;
+  const uint8_t version = in.u8();
+  bool ok = version >= 1 && version <= kVersion;
   for (uint64_t left = in.le64(); ok && left > 0 && in.ok(); --left) {
     std::string begin = read_text(in);
     writes.erase_range(std::move(begin), read_text(in));
@@ -83,6 +85,11 @@ Result<WriteSet> decode_write_set(std::string_view bytes) {
   for (uint64_t left = in.le64(); ok && left > 0 && in.ok(); --left) {
     const uint64_t table_id = in.le64();
     writes.raise_auto_increment(table_id, in.le64());
+  }
+  const bool has_restarts = ok && version >= 2;
+  for (uint64_t left = has_restarts ? in.le64() : 0; left > 0 && in.ok(); --left) {
+    const uint64_t table_id = in.le64();
+    writes.restart_auto_increment(table_id, in.le64());
   }
   ok = ok && in.ok() && in.at_end();
   if (!ok) return make_error(er::kErrorOnRead, "A prepared transaction's record is damaged");

@@ -8,6 +8,7 @@
 #include "base/error_codes.h"
 #include "sql/ddl/planning.h"
 #include "storage/table_engines.h"
+#include "txn/row_writes.h"
 
 namespace commitd::sql::ddl {
 namespace {
@@ -45,6 +46,7 @@ class Alteration {
   Result<size_t> position(const ast::AlterAction& action) const;
   void move_index_columns(const std::function<int(int)>& new_ordinal);
   Status rebuild(Effect& effect);
+  Status change_auto_increment();
 
   TablePtr old_;
   Context& context_;
@@ -384,7 +386,23 @@ Status Alteration::rebuild(Effect& effect) {
   effect.leaves_memory = storage::engine_of(*old_).in_memory && !storage::engine_of(table_).in_memory;
   change_.drop_table(*old_);
   change_.writes().raise_auto_increment(
-      table_.id, std::max(context_.engine.peek_auto_increment(old_->id), auto_increment_.value_or(1)));
+      table_.id, auto_increment_ ? *auto_increment_ : context_.engine.peek_auto_increment(old_->id));
+  return {};
+}
+
+// Never below what the rows have. A counter that is lower here than where the statement first ran, since
+// values that were given and rolled back are not logged, ends at the same number.
+Status Alteration::change_auto_increment() {
+  uint64_t next = std::max<uint64_t>(*auto_increment_, 1);
+  if (next >= context_.engine.peek_auto_increment(table_.id)) {
+    change_.writes().raise_auto_increment(table_.id, next);
+    return {};
+  }
+  COMMITD_RETURN_IF_ERROR(for_each_row(*old_, context_.engine, [&](std::string_view, Row& row) -> Status {
+    next = std::max(next, txn::next_after(*old_, row));
+    return {};
+  }));
+  change_.writes().restart_auto_increment(table_.id, next);
   return {};
 }
 
@@ -408,7 +426,7 @@ Result<Effect> Alteration::finish() {
       if (is_new)
         COMMITD_RETURN_IF_ERROR(fill_index(*old_, table_, index, context_.engine, change_.writes()));
     }
-    if (auto_increment_) change_.writes().raise_auto_increment(table_.id, *auto_increment_);
+    if (auto_increment_) COMMITD_RETURN_IF_ERROR(change_auto_increment());
   }
   change_.put_table(std::move(table_));
   Effect changed = finished(change_);

@@ -137,5 +137,23 @@ TEST_F(Ddl, MaintenanceAnswersForEveryTable) {
   EXPECT_EQ(run("ANALYZE TABLE a"), "d.a|analyze|status|OK");
 }
 
+// The counter goes back to behind the last row, whether the rows stay as they are or are written anew.
+TEST_F(Ddl, AlterTableSetsAutoIncrementAnew) {
+  run("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT); INSERT INTO t (v) VALUES (1), (2), (3), "
+      "(4)");
+  run("DELETE FROM t WHERE id > 2; ALTER TABLE t AUTO_INCREMENT = 1; INSERT INTO t (v) VALUES (5)");
+  EXPECT_EQ(run("SELECT * FROM t"), "1|1\n2|2\n3|5");
+  run("ALTER TABLE t AUTO_INCREMENT = 10; INSERT INTO t (v) VALUES (6)");
+  run("DELETE FROM t WHERE id = 10; ALTER TABLE t AUTO_INCREMENT = 7; INSERT INTO t (v) VALUES (7)");
+  EXPECT_EQ(run("SELECT id FROM t WHERE v > 5"), "7");
+  run("ALTER TABLE t AUTO_INCREMENT = 100");
+  run("ALTER TABLE t MODIFY v BIGINT, AUTO_INCREMENT = 0; INSERT INTO t (v) VALUES (8)");
+  EXPECT_EQ(run("SELECT id FROM t WHERE v = 8"), "8");
+  run("ALTER TABLE t AUTO_INCREMENT = 50; ALTER TABLE t MODIFY v INT; INSERT INTO t (v) VALUES (9)");
+  EXPECT_EQ(run("SELECT id FROM t WHERE v = 9"), "50") << "it is kept where nothing is said of it";
+  run("DELETE FROM t; ALTER TABLE t AUTO_INCREMENT = 0; INSERT INTO t (v) VALUES (1)");
+  EXPECT_EQ(run("SELECT * FROM t"), "1|1");
+}
+
 }  // namespace
 }  // namespace commitd::sql

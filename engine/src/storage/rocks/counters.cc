@@ -67,6 +67,11 @@ Status Counters::raise_auto_increment(uint64_t table_id, uint64_t next) {
   return {};
 }
 
+void Counters::restart_auto_increment(uint64_t table_id, uint64_t next) {
+  std::lock_guard lock(mutex_);
+  auto_increment_[table_id] = next;
+}
+
 Result<uint64_t> Counters::durable_auto_increment(uint64_t table_id) {
   const auto known = durable_auto_increment_.find(table_id);
   if (known != durable_auto_increment_.end()) return known->second;
@@ -76,6 +81,10 @@ Result<uint64_t> Counters::durable_auto_increment(uint64_t table_id) {
 void Counters::set_durable_auto_increment(uint64_t table_id, uint64_t next) {
   uint64_t& durable = durable_auto_increment_[table_id];
   durable = std::max(durable, next);
+}
+
+void Counters::restart_durable_auto_increment(uint64_t table_id, uint64_t next) {
+  durable_auto_increment_[table_id] = next;
 }
 
 Result<uint64_t> Counters::next_row_id(uint64_t table_id) {

@@ -26,10 +26,12 @@ class Counters {
   Result<uint64_t> reserve_auto_increment(uint64_t table_id, uint64_t count, uint64_t at_least);
   Result<uint64_t> peek_auto_increment(uint64_t table_id);
   Status raise_auto_increment(uint64_t table_id, uint64_t next);
+  void restart_auto_increment(uint64_t table_id, uint64_t next);
 
   // What the newest batch made of AUTO_INCREMENT; the committing thread only.
   Result<uint64_t> durable_auto_increment(uint64_t table_id);
-  void set_durable_auto_increment(uint64_t table_id, uint64_t next);
+  void set_durable_auto_increment(uint64_t table_id, uint64_t next);  // raises it
+  void restart_durable_auto_increment(uint64_t table_id, uint64_t next);
 
   // Row ids are given by the committing thread only.
   Result<uint64_t> next_row_id(uint64_t table_id);

@@ -137,11 +137,13 @@ TEST(WriteSetCodec, KeepsEverythingThatCommitNeeds) {
   writes.put(row, "row", WriteSet::RowId::AtKeyEnd, 7);
   writes.new_provisional_row_id(7);
   writes.raise_auto_increment(8, 42);
+  writes.restart_auto_increment(9, 3);
   const auto decoded = decode_write_set(encode_write_set(writes));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->erased_ranges(), writes.erased_ranges());
   EXPECT_EQ(decoded->provisional_counts(), writes.provisional_counts());
   EXPECT_EQ(decoded->auto_increments(), writes.auto_increments());
+  EXPECT_EQ(decoded->restarted_auto_increments(), writes.restarted_auto_increments());
   ASSERT_EQ(decoded->entries().size(), writes.entries().size());
   for (const auto& [key, entry] : writes.entries()) {
     const WriteSet::Entry* found = decoded->find(key);

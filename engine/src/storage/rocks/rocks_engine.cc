@@ -40,8 +40,10 @@ class BatchBuilder {
     for (const auto& [begin, end] : writes.erased_ranges()) batch_.DeleteRange(slice(begin), slice(end));
     for (const auto& [key, entry] : writes.entries()) add_entry(key, entry);
     for (const auto& [table_id, count] : writes.provisional_counts()) row_ids_[table_id] += count;
+    for (const auto& [table_id, next] : writes.restarted_auto_increments())
+      auto_increments_[table_id] = {next, true};
     for (const auto& [table_id, next] : writes.auto_increments()) {
-      uint64_t& highest = auto_increments_[table_id];
+      uint64_t& highest = auto_increments_[table_id].next;
       highest = std::max(highest, next);
     }
     return {};
@@ -49,22 +51,41 @@ class BatchBuilder {
 
   Status add_counters() {
     for (const auto& [table_id, next] : row_ids_) batch_.Put(row_id_key(table_id), encode_counter(next));
-    for (const auto& [table_id, next] : auto_increments_) {
-      COMMITD_RETURN_IF_ERROR(counters_.raise_auto_increment(table_id, next));
-      const auto durable = counters_.durable_auto_increment(table_id);
-      if (!durable) return durable.error();
-      if (next > *durable) batch_.Put(auto_increment_key(table_id), encode_counter(next));
-    }
+    for (const auto& [table_id, counter] : auto_increments_)
+      COMMITD_RETURN_IF_ERROR(add_auto_increment(table_id, counter));
     return {};
   }
 
   void publish_counters() {
     for (const auto& [table_id, next] : row_ids_) counters_.set_next_row_id(table_id, next);
-    for (const auto& [table_id, next] : auto_increments_)
-      counters_.set_durable_auto_increment(table_id, next);
+    for (const auto& [table_id, counter] : auto_increments_) {
+      if (counter.restarted) {
+        counters_.restart_durable_auto_increment(table_id, counter.next);
+      } else {
+        counters_.set_durable_auto_increment(table_id, counter.next);
+      }
+    }
   }
 
  private:
+  struct AutoIncrement {
+    uint64_t next = 0;  // one to give
+    bool restarted = false;
+  };
+
+  Status add_auto_increment(uint64_t table_id, const AutoIncrement& counter) {
+    if (counter.restarted) {
+      counters_.restart_auto_increment(table_id, counter.next);
+    } else {
+      COMMITD_RETURN_IF_ERROR(counters_.raise_auto_increment(table_id, counter.next));
+      const auto durable = counters_.durable_auto_increment(table_id);
+      if (!durable) return durable.error();
+      if (counter.next <= *durable) return {};
+    }
+    batch_.Put(auto_increment_key(table_id), encode_counter(counter.next));
+    return {};
+  }
+
   Status load_row_id(uint64_t table_id) {
     if (row_ids_.contains(table_id)) return {};
     const auto next = counters_.next_row_id(table_id);
@@ -82,8 +103,8 @@ class BatchBuilder {
 
   rocksdb::WriteBatch& batch_;
   Counters& counters_;
-  std::map<uint64_t, uint64_t> row_ids_;          // next one to give
-  std::map<uint64_t, uint64_t> auto_increments_;  // next one to give
+  std::map<uint64_t, uint64_t> row_ids_;  // next one to give
+  std::map<uint64_t, AutoIncrement> auto_increments_;
 };
 
 }  // namespace

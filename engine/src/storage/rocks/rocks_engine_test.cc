@@ -185,6 +185,22 @@ TEST_F(RocksEngineTest, AutoIncrementIsReservedInMemoryAndDurableWithItsUser) {
   EXPECT_EQ(engine_->peek_auto_increment(7), 5u);
 }
 
+TEST_F(RocksEngineTest, ARestartedAutoIncrementIsLowerFromThenOn) {
+  EXPECT_EQ(*engine_->next_auto_increment(7, 100, 1), 1u);
+  WriteSet used, restarted, later;
+  used.raise_auto_increment(7, 90);
+  commit(used, 10);
+  restarted.restart_auto_increment(7, 3);
+  commit(restarted, 20);
+  EXPECT_EQ(engine_->peek_auto_increment(7), 3u);
+  later.raise_auto_increment(7, 5);
+  commit(later, 30);
+  EXPECT_EQ(engine_->peek_auto_increment(7), 5u);
+  engine_.reset();
+  open();
+  EXPECT_EQ(engine_->peek_auto_increment(7), 5u);
+}
+
 TEST_F(RocksEngineTest, AnUnknownFormatIsRefusedAndNothingChanged) {
   engine_.reset();
   rocksdb::DB* db = nullptr;
