@@ -18,16 +18,15 @@ class Diagnostics {
     uint16_t code;
     std::string message;
   };
-  static constexpr size_t kMaxConditions = 1024;  // max_error_count
-
   void clear() {
     conditions_.clear();
     total_ = 0;
   }
+  // max_error_count: what is beyond it is counted only.
+  void set_limit(size_t limit) { limit_ = limit; }
   void add(Level level, Error error) {
     ++total_;
-    if (conditions_.size() < kMaxConditions)
-      conditions_.push_back({level, error.code, std::move(error.message)});
+    if (conditions_.size() < limit_) conditions_.push_back({level, error.code, std::move(error.message)});
   }
   void warn(Error error) { add(Level::Warning, std::move(error)); }
   void note(Error error) { add(Level::Note, std::move(error)); }
@@ -37,6 +36,7 @@ class Diagnostics {
  private:
   std::vector<Condition> conditions_;
   size_t total_ = 0;
+  size_t limit_ = 1024;
 };
 
 }  // namespace commitd::sql

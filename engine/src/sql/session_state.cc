@@ -60,6 +60,7 @@ void SessionState::refresh_settings() {
   settings.auto_increment_offset = variables.number(kAutoIncrementOffset);
   settings.long_query_time =
       std::chrono::microseconds(std::llround(variables.get(kLongQueryTime).as_double() * 1e6));
+  diagnostics.set_limit(variables.number(kMaxErrorCount));
   settings.time_zone_offset = parse_time_zone(variables.text(kTimeZone)).value_or(0);
   if (const Collation* found = find_collation(variables.text(kCollationConnection)))
     settings.connection_collation = found->id;

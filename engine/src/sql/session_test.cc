@@ -50,6 +50,16 @@ TEST_F(Sessions, SetAndShowVariables) {
   EXPECT_EQ(run("SELECT @@global.group_concat_max_len, @@group_concat_max_len"), "2000|1024");
 }
 
+TEST_F(Sessions, MaxErrorCountBoundsWhatIsRemembered) {
+  EXPECT_EQ(run("SET max_error_count = 2; SELECT 1/0, 1/0, 1/0"), " ; NULL|NULL|NULL");
+  EXPECT_EQ(run("SHOW COUNT(*) WARNINGS; SHOW WARNINGS"),
+            "3 ; Warning|1365|Division by 0\nWarning|1365|Division by 0");
+  EXPECT_EQ(run("SET max_error_count = 0; SELECT 1/0; SHOW WARNINGS; SELECT nope; SHOW WARNINGS"),
+            " ; NULL ;  ; ERROR 1054: Unknown column 'nope' in 'field list'");
+  EXPECT_EQ(run("SHOW ERRORS"), "");
+  EXPECT_EQ(run("SET max_error_count = DEFAULT; SELECT @@max_error_count"), " ; 1024");
+}
+
 TEST_F(Sessions, ShowsWhatThereIs) {
   run("CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT, v VARCHAR(10) DEFAULT 'x', PRIMARY KEY (id), KEY by_v "
       "(v))");

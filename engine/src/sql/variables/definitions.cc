@@ -193,6 +193,7 @@ std::vector<VariableDefinition> session_variables() {
       text("collation_server", Scope::Both, "utf8mb4_general_ci"),
       seconds("long_query_time", Scope::Both, 10),
       number("min_examined_row_limit", Scope::Both, 0, 0, UINT32_MAX),
+      number("max_error_count", Scope::Both, 1024, 0, 65535),
   };
 }
 

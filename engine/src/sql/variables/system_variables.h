@@ -167,6 +167,7 @@ enum SessionVariable : size_t {
   kCollationServer,
   kLongQueryTime,
   kMinExaminedRowLimit,
+  kMaxErrorCount,
   kSessionVariableCount
 };
 
