@@ -33,8 +33,10 @@ Error seen_was_lost() {
 // Under waits_mutex_ but for its owner's park().
 struct OrderedWrites::Wait {
   SeenOrder seen;
+  const std::atomic<bool>* killed = nullptr;
   Parker parker;
   bool listed = true;
+  bool is_killed() const { return killed != nullptr && killed->load(std::memory_order_relaxed); }
 };
 
 OrderedWrites::OrderedWrites() : shards_(std::make_unique<std::array<Shard, kShards>>()) {
@@ -142,13 +144,16 @@ bool OrderedWrites::is_applied(const SeenOrder& seen) const {
   return seen.order == 0 || (applied_.load() >= seen.order && generation_.load() == seen.generation);
 }
 
-Task<OrderedWrites::Outcome> OrderedWrites::wait(SeenOrder seen, Deadline deadline) {
+Task<OrderedWrites::Outcome> OrderedWrites::wait(SeenOrder seen, Deadline deadline,
+                                                 const std::atomic<bool>* killed) {
   Wait wait;
   wait.seen = seen;
+  wait.killed = killed;
   {
     std::lock_guard lock(waits_mutex_);
     if (is_applied(seen)) co_return Outcome::Applied;
     if (!holds(seen)) co_return Outcome::Lost;
+    if (wait.is_killed()) co_return Outcome::Killed;
     waits_.push_back(&wait);
   }
   static const observe::WaitEvent event("wait/synch/cond/commitd/unacknowledged_version");
@@ -157,13 +162,15 @@ Task<OrderedWrites::Outcome> OrderedWrites::wait(SeenOrder seen, Deadline deadli
   std::lock_guard lock(waits_mutex_);
   if (wait.listed) waits_.remove(&wait);
   if (is_applied(seen)) co_return Outcome::Applied;
-  co_return holds(seen) ? Outcome::TimedOut : Outcome::Lost;
+  if (!holds(seen)) co_return Outcome::Lost;
+  co_return wait.is_killed() ? Outcome::Killed : Outcome::TimedOut;
 }
 
-void OrderedWrites::wake_settled() {
+template <class Condition>
+void OrderedWrites::wake_if(Condition ends) {
   for (auto at = waits_.begin(); at != waits_.end();) {
     Wait& wait = **at;
-    if (!is_applied(wait.seen) && holds(wait.seen)) {
+    if (!ends(wait)) {
       ++at;
       continue;
     }
@@ -172,6 +179,15 @@ void OrderedWrites::wake_settled() {
     count_wakeup();
     wait.parker.wake();
   }
+}
+
+void OrderedWrites::wake_settled() {
+  wake_if([this](const Wait& wait) { return is_applied(wait.seen) || !holds(wait.seen); });
+}
+
+void OrderedWrites::wake_killed() {
+  std::lock_guard lock(waits_mutex_);
+  wake_if([](const Wait& wait) { return wait.is_killed(); });
 }
 
 }  // namespace commitd::binlog

@@ -74,8 +74,10 @@ class OrderedWrites {
   // --- replies ---
   // The engine has all of it.
   bool is_applied(const SeenOrder& seen) const;
-  enum class Outcome : uint8_t { Applied, Lost, TimedOut };
-  Task<Outcome> wait(SeenOrder seen, Deadline deadline);
+  enum class Outcome : uint8_t { Applied, Lost, TimedOut, Killed };
+  // `killed` (may be null): once it is set, wake_killed() ends the wait.
+  Task<Outcome> wait(SeenOrder seen, Deadline deadline, const std::atomic<bool>* killed = nullptr);
+  void wake_killed();
 
  private:
   struct Version {
@@ -90,7 +92,10 @@ class OrderedWrites {
   struct Wait;
   static constexpr size_t kShards = 16;
   Shard& shard_of(std::string_view key) const;
-  void wake_settled();  // the caller holds waits_mutex_
+  // The caller holds waits_mutex_.
+  template <class Condition>
+  void wake_if(Condition ends);
+  void wake_settled();
 
   const std::unique_ptr<std::array<Shard, kShards>> shards_;
   std::atomic<size_t> versions_{0};

@@ -395,6 +395,7 @@ void Session::kill(bool connection) {
   if (state.server.transactions != nullptr) {
     state.server.transactions->locks.kill_wait(state.lock_owner);
     state.server.transactions->locks.kill_wait(state.table_locks.owner());
+    state.server.transactions->pipeline.ordered().wake_killed();
   }
   if (!connection) return;
   std::function<void()> callback;

@@ -133,6 +133,7 @@ class EarlyRelease : public TransactionTest {
 
   Task<void> hot_row();
   Task<void> rows_wait();
+  Task<void> kills();
   Task<void> nowait_and_skip();
   Task<void> errors_and_ends_wait();
   Task<void> deletions_and_keys();
@@ -313,6 +314,35 @@ Task<void> EarlyRelease::lost() {
 }
 TEST_F(EarlyRelease, WhoHasSeenWhatWasLostCannotCommit) {
   run_blocking(lost());
+}
+
+Task<void> EarlyRelease::kills() {
+  const auto initial = rows({person(1, "Ann", 30)});
+  co_await there_are(initial);
+  start_using(a);
+  EXPECT_EQ(co_await birthday(a, 1), "ok");
+  co_await commit_unacknowledged(a, of_a);
+  begin(b);
+  Reactor::current()->spawn(run_read(b, 1, of_b));
+  co_await let_run();
+  services().pipeline.ordered().wake_killed();
+  co_await let_run();
+  EXPECT_EQ(of_b.outcome, kWaiting) << "another was killed";
+  services().locks.kill_wait(b.owner);
+  services().pipeline.ordered().wake_killed();
+  co_await until([this] { return of_b.outcome != kWaiting; });
+  EXPECT_EQ(of_b.outcome, std::to_string(er::kQueryInterrupted));
+  b.transaction.rollback();
+  begin(c);
+  services().locks.kill_wait(c.owner);
+  EXPECT_EQ(co_await read(c, 1, ReadMode::LockShared), std::to_string(er::kQueryInterrupted))
+      << "killed before it waits";
+  EXPECT_EQ(of_a.outcome, kWaiting);
+  acknowledge();
+  co_await until([this] { return of_a.outcome != kWaiting; });
+}
+TEST_F(EarlyRelease, AKillEndsTheWaitForARow) {
+  run_blocking(kills());
 }
 
 Task<void> EarlyRelease::lost_while_waiting() {

@@ -24,6 +24,7 @@ class LockOwner {
   size_t lock_count() const { return held_.size(); }
   bool holds(std::string_view key) const { return held_.contains(key); }
   // A kill that found nobody waiting ends the next wait; a new statement starts without it.
+  const std::atomic<bool>& kill_flag() const { return killed_; }
   void clear_kill() { killed_.store(false, std::memory_order_relaxed); }
 
   // What performance_schema and the report of a deadlock say about it. The text must stay while it waits.

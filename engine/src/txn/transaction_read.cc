@@ -78,9 +78,11 @@ Task<Status> Transaction::Impl::wait_for_engine(std::string_view key) {
   while (outcome == Outcome::Lost) {
     const binlog::SeenOrder newest = ordered.newest(key);
     if (newest.order == 0) break;
-    outcome = co_await ordered.wait(newest, deadline);
+    outcome = co_await ordered.wait(newest, deadline, &owner.kill_flag());
   }
   owner.set_wait(LockOwner::Wait::None);
+  if (outcome == Outcome::Killed)
+    co_return make_error(er::kQueryInterrupted, "Query execution was interrupted");
   if (outcome != Outcome::TimedOut) co_return Status{};
   co_return make_error(er::kLockWaitTimeout, "Lock wait timeout exceeded; try restarting transaction");
 }
