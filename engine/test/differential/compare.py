@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import re
+import unicodedata
 
 
 def canonical(value, kind):
@@ -44,7 +45,11 @@ def of_some_row(statement):
 
 
 def folded(rows):
-    return [tuple(value.decode(errors="replace").casefold().encode() if isinstance(value, bytes) else value for value in row) for row in rows]
+    """Texts without case and accents, as utf8mb4_general_ci compares them."""
+    def fold(text):
+        return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c)).casefold().rstrip(" ")
+
+    return [tuple(fold(value.decode(errors="replace")).encode() if isinstance(value, bytes) else value for value in row) for row in rows]
 
 
 def same_rows(statement, left, right):

@@ -321,7 +321,7 @@ class Statements:
         if table == "work" and self.chance(0.2):
             sets = self.pick("a = a + 1", "b = b * 2", "d = d / 3", "c = CONCAT(c, c)", "id = id + 1000", "a = b", "d = -d, a = d", "b = (SELECT MAX(k) FROM teams)")
         where = self.pick(f" WHERE {key} = {self.random.randint(1, 9)}", f" WHERE {key} > {self.random.randint(1, 9)}", f" WHERE {key} IN (1, 2, 3)",
-                          f" WHERE {key} BETWEEN 2 AND 6 ORDER BY {key} DESC LIMIT 2", "", f" WHERE {key} IN (SELECT k FROM teams WHERE g = 3)")
+                          f" WHERE {key} BETWEEN 2 AND 6 ORDER BY {key} DESC{', k1' if table == 'wide' else ''} LIMIT 2", "", f" WHERE {key} IN (SELECT k FROM teams WHERE g = 3)")
         return table, f"UPDATE {self.pick('', '', '', 'IGNORE ')}{table} SET {sets}{where or ' ORDER BY ' + key}"
 
     def delete(self):

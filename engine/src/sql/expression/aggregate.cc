@@ -170,10 +170,7 @@ class GroupConcat : public Filtered {
   };
   void take(std::vector<Value>& values, Evaluation& evaluation) override {
     Part part;
-    for (size_t i = 0; i < values.size(); ++i) {
-      conform_digits(values[i], call_.arguments[i]->type());
-      part.text += to_text(values[i]);
-    }
+    for (size_t i = 0; i < values.size(); ++i) part.text += to_text(values[i], call_.arguments[i]->type());
     for (const auto& [expression, descending] : call_.order) {
       Value scratch;
       part.keys.push_back(expression->evaluate(evaluation, scratch));
@@ -259,6 +256,14 @@ std::optional<AggregateCall::What> aggregate_named(std::string_view name) {
   return std::nullopt;
 }
 
+// Sums of doubles have the digits behind the point that are known of what they add up.
+ValueType sum_of_reals(const ValueType& argument, uint8_t more_digits) {
+  ValueType type = ValueType::real();
+  if (argument.type == FieldType::Double || argument.type == FieldType::Float)
+    type.decimals = static_cast<uint8_t>(std::min(type.decimals + 0, argument.decimals + more_digits));
+  return type;
+}
+
 ValueType aggregate_type(What what, const Expressions& arguments) {
   const ValueType argument = arguments.empty() ? ValueType::integer() : arguments[0]->type();
   const bool exact = argument.is_integer() || argument.type == FieldType::NewDecimal;
@@ -270,11 +275,11 @@ ValueType aggregate_type(What what, const Expressions& arguments) {
       return type;
     case What::Sum:
       return exact ? ValueType::decimal(std::min(argument.length + 22, 65u), argument.decimals)
-                   : ValueType::real();
+                   : sum_of_reals(argument, 0);
     case What::Average:
       return exact ? ValueType::decimal(std::min(argument.length + 4, 65u),
                                         static_cast<uint8_t>(argument.decimals + 4))
-                   : ValueType::real();
+                   : sum_of_reals(argument, 4);
     case What::Minimum:
     case What::Maximum:
     case What::AnyValue:

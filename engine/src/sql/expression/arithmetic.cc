@@ -10,6 +10,7 @@
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
 #include "sql/expression/operators.h"
+#include "sql/functions/functions.h"
 #include "sql/session_state.h"
 
 namespace commitd::sql {
@@ -207,7 +208,8 @@ ValueType arithmetic_type(Op op, const ValueType& l, const ValueType& r) {
   if (l.is_integer() && r.is_integer()) return ValueType::integer(21, l.is_unsigned || r.is_unsigned);
   const uint8_t scale = op == Op::Multiply ? static_cast<uint8_t>(std::min(l.decimals + r.decimals, 30))
                                            : std::max(l.decimals, r.decimals);
-  return ValueType::decimal(std::min(std::max(l.length, r.length) + 2u, 65u), scale);
+  const uint32_t longer = op == Op::Modulo ? 0 : 2;
+  return ValueType::decimal(std::min(std::max(l.length, r.length) + longer, 65u), scale);
 }
 
 class Arithmetic : public Expression {
@@ -241,7 +243,9 @@ class Negation : public Expression {
             : is_number(type) ? type
                               : ValueType::real();
     // A constant may be less than BIGINT holds, columns may not.
-    if (type.is_unsigned && sources == 0) type_ = ValueType::decimal(type.length, 0);
+    constexpr uint32_t kDigitsOfAnyBigint = 18;
+    if (type.is_unsigned && sources == 0 && type.length > kDigitsOfAnyBigint)
+      type_ = ValueType::decimal(type.length, 0);
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch;
@@ -392,9 +396,9 @@ class Cast : public Expression {
   }
   Value text(const Value& operand, Evaluation& evaluation) const {
     const bool binary = to_ == ast::CastType::Binary;
-    Value shown = operand;
-    conform_digits(shown, operand_->type());
-    std::string value = to_text(shown);
+    if (binary && has_length_ && length_ > max_allowed_packet(evaluation))
+      return too_long(evaluation, "cast_as_binary");
+    std::string value = to_text(operand, operand_->type());
     if (has_length_) {
       const std::string_view kept =
           binary ? std::string_view(value).substr(0, length_) : character_prefix(value, length_);

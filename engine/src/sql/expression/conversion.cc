@@ -189,6 +189,16 @@ std::string to_text(const Value& value) {
   return value.kind() == Value::Kind::String ? value.as_string() : value.to_text();
 }
 
+std::string to_text(const Value& value, const ValueType& type) {
+  constexpr uint8_t kAsManyAsNeeded = 31;
+  if (value.kind() == Value::Kind::Double && type.type == FieldType::Double &&
+      type.decimals < kAsManyAsNeeded)
+    return fmt::format("{:.{}f}", value.as_double(), type.decimals);
+  Value shown = value;
+  conform_digits(shown, type);
+  return to_text(shown);
+}
+
 std::string_view text_view(const Value& value, std::string& scratch) {
   if (value.kind() == Value::Kind::String) return value.as_string();
   scratch = value.to_text();

@@ -23,6 +23,8 @@ int64_t to_int64(const Value& value);  // rounded, cut to the range
 uint64_t to_bits(const Value& value);  // for bit operations: two's complement
 Decimal to_decimal(const Value& value);
 std::string to_text(const Value& value);
+// With the digits that its expression's type announces.
+std::string to_text(const Value& value, const ValueType& type);
 // The text without copying when it is a string.
 std::string_view text_view(const Value& value, std::string& scratch);
 std::optional<Temporal> to_datetime(const Value& value);

@@ -166,5 +166,72 @@ TEST_F(Expressions, ComparisonsOfRows) {
             "1|1|0|NULL|1|1");
 }
 
+TEST_F(Expressions, FieldComparesNumbersWhereThereIsOne) {
+  EXPECT_EQ(value("FIELD('a', 'b', 'A'), FIELD('1.0', '1', '1.0'), FIELD('1.0', '2', 1), FIELD(1, '1x', 1)"),
+            "2|2|2|1");
+  EXPECT_EQ(run("SHOW WARNINGS"), "Warning|1292|Truncated incorrect DOUBLE value: '1x'");
+  EXPECT_EQ(value("FIELD('1.0', NULL, '1'), FIELD(NULL, NULL), FIELD(2, 1.5, 2.0), FIELD(1, NULL, 1)"),
+            "0|0|2|2");
+  EXPECT_EQ(
+      value("FIELD(DATE '2024-01-02', '2024-1-2', '2024-01-02'), FIELD(DATE '2024-01-02', '20240102', 3)"),
+      "2|1");
+}
+
+TEST_F(Expressions, BytesAreNoLetters) {
+  EXPECT_EQ(value("SOUNDEX(CAST('é' AS BINARY)), SOUNDEX('é'), HEX(REVERSE(UNHEX('C384')))"), "|é000|84C3");
+  EXPECT_EQ(value("REPLACE('ABC', 'B', CAST('x' AS BINARY)) LIKE 'a%', REPLACE('ABC', 'B', 'x') LIKE 'a%'"),
+            "0|1");
+  EXPECT_EQ(value("INSTR('a b', 'ä'), INSTR('xAy', 'a')"), "0|2")
+      << "a window of as many bytes, without padding";
+}
+
+TEST_F(Expressions, ReplaceByNull) {
+  EXPECT_EQ(value("REPLACE('a', 'b', NULL), REPLACE(CAST('a' AS BINARY), 'b', NULL), REPLACE('a', '', NULL), "
+                  "REPLACE(CAST('a' AS BINARY), 'a', NULL), REPLACE(NULL, 'a', 'b')"),
+            "NULL|a|a|NULL|NULL");
+}
+
+TEST_F(Expressions, DoublesKeepTheDigitsThatAreKnown) {
+  EXPECT_EQ(value("CAST(PI() AS CHAR), CAST(PI() AS CHAR(10)), GROUP_CONCAT(ROUND(3e0, 2))"),
+            "3.141593|3.141593|3.00");
+  EXPECT_EQ(run("SHOW WARNINGS"), "");
+}
+
+TEST_F(Expressions, TypesOfResults) {
+  testing::TextSink sink;
+  run_blocking(session().query(
+      "SELECT FLOOR(CAST(1 AS DECIMAL(10,3)) % CAST(2 AS DECIMAL(20,0))), -CRC32('x')", sink));
+  for (const ResultColumn& column : sink.columns) EXPECT_EQ(column.type, FieldType::LongLong) << column.name;
+  run_blocking(session().query(
+      "SELECT ROUND(1e0, 2), SUM(PI()), AVG(PI()), IF(1, TRUNCATE(NULL, 3), PI()), AVG(1e0)", sink));
+  std::vector<int> decimals;
+  for (const ResultColumn& column : sink.columns) decimals.push_back(column.decimals);
+  EXPECT_EQ(decimals, (std::vector<int>{2, 6, 10, 6, 31}));
+}
+
+TEST_F(Expressions, NothingIsToldOfWhatIsNotCompared) {
+  EXPECT_EQ(value("(SELECT NULL) = 'x' + 0"), "NULL");
+  EXPECT_EQ(run("SHOW WARNINGS"), "");
+  EXPECT_EQ(value("'x' BETWEEN 1 AND NULL"), "0");
+  EXPECT_EQ(run("SHOW WARNINGS"), "Warning|1292|Truncated incorrect DOUBLE value: 'x'");
+  EXPECT_EQ(value("NULLIF('1999-12-31', 1)"), "1999-12-31");
+  EXPECT_EQ(run("SHOW WARNINGS"), "Warning|1292|Truncated incorrect DOUBLE value: '1999-12-31'");
+}
+
+TEST_F(Expressions, TextsGrowNoLongerThanAPacket) {
+  const std::string longest = "REPEAT('a', 67108864)";
+  EXPECT_EQ(value("LENGTH(" + longest + "), LENGTH(REPEAT('ab', 67108864)), SPACE(67108865)"),
+            "67108864|NULL|NULL");
+  EXPECT_EQ(run("SHOW WARNINGS"),
+            "Warning|1301|Result of repeat() was larger than max_allowed_packet (67108864) - truncated\n"
+            "Warning|1301|Result of space() was larger than max_allowed_packet (67108864) - truncated");
+  EXPECT_EQ(value("LENGTH(REPLACE(" + longest + ", 'a', REPEAT('b', 1000000)))"), "NULL");
+  EXPECT_EQ(value("LENGTH(EXPORT_SET(1, 'a', 'b', " + longest + "))"), "NULL");
+  EXPECT_EQ(value("CAST('a' AS BINARY(4000000000))"), "NULL");
+  EXPECT_EQ(value("LENGTH(HEX(" + longest + "))"), "NULL");
+  EXPECT_EQ(value("LENGTH(UPPER(" + longest + "))"), "67108864");
+  EXPECT_EQ(value("LENGTH(REVERSE(REPEAT('ä', 30000000)))"), "60000000");
+}
+
 }  // namespace
 }  // namespace commitd::sql

@@ -60,6 +60,9 @@ ExpressionPtr number_of_label(ExpressionPtr expression);
 // name it, a literal.
 ExpressionPtr numeric_text(ExpressionPtr expression, std::string_view type = "DOUBLE");
 
+// Where there is a number among them, those that are none become numbers (FIELD).
+void numbers_beside_numbers(Expressions& expressions);
+
 // The type that one column of several branches (CASE, COALESCE, UNION) has.
 ValueType common_type(std::span<const ValueType> types);
 

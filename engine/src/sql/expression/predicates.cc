@@ -45,6 +45,10 @@ class Comparison : public Predicate {
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value left_scratch, right_scratch;
     const Value& left = left_->evaluate(evaluation, left_scratch);
+    if (left.is_null() && op_ != Op::NullSafeEqual) {  // nothing is told about the right side then
+      scratch = Value::null();
+      return scratch;
+    }
     const Value& right = right_->evaluate(evaluation, right_scratch);
     scratch = compare(left, right);
     return scratch;
@@ -398,9 +402,20 @@ ExpressionPtr make_is_null(ExpressionPtr operand, bool negated) {
 ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated) {
   return std::make_unique<TruthTest>(std::move(operand), expected, negated);
 }
+namespace {
+
+// Numbers, and perhaps NULLs.
+bool are_numbers(std::initializer_list<const Expression*> expressions) {
+  const auto is_null = [](const Expression* e) { return e->type().type == FieldType::Null; };
+  return std::all_of(expressions.begin(), expressions.end(),
+                     [&](const Expression* e) { return is_null(e) || is_number(e->type()); }) &&
+         !std::all_of(expressions.begin(), expressions.end(), is_null);
+}
+
+}  // namespace
+
 ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated) {
-  if (is_number(low->type()) && is_number(high->type()))
-    operand = numeric_text(number_of_label(std::move(operand)));
+  if (are_numbers({low.get(), high.get()})) operand = numeric_text(number_of_label(std::move(operand)));
   if (is_number(operand->type())) {
     low = numeric_text(std::move(low));
     high = numeric_text(std::move(high));

@@ -1,5 +1,7 @@
 // Texts where a number is wanted: they count as the number that they begin with, and one that is more than
 // that is told about (1292).
+#include <algorithm>
+
 #include "base/charset/utf8.h"
 #include "base/error_codes.h"
 #include "sql/expression/conversion.h"
@@ -57,7 +59,35 @@ class NumericText : public Expression {
   std::string_view type_name_;
 };
 
+class RealNumber : public Expression {
+ public:
+  explicit RealNumber(ExpressionPtr operand) : operand_(std::move(operand)) {
+    type_ = ValueType::real();
+    sources = operand_->sources;
+    has_aggregate = operand_->has_aggregate;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch;
+    const Value& value = operand_->evaluate(evaluation, operand_scratch);
+    scratch = value.is_null() ? Value::null() : Value::real(to_double(value));
+    return scratch;
+  }
+  bool is_constant() const override { return operand_->is_constant(); }
+
+ private:
+  ExpressionPtr operand_;
+};
+
 }  // namespace
+
+void numbers_beside_numbers(Expressions& expressions) {
+  const auto is_a_number = [](const ExpressionPtr& expression) { return is_number(expression->type()); };
+  if (std::none_of(expressions.begin(), expressions.end(), is_a_number)) return;
+  for (ExpressionPtr& expression : expressions) {
+    if (expression->type().type != FieldType::Null && !is_a_number(expression))
+      expression = std::make_unique<RealNumber>(numeric_text(std::move(expression)));
+  }
+}
 
 ExpressionPtr numeric_text(ExpressionPtr expression, std::string_view type) {
   if (!expression->type().is_string()) return expression;

@@ -38,6 +38,8 @@ class Coalesce : public Expression {
 class NullIf : public Expression {
  public:
   NullIf(ExpressionPtr left, ExpressionPtr right) : left_(std::move(left)), right_(std::move(right)) {
+    if (is_number(right_->type())) left_ = numeric_text(std::move(left_));
+    if (is_number(left_->type())) right_ = numeric_text(std::move(right_));
     type_ = left_->type();
     type_.nullable = true;
     sources = left_->sources | right_->sources;

@@ -5,10 +5,12 @@
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/inlined_vector.h>
+#include <absl/strings/ascii.h>
 
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
 #include "sql/expression/operators.h"
+#include "sql/session_state.h"
 
 namespace commitd::sql {
 namespace {
@@ -56,11 +58,24 @@ class FunctionCall : public Expression {
     }
     evaluation.collation = collation_;
     scratch = spec_.body(evaluation, {values.data(), values.size()});
+    if (has_grown_too_long(scratch, {values.data(), values.size()}, evaluation))
+      scratch = too_long(evaluation, spec_.name);
     conform(scratch, type_);
     return scratch;
   }
 
  private:
+  static bool has_grown_too_long(const Value& result, std::span<const Value> arguments,
+                                 Evaluation& evaluation) {
+    constexpr size_t kAlwaysAllowed = 1024;
+    if (result.kind() != Value::Kind::String || result.as_string().size() <= kAlwaysAllowed) return false;
+    const size_t size = result.as_string().size();
+    return size > max_allowed_packet(evaluation) &&
+           std::all_of(arguments.begin(), arguments.end(), [size](const Value& argument) {
+             return argument.kind() != Value::Kind::String || argument.as_string().size() < size;
+           });
+  }
+
   const FunctionSpec& spec_;
   Expressions arguments_;
   bool computes_ = false;
@@ -90,6 +105,20 @@ bool of_numbers(const FunctionSpec& spec) {
 }
 
 }  // namespace
+
+uint64_t max_allowed_packet(Evaluation& evaluation) {
+  return evaluation.session().variables.number(kMaxAllowedPacket);
+}
+
+Value too_long(Evaluation& evaluation, std::string_view function) {
+  constexpr uint16_t kAllowedPacketOverflowed = 1301;
+  std::string name(function);
+  absl::AsciiStrToLower(&name);
+  evaluation.session().diagnostics.warn(make_error(
+      kAllowedPacketOverflowed, "Result of {}() was larger than max_allowed_packet ({}) - truncated", name,
+      max_allowed_packet(evaluation)));
+  return Value::null();
+}
 
 const FunctionSpec* find_function(std::string_view upper_name) {
   static const auto functions = all_functions();
@@ -121,6 +150,7 @@ ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {
   if (of_numbers(spec)) {
     for (ExpressionPtr& argument : arguments) argument = numeric_text(std::move(argument));
   }
+  if (spec.name == "FIELD") numbers_beside_numbers(arguments);
   return std::make_unique<FunctionCall>(spec, std::move(arguments));
 }
 

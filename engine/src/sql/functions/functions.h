@@ -25,6 +25,12 @@ struct FunctionSpec {
   bool takes_booleans = false;  // TRUE, FALSE and predicates arrive as JSON's true and false, not as 1 and 0
 };
 
+// Bytes that a function may give that makes longer texts of its arguments; beyond them it gives NULL and a
+// warning (1301). Each one's result is looked at; those that could need much more memory for it ask before
+// they make it.
+uint64_t max_allowed_packet(Evaluation& evaluation);
+Value too_long(Evaluation& evaluation, std::string_view function);
+
 std::span<const FunctionSpec> string_functions();
 std::span<const FunctionSpec> number_functions();
 std::span<const FunctionSpec> text_functions();

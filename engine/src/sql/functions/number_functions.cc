@@ -237,22 +237,26 @@ ValueType whole_number(Types types) {
     if (is_number(type)) real.decimals = 0;
     return real;
   }
-  constexpr uint32_t kDigitsOfIntegers = 18;  // more may not fit
   const uint32_t digits = type.length - type.decimals;
-  return digits <= kDigitsOfIntegers ? ValueType::integer() : ValueType::decimal(digits, 0);
+  const uint32_t most = type.decimals == 0 ? 18 : 17;  // rounded up there may be one more, which may not fit
+  return digits <= most ? ValueType::integer() : ValueType::decimal(digits, 0);
 }
 ValueType modulo_type(Types types) {
-  return types[0].is_integer() && types[1].is_integer() ? ValueType::integer(21, types[0].is_unsigned)
-                                                        : common_type(types);
+  if (types[0].is_integer() && types[1].is_integer()) return ValueType::integer(21, types[0].is_unsigned);
+  ValueType type = common_type(types);
+  if (type.type == FieldType::NewDecimal) type.length = std::max(types[0].length, types[1].length);
+  return type;
 }
 
 // ROUND and TRUNCATE to a constant number of digits have that many.
 void refine_rounded(const Expressions& arguments, ValueType& type) {
-  if (type.type != FieldType::NewDecimal) return;
+  const bool real = type.type == FieldType::Double;
+  if (!real && type.type != FieldType::NewDecimal) return;
   const auto* places = arguments.size() < 2 ? nullptr : dynamic_cast<const Constant*>(arguments[1].get());
   if (arguments.size() == 2 && (places == nullptr || places->value().is_null())) return;
   const int64_t digits = places == nullptr ? 0 : to_int64(places->value());
-  type.decimals = static_cast<uint8_t>(std::clamp<int64_t>(digits, 0, kMaxDecimalScale));
+  const int64_t most = real ? type.decimals : kMaxDecimalScale;
+  type.decimals = static_cast<uint8_t>(std::clamp<int64_t>(digits, 0, most));
 }
 ValueType pi_type(Types) {
   ValueType type = ValueType::real();

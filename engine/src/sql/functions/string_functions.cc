@@ -12,8 +12,6 @@ namespace {
 using Values = std::span<const Value>;
 using Types = std::span<const ValueType>;
 
-constexpr int64_t kLongestResult = 64 << 20;  // max_allowed_packet
-
 Value text(std::string value, const Value& like) {
   return Value::string(std::move(value), like.is_binary());
 }
@@ -38,7 +36,7 @@ Value concat(Evaluation&, Values a) {
   return Value::string(std::move(result), binary);
 }
 
-Value concat_ws(Evaluation&, Values a) {
+Value concat_ws(Evaluation& e, Values a) {
   if (a[0].is_null()) return Value::null();
   std::string result;
   bool first = true;
@@ -47,6 +45,7 @@ Value concat_ws(Evaluation&, Values a) {
     if (!first) result += to_text(a[0]);
     result += to_text(v);
     first = false;
+    if (result.size() > max_allowed_packet(e)) return too_long(e, "concat_ws");
   }
   return Value::string(std::move(result));
 }
@@ -126,15 +125,21 @@ Value lower(Evaluation&, Values a) {
   return mapped_case(a[0], false);
 }
 
-Value replace(Evaluation&, Values a) {
-  const std::string value = to_text(a[0]), from = to_text(a[1]), to = to_text(a[2]);
-  if (from.empty()) return a[0];
+// With bytes among its arguments it gives bytes. NULL for what is put in counts only where it would be.
+Value replace(Evaluation& e, Values a) {
+  if (a[0].is_null() || a[1].is_null()) return Value::null();
+  const std::string value = to_text(a[0]), from = to_text(a[1]);
+  const bool binary = a[0].is_binary() || a[1].is_binary() || a[2].is_binary();
+  if (from.empty() || (binary && value.find(from) == std::string::npos)) return Value::string(value, binary);
+  if (a[2].is_null()) return Value::null();
+  const std::string to = to_text(a[2]);
   std::string result;
   size_t at = 0;
   for (size_t found; (found = value.find(from, at)) != std::string::npos; at = found + from.size()) {
     result.append(value, at, found - at).append(to);
+    if (result.size() > max_allowed_packet(e)) return too_long(e, "replace");
   }
-  return text(result.append(value, at), a[0]);
+  return Value::string(result.append(value, at), binary);
 }
 
 Value trimmed(Values a, bool front, bool back) {
@@ -157,22 +162,23 @@ Value trim_right(Evaluation&, Values a) {
   return trimmed(a, false, true);
 }
 
-Value repeat(Evaluation&, Values a) {
+Value repeat(Evaluation& e, Values a) {
   const std::string value = to_text(a[0]);
   const int64_t count = to_int64(a[1]);
   if (count <= 0 || value.empty()) return text("", a[0]);
-  if (count > kLongestResult / static_cast<int64_t>(value.size())) return Value::null();
+  if (static_cast<uint64_t>(count) > max_allowed_packet(e) / value.size()) return too_long(e, "repeat");
   std::string result;
   result.reserve(value.size() * static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) result += value;
   return text(std::move(result), a[0]);
 }
 
-Value padded(Values a, bool at_left) {
+Value padded(Evaluation& e, Values a, bool at_left) {
   const std::string value = to_text(a[0]), pad = to_text(a[2]);
   const int64_t wanted = to_int64(a[1]);
   const bool binary = a[0].is_binary();
-  if (wanted < 0 || wanted > kLongestResult) return Value::null();
+  if (wanted < 0) return Value::null();
+  if (static_cast<uint64_t>(wanted) > max_allowed_packet(e)) return too_long(e, at_left ? "lpad" : "rpad");
   const int64_t length = length_of(value, binary);
   if (wanted <= length) return text(value.substr(0, character_offset(value, wanted, binary)), a[0]);
   if (pad.empty()) return Value::null();
@@ -182,20 +188,24 @@ Value padded(Values a, bool at_left) {
   filling.resize(character_offset(filling, missing, binary));
   return text(at_left ? filling + value : value + filling, a[0]);
 }
-Value lpad(Evaluation&, Values a) {
-  return padded(a, true);
+Value lpad(Evaluation& e, Values a) {
+  return padded(e, a, true);
 }
-Value rpad(Evaluation&, Values a) {
-  return padded(a, false);
+Value rpad(Evaluation& e, Values a) {
+  return padded(e, a, false);
 }
 
 Value reverse(Evaluation&, Values a) {
   const std::string value = to_text(a[0]);
-  std::string result;
+  if (a[0].is_binary()) return text(std::string(value.rbegin(), value.rend()), a[0]);
+  std::string result(value.size(), '\0');
+  size_t end = result.size();
   for (std::string_view rest = value; !rest.empty();) {
     const std::string_view before = rest;
     take_character(rest);
-    result.insert(0, before.substr(0, before.size() - rest.size()));
+    const size_t length = before.size() - rest.size();
+    end -= length;
+    result.replace(end, length, before.substr(0, length));
   }
   return text(std::move(result), a[0]);
 }
@@ -204,8 +214,9 @@ Value locate_in(const Value& needle_value, const Value& text_value, int64_t from
   const std::string needle = to_text(needle_value), value = to_text(text_value);
   const bool binary = needle_value.is_binary() || text_value.is_binary();
   if (from < 1 || from > length_of(value, binary) + 1) return Value::integer(0);
-  const Collation& collation = collation_or_binary(binary ? kBinaryCollation : number);
-  // As my_instr_mb: what is compared has as many bytes as what is looked for.
+  Collation collation = collation_or_binary(binary ? kBinaryCollation : number);
+  // As my_instr_mb: what is compared has as many bytes as what is looked for, and blanks at its end count.
+  collation.pad_space = false;
   int64_t position = from;
   for (size_t at = character_offset(value, from - 1, binary); at + needle.size() <= value.size();
        ++position) {
@@ -291,9 +302,9 @@ Value character(Evaluation&, Values a) {
   return Value::string(std::move(result), true);
 }
 
-Value space(Evaluation&, Values a) {
-  const int64_t count = std::max<int64_t>(to_int64(a[0]), 0);
-  return count > kLongestResult ? Value::null() : Value::string(std::string(static_cast<size_t>(count), ' '));
+Value space(Evaluation& e, Values a) {
+  const auto count = static_cast<size_t>(std::max<int64_t>(to_int64(a[0]), 0));
+  return count > max_allowed_packet(e) ? too_long(e, "space") : Value::string(std::string(count, ' '));
 }
 
 Value strcmp_values(Evaluation& e, Values a) {
@@ -303,10 +314,16 @@ Value strcmp_values(Evaluation& e, Values a) {
   return Value::integer(order < 0 ? -1 : order > 0 ? 1 : 0);
 }
 
+Value time_as_text(const Value& value) {
+  return value.kind() == Value::Kind::Temporal ? Value::string(to_text(value)) : value;
+}
+
+// Times beside numbers arrive as numbers, and so do texts (numbers_beside_numbers).
 Value field(Evaluation& e, Values a) {
   if (a[0].is_null()) return Value::integer(0);
+  const Value wanted = time_as_text(a[0]);
   for (size_t i = 1; i < a.size(); ++i) {
-    if (!a[i].is_null() && compare_values(a[0], a[i], e.collation) == 0)
+    if (!a[i].is_null() && compare_values(wanted, time_as_text(a[i]), e.collation) == 0)
       return Value::integer(static_cast<int64_t>(i));
   }
   return Value::integer(0);
@@ -377,6 +394,13 @@ ValueType long_text(Types types) {
   type.length = 16383;
   return type;
 }
+ValueType replaced_type(Types types) {
+  ValueType type = long_text(types);
+  for (const ValueType& argument : types) {
+    if (argument.is_string() && argument.collation == kBinaryCollation) type.collation = kBinaryCollation;
+  }
+  return type;
+}
 ValueType hex_type(Types types) {
   return ValueType::text(std::max(types[0].length, 8u) * 8);
 }
@@ -400,7 +424,7 @@ constexpr FunctionSpec kFunctions[] = {
     {"UCASE", 1, 1, true, upper, first_as_text},
     {"LOWER", 1, 1, true, lower, first_as_text},
     {"LCASE", 1, 1, true, lower, first_as_text},
-    {"REPLACE", 3, 3, true, replace, long_text},
+    {"REPLACE", 3, 3, false, replace, replaced_type},
     {"TRIM", 1, 2, true, trim, first_as_text},
     {"TRIM_LEADING", 1, 2, true, trim_left, first_as_text},
     {"TRIM_TRAILING", 1, 2, true, trim_right, first_as_text},

@@ -51,8 +51,8 @@ Value soundex(Evaluation&, Values a) {
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view before = rest;
     const char32_t c = take_character(rest);
-    if (c >= 0x80) {  // letters beyond ASCII count as vowels
-      if (result.empty()) result.append(before.substr(0, before.size() - rest.size()));
+    if (c >= 0x80) {  // letters beyond ASCII count as vowels, bytes as nothing
+      if (result.empty() && !a[0].is_binary()) result.append(before.substr(0, before.size() - rest.size()));
       continue;
     }
     if (!std::isalpha(static_cast<int>(c))) continue;
@@ -84,7 +84,7 @@ Value make_set(Evaluation&, Values a) {
   return Value::string(std::move(result));
 }
 
-Value export_set(Evaluation&, Values a) {
+Value export_set(Evaluation& e, Values a) {
   const uint64_t bits = to_bits(a[0]);
   const std::string separator = a.size() > 3 ? to_text(a[3]) : ",";
   int64_t count = a.size() > 4 ? to_int64(a[4]) : 64;
@@ -93,6 +93,7 @@ Value export_set(Evaluation&, Values a) {
   for (int64_t i = 0; i < count; ++i) {
     if (i > 0) result += separator;
     result += to_text(bits >> i & 1 ? a[1] : a[2]);
+    if (result.size() > max_allowed_packet(e)) return too_long(e, "export_set");
   }
   return Value::string(std::move(result));
 }
