@@ -143,6 +143,23 @@ class BinlogFilesTest(unittest.TestCase):
         self.restart()
         self.assertEqual(self.count(), 2)
 
+    def test_the_oldest_files_go_when_the_log_is_larger_than_it_may_be(self):
+        for first in (1, 3, 5):
+            self.insert(first, first + 1)
+            self.rotate(1)
+        sizes = [row[1] for row in self.server.query("SHOW BINARY LOGS")]
+        self.assertEqual(len(sizes), 4)
+        self.server.query("SET GLOBAL binlog_expire_logs_auto_purge = OFF")
+        self.server.query(f"SET GLOBAL commitd_max_retained_binlog_bytes = {sizes[-1] + sizes[-2]}")
+        self.server.query("DO SLEEP(1.5)")
+        self.assertEqual(len(names(self.server)), 4)
+        self.server.query("SET GLOBAL binlog_expire_logs_auto_purge = ON")
+        wait_until(lambda: names(self.server) == ["binlog.000003", "binlog.000004"], "the oldest files are gone")
+        self.server.query("SET GLOBAL commitd_max_retained_binlog_bytes = 1")
+        wait_until(lambda: names(self.server) == ["binlog.000004"], "the file that is written to is kept")
+        self.restart()
+        self.assertEqual(self.count(), 6)
+
     def test_gtid_purged_can_be_set_on_an_empty_server_and_grown(self):
         with Commitd(server_id=2) as other:
             foreign = "3e11fa47-71ca-11e1-9e33-c80aa9429562"

@@ -100,6 +100,7 @@ void define_binlog_variables(sql::SystemVariables& variables, sql::ServerContext
   variables.define(max_binlog_size(context));
   variables.define(number("binlog_expire_logs_seconds", kThirtyDays, 0, UINT32_MAX));
   variables.define(auto_purge());
+  variables.define(number("commitd_max_retained_binlog_bytes", 0, 0, UINT64_MAX));
   variables.define(number("commitd_checkpoint_bytes", 128u << 20, 0, 1ull << 40));
   variables.define(number("commitd_checkpoint_seconds", 60, 0, 86400));
   variables.define(gtid_purged(context));

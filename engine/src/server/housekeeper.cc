@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <ctime>
 
 #include "observe/metrics.h"
@@ -17,6 +18,19 @@ observe::Counter& checkpoints() {
       observe::counter("commitd_checkpoints_total", "Times the storage engine was made durable on purpose.");
   return counter;
 }
+
+// The first of the newest files that together have no more than `most` bytes. The one that is written to is
+// always among them.
+uint32_t first_within(const std::vector<binlog::LogFileInfo>& files, uint64_t most) {
+  uint64_t bytes = files.back().size;
+  auto first = files.rbegin();
+  for (auto older = std::next(first); older != files.rend(); first = older++) {
+    bytes += older->size;
+    if (bytes > most) break;
+  }
+  return first->number;
+}
+
 }  // namespace
 
 Housekeeper::Housekeeper(BackupSource source, binlog::CommitPipeline& pipeline,
@@ -36,7 +50,7 @@ Task<void> Housekeeper::run() {
       if (auto status = co_await checkpoint(); !status.ok())
         spdlog::error("checkpoint failed: {}", status.error().message);
     }
-    if (interval % kIntervalsPerPurge == 0 && !stopping_) co_await purge_expired();
+    if (interval % kIntervalsPerPurge == 0 && !stopping_) co_await purge_old_logs();
     if (!stopping_) co_await wake_.wait(Clock::now() + kInterval);
   }
   running_ = false;
@@ -86,19 +100,32 @@ Task<Status> Housekeeper::reset_logs() {
   co_return status;
 }
 
-Task<void> Housekeeper::purge_expired() {
-  const uint64_t seconds = setting("binlog_expire_logs_seconds");
-  if (seconds == 0 || variables_.global("binlog_expire_logs_auto_purge").as_int() == 0) co_return;
+// Files go when they are too old, or when there is too much of them.
+Result<uint32_t> Housekeeper::first_log_to_keep(const std::vector<binlog::LogFileInfo>& files) const {
+  uint32_t kept = files.front().number;
+  if (const uint64_t seconds = setting("binlog_expire_logs_seconds"); seconds != 0) {
+    const auto oldest = static_cast<int64_t>(std::time(nullptr)) - static_cast<int64_t>(seconds);
+    auto young_enough = pipeline_.log().first_written_since(oldest);
+    if (!young_enough.ok()) return young_enough;
+    kept = std::max(kept, *young_enough);
+  }
+  if (const uint64_t most = setting("commitd_max_retained_binlog_bytes"); most != 0)
+    kept = std::max(kept, first_within(files, most));
+  return kept;
+}
+
+Task<void> Housekeeper::purge_old_logs() {
+  if (variables_.global("binlog_expire_logs_auto_purge").as_int() == 0) co_return;
   binlog::Log& log = pipeline_.log();
   auto files = log.files();
-  auto kept =
-      log.first_written_since(static_cast<int64_t>(std::time(nullptr)) - static_cast<int64_t>(seconds));
-  if (!files.ok() || !kept.ok() || *kept <= files->front().number) co_return;
+  if (!files.ok()) co_return;
+  auto kept = first_log_to_keep(*files);
+  if (!kept.ok() || *kept <= files->front().number) co_return;
   auto report = co_await purge_logs(*kept);
   if (!report.ok()) {
-    spdlog::error("purging expired binary logs failed: {}", report.error().message);
+    spdlog::error("purging old binary logs failed: {}", report.error().message);
   } else if (report->removed != 0) {
-    spdlog::info("purged expired binary logs files={} first={}", report->removed,
+    spdlog::info("purged old binary logs files={} first={}", report->removed,
                  log.file_name(report->first_kept));
   }
 }

@@ -34,7 +34,8 @@ class Housekeeper final : public sql::Maintenance {
 
  private:
   bool checkpoint_is_due();
-  Task<void> purge_expired();
+  Task<void> purge_old_logs();
+  Result<uint32_t> first_log_to_keep(const std::vector<binlog::LogFileInfo>& files) const;
   uint64_t setting(const char* name) const { return variables_.global(name).as_uint(); }
 
   const BackupSource source_;
