@@ -123,8 +123,7 @@ void CommitVariables::define() {
                                    [settings = settings_](bool on) { settings->one_at_a_time = on; }));
   variables_.define(checked_switch(variables_, kOrderCommits, true, running_, check_order, [](bool) {}));
 
-  settings_->early_lock_release = false;  // the server's default
-  auto early = variable("commitd_early_lock_release", VariableType::Boolean, Value::integer(0));
+  auto early = variable("commitd_early_lock_release", VariableType::Boolean, Value::integer(1));
   early.on_update = [settings = settings_](const Value& value) -> Status {
     settings->early_lock_release = value.as_int() != 0;
     return {};
