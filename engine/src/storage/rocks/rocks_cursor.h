@@ -8,19 +8,27 @@
 #include <rocksdb/perf_level.h>
 
 #include "storage/engine.h"
+#include "storage/rocks/row_cache.h"
 
 namespace commitd::storage {
 
 class RocksSnapshot final : public Snapshot {
  public:
-  explicit RocksSnapshot(std::shared_ptr<rocksdb::DB> db)
-      : db_(std::move(db)), snapshot_(db_->GetSnapshot()) {}
-  ~RocksSnapshot() override { db_->ReleaseSnapshot(snapshot_); }
+  RocksSnapshot(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<RowCache> cache)
+      : db_(std::move(db)), cache_(std::move(cache)), snapshot_(db_->GetSnapshot()) {
+    cache_->snapshot_taken(sequence());
+  }
+  ~RocksSnapshot() override {
+    cache_->snapshot_released(sequence());
+    db_->ReleaseSnapshot(snapshot_);
+  }
 
   const rocksdb::Snapshot* handle() const { return snapshot_; }
+  RowCache::Sequence sequence() const { return snapshot_->GetSequenceNumber(); }
 
  private:
   std::shared_ptr<rocksdb::DB> db_;
+  std::shared_ptr<RowCache> cache_;
   const rocksdb::Snapshot* snapshot_;
 };
 

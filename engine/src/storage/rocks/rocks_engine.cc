@@ -7,6 +7,7 @@
 
 #include "base/packed_int.h"
 #include "storage/final_entries.h"
+#include "storage/rocks/cached_cursor.h"
 #include "storage/rocks/commit_point_codec.h"
 #include "storage/rocks/rocks_cursor.h"
 #include "storage/rocks/rocks_status.h"
@@ -107,11 +108,43 @@ class BatchBuilder {
   std::map<uint64_t, AutoIncrement> auto_increments_;
 };
 
+std::string_view view(const rocksdb::Slice& bytes) {
+  return {bytes.data(), bytes.size()};
+}
+
+// A larger batch empties the cache.
+constexpr uint32_t kMostChangesOneByOne = 1 << 14;
+
+// What a batch does to the keys of tables, in its order.
+class TableChanges final : public rocksdb::WriteBatch::Handler {
+ public:
+  void Put(const rocksdb::Slice& key, const rocksdb::Slice& value) override { add({view(key), view(value)}); }
+  void Delete(const rocksdb::Slice& key) override { add({view(key), std::nullopt}); }
+  rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice& begin, const rocksdb::Slice& end) override {
+    add({view(begin), std::nullopt, view(end)});
+    return rocksdb::Status::OK();
+  }
+
+  void add_everything() {
+    static const std::string begin = first_table_key(), end(64, '\xFF');
+    changes_.push_back({begin, std::nullopt, end});
+  }
+  std::span<const RowCache::Change> changes() const { return changes_; }
+
+ private:
+  void add(const RowCache::Change& change) {
+    if (is_table_key(change.key)) changes_.push_back(change);
+  }
+
+  std::vector<RowCache::Change> changes_;
+};
+
 }  // namespace
 
 RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
-                         CommitPoint found)
+                         CommitPoint found, uint64_t row_cache_bytes)
     : db_(std::move(db)),
+      cache_(std::make_shared<RowCache>(row_cache_bytes)),
       flushes_(std::move(flushes)),
       counters_([this](const std::string& key) { return load_counter(*db_, key); }),
       point_(std::move(found)) {
@@ -134,10 +167,14 @@ rocksdb::WriteOptions RocksEngine::write_options() const {
 }
 
 SnapshotPtr RocksEngine::snapshot() {
-  return std::make_shared<RocksSnapshot>(db_);
+  return std::make_shared<RocksSnapshot>(db_, cache_);
 }
 
 Result<bool> RocksEngine::get(const Snapshot* snapshot, std::string_view key, std::string& value) {
+  if (snapshot != nullptr && is_table_key(key)) {
+    const auto sequence = static_cast<const RocksSnapshot*>(snapshot)->sequence();
+    if (const auto rows = cache_->find(key, sequence).rows) return rows->get(key, value);
+  }
   do_not_count();
   rocksdb::ReadOptions options;
   options.snapshot = handle_of(snapshot);
@@ -148,7 +185,18 @@ Result<bool> RocksEngine::get(const Snapshot* snapshot, std::string_view key, st
 }
 
 std::unique_ptr<Iterator> RocksEngine::iterate(SnapshotPtr snapshot, std::string lower, std::string upper) {
-  return make_rocks_iterator(db_, std::move(snapshot), std::move(lower), std::move(upper));
+  const bool cached = snapshot != nullptr && !upper.empty() && is_table_key(lower);
+  if (!cached) return make_rocks_iterator(db_, std::move(snapshot), std::move(lower), std::move(upper));
+  return make_cached_iterator(db_, cache_, std::move(snapshot), std::move(lower), std::move(upper));
+}
+
+rocksdb::Status RocksEngine::write(rocksdb::WriteBatch& batch) {
+  TableChanges tables;
+  if (batch.Count() > kMostChangesOneByOne || !batch.Iterate(&tables).ok()) tables.add_everything();
+  cache_->before_write(tables.changes(), db_->GetLatestSequenceNumber());
+  rocksdb::Status status = db_->Write(write_options(), &batch);
+  cache_->after_write(db_->GetLatestSequenceNumber(), status.ok());
+  return status;
 }
 
 Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) {
@@ -160,7 +208,7 @@ Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, cons
   const std::vector<Gtid> prepared = prepared_.among(point.executed);
   for (const Gtid& gtid : prepared) batch.Delete(prepared_key(gtid));
 
-  const rocksdb::Status status = db_->Write(write_options(), &batch);
+  const rocksdb::Status status = write(batch);
   if (!status.ok()) return write_error(status);
   for (const Gtid& gtid : prepared) prepared_.remove(gtid);
   builder.publish_counters();

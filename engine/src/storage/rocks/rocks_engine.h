@@ -14,12 +14,14 @@
 #include "storage/rocks/flush_tracker.h"
 #include "storage/rocks/own_log.h"
 #include "storage/rocks/prepared_table.h"
+#include "storage/rocks/row_cache.h"
 
 namespace commitd::storage {
 
 class RocksEngine final : public Engine {
  public:
-  RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes, CommitPoint found);
+  RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes, CommitPoint found,
+              uint64_t row_cache_bytes);
   // For commitd_durability=xa; before use.
   Status open_own_log(OwnLog::Level level);
   ~RocksEngine() override;
@@ -50,8 +52,10 @@ class RocksEngine final : public Engine {
 
  private:
   rocksdb::WriteOptions write_options() const;
+  rocksdb::Status write(rocksdb::WriteBatch& batch);  // the cache with it
 
   std::shared_ptr<rocksdb::DB> db_;
+  std::shared_ptr<RowCache> cache_;
   std::shared_ptr<FlushTracker> flushes_;
   std::unique_ptr<OwnLog> own_log_;  // null in single_log
   PreparedTable prepared_;

@@ -14,9 +14,14 @@ namespace {
 
 constexpr std::string_view kFormatVersion = "1";
 
+// Of the memory for what was read, this part keeps ranges of rows.
+constexpr uint64_t row_cache_bytes(const RocksOptions& options) {
+  return options.block_cache_bytes / 4;
+}
+
 rocksdb::BlockBasedTableOptions table_options(const RocksOptions& options) {
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes - row_cache_bytes(options));
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.block_size = 16 << 10;
   table.cache_index_and_filter_blocks = true;  // bounds memory by the cache
@@ -103,7 +108,8 @@ Result<std::unique_ptr<Engine>> open_rocks_on(rocksdb::Env& env, const RocksOpti
   COMMITD_RETURN_IF_ERROR(check_format_version(*db, options.directory, options.own_log));
   auto point = stored_commit_point(*db);
   if (!point) return point.error();
-  auto engine = std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(*point));
+  auto engine = std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(*point),
+                                              row_cache_bytes(options));
   if (options.own_log) COMMITD_RETURN_IF_ERROR(engine->open_own_log(options.flush_log_at_trx_commit));
   return std::unique_ptr<Engine>(std::move(engine));
 }
