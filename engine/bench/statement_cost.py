@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """What one statement costs the server, in counts that do not depend on how busy the machine is: instructions (callgrind), system calls (strace).
 
-    statement_cost.py [--events 2000] [STATEMENT …]
+    statement_cost.py [--events 2000] [--hot 2000] [STATEMENT …]
 
 Each load runs a fixed number of sysbench's events on one connection. COMMITD names another binary than build/bin/commitd.
+--hot: behind so many transactions of oltp_read_write, whose hot rows then have many versions.
 """
 
 import argparse
@@ -46,9 +47,11 @@ def run(server, load, events):
         sysbench(server, *LOADS[load], f"--events={events}", "--time=0", "--threads=1", "run")
 
 
-def prepare(server):
+def prepare(server, hot):
     subprocess.run(["mariadb", "--no-defaults", f"--socket={server.socket}", "-uroot", "-e", "CREATE DATABASE sbtest"], check=True)
     sysbench(server, "oltp_read_write", {}, "prepare")
+    if hot:
+        run(server, "oltp_read_write", hot)
 
 
 def executed(out):
@@ -61,10 +64,10 @@ def callgrind_control(*arguments):
     subprocess.run(["callgrind_control", *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def instructions(load, events, out):
+def instructions(load, events, hot, out):
     wrapper = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
     with Commitd("--sync_binlog=0", wrapper=wrapper) as server:
-        prepare(server)
+        prepare(server, hot)
         run(server, load, events // 10)  # statics, caches
         pid = str(server.process.pid)
         callgrind_control("-i", "on", pid)
@@ -74,9 +77,9 @@ def instructions(load, events, out):
     return executed(out) / events
 
 
-def system_calls(load, events, out):
+def system_calls(load, events, hot, out):
     with Commitd("--sync_binlog=0") as server:
-        prepare(server)
+        prepare(server, hot)
         run(server, load, events // 10)
         tracer = subprocess.Popen(["strace", "-f", "-c", "-qq", "-o", str(out), "-p", str(server.process.pid)], stderr=subprocess.DEVNULL)
         time.sleep(1)
@@ -95,6 +98,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("loads", nargs="*", metavar="STATEMENT", help=", ".join([*LOADS, CONNECT]))
     parser.add_argument("--events", type=int, default=2000)
+    parser.add_argument("--hot", type=int, default=0, help="transactions before")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2] / "build" / "statement_cost",
                         help="where callgrind's profiles are left")
     options = parser.parse_args()
@@ -103,9 +107,9 @@ def main():
     for load in options.loads or [*LOADS, CONNECT]:
         name = re.sub(r"\W+", "-", load)
         events = max(100, options.events // (20 if load == "oltp_read_write" else 1))
-        calls = system_calls(load, events, options.out / f"{name}.strace")
+        calls = system_calls(load, events, options.hot, options.out / f"{name}.strace")
         told = ", ".join(f"{call} {count:.2f}" for call, count in calls.items())
-        print(f"| {load} | {instructions(load, events, options.out / f'{name}.callgrind'):.0f} | {told} |", flush=True)
+        print(f"| {load} | {instructions(load, events, options.hot, options.out / f'{name}.callgrind'):.0f} | {told} |", flush=True)
 
 
 if __name__ == "__main__":

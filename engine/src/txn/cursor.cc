@@ -62,7 +62,10 @@ class IndexCursor final : public Cursor {
       const auto more = entries_->next();
       if (!more || !*more) return more;
       const auto found = read_entry(row);
-      if (!found || *found) return count(found);
+      if (!found) return found;
+      if (!*found) continue;
+      rows_read_.add();
+      return true;
     }
   }
 
@@ -98,7 +101,7 @@ class IndexCursor final : public Cursor {
     }
   }
 
-  void decode_only(const std::vector<bool>& columns) { wanted_ = &columns; }
+  void decode_only(const std::vector<bool>& columns) { wanted_.emplace(*table_, columns); }
 
   void unlock_last() override {
     if (locked_by_this_scan_) transaction_.services.locks.release(transaction_.owner, last_locked_);
@@ -121,13 +124,13 @@ class IndexCursor final : public Cursor {
   bool clustered_scan() const { return index_.id == table_->clustered().id; }
 
   std::string clustered_key_here() const {
-    return clustered_scan() ? entries_->key()
+    return clustered_scan() ? std::string(entries_->key())
                             : clustered_key_of_entry(*table_, entries_->key(), entries_->value());
   }
 
   Result<bool> read_entry(FoundRow& row) {
     if (clustered_scan()) {
-      if (wanted_ != nullptr) return fill_wanted(row);
+      if (wanted_) return fill_wanted(row);
       COMMITD_RETURN_IF_ERROR(fill_row(*table_, entries_->key(), entries_->value(), row));
       return true;
     }
@@ -136,11 +139,10 @@ class IndexCursor final : public Cursor {
     return transaction_.read_row(*table_, snapshot_.get(), clustered, row);
   }
 
-  Result<bool> fill_wanted(FoundRow& row) const {
-    std::string scratch;
-    const auto image = image_of_stored_row(*table_, entries_->value(), scratch);
+  Result<bool> fill_wanted(FoundRow& row) {
+    const auto image = image_of_stored_row(*table_, entries_->value(), widened_);
     if (!image) return image.error();
-    COMMITD_RETURN_IF_ERROR(decode_wanted_columns(*table_, *image, *wanted_, row.values));
+    COMMITD_RETURN_IF_ERROR(wanted_->decode(*image, row.values));
     return true;
   }
 
@@ -172,7 +174,8 @@ class IndexCursor final : public Cursor {
   std::string last_locked_;
   bool locked_by_this_scan_ = false;
   RowsRead rows_read_;
-  const std::vector<bool>* wanted_ = nullptr;  // null: all
+  std::optional<WantedColumns> wanted_;  // nullopt: all
+  std::string widened_;                  // a row of an earlier version of the table
 };
 
 }  // namespace

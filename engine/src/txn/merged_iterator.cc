@@ -23,17 +23,18 @@ MergedIterator::OwnEntry MergedIterator::next_uncommitted() const {
 MergedIterator::OwnEntry MergedIterator::next_in(const WriteSet::Map& own) const {
   if (own.empty()) return nullptr;
   if (!backwards_) {
-    const auto at = started_ ? own.upper_bound(key_) : own.lower_bound(lower_);
+    const auto at = started_ ? own.upper_bound(key_) : own.lower_bound(std::string_view(lower_));
     return at == own.end() || (!upper_.empty() && at->first >= upper_) ? nullptr : &*at;
   }
-  const std::string& bound = started_ ? key_ : upper_;
+  const std::string_view bound = started_ ? key_ : std::string_view(upper_);
   auto at = bound.empty() ? own.end() : own.lower_bound(bound);
   if (at == own.begin()) return nullptr;
   --at;
   return at->first < lower_ ? nullptr : &*at;
 }
 
-Result<bool> MergedIterator::position_committed() {
+// Whether the engine has a key that has not been passed yet.
+bool MergedIterator::position_committed() {
   if (!started_) {
     if (!backwards_) {
       committed_->seek(lower_);
@@ -45,7 +46,6 @@ Result<bool> MergedIterator::position_committed() {
     backwards_ ? committed_->prev() : committed_->next();
   }
   committed_is_next_ = committed_->valid();
-  if (!committed_is_next_) COMMITD_RETURN_IF_ERROR(committed_->status());
   return committed_is_next_;
 }
 
@@ -56,27 +56,49 @@ bool MergedIterator::own_comes_first(OwnEntry own) const {
 }
 
 void MergedIterator::take_committed() {
-  key_.assign(committed_->key());
-  value_.assign(committed_->value());
+  key_ = committed_->key();
+  value_ = committed_->value();
   committed_is_next_ = false;
 }
 
-Result<bool> MergedIterator::next() {
+Result<bool> MergedIterator::next_committed() {
+  const bool there = position_committed();
+  started_ = true;
+  if (!there) {
+    ended_ = true;
+    COMMITD_RETURN_IF_ERROR(committed_->status());
+    return false;
+  }
+  take_committed();
+  return true;
+}
+
+// The write set is searched behind key_, which may be the engine's iterator's.
+void MergedIterator::keep_key() {
+  if (!started_ || key_.data() == own_key_.data()) return;
+  own_key_.assign(key_);
+  key_ = own_key_;
+}
+
+Result<bool> MergedIterator::next_merged() {
   while (true) {
-    const auto positioned = position_committed();
-    if (!positioned) return positioned;
+    keep_key();
+    if (!position_committed()) COMMITD_RETURN_IF_ERROR(committed_->status());
     const OwnEntry own = next_uncommitted();
     const bool take_own = own_comes_first(own);
     started_ = true;
     if (!take_own) {
-      if (!committed_is_next_) return false;
+      ended_ = !committed_is_next_;
+      if (ended_) return false;
       take_committed();
       return true;
     }
     if (committed_is_next_ && committed_->key() == own->first) committed_is_next_ = false;  // overwritten
-    key_ = own->first;
+    own_key_ = own->first;
+    key_ = own_key_;
     if (!own->second.value) continue;
-    value_ = *own->second.value;
+    own_value_ = *own->second.value;
+    value_ = own_value_;
     return true;
   }
 }

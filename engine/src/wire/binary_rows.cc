@@ -117,9 +117,8 @@ void BinaryResultWriter::row(std::span<const Value> values) {
   constexpr size_t kFirstNullBit = 2;
   std::string& packet = channel_.begin_packet();
   ByteWriter out(packet);
-  out.u8(0);
-  size_t nulls = packet.size();
-  out.zeros((values.size() + 7 + kFirstNullBit) / 8);
+  const size_t nulls = packet.size() + 1;
+  out.zeros(1 + (values.size() + 7 + kFirstNullBit) / 8);
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i].is_null()) {
       append_cell(out, values[i], types_[i], lengths_[i]);

@@ -45,6 +45,11 @@ int compare(const Collation& collation, std::string_view left, std::string_view 
 // Bytes that order as compare() does; no key is a prefix of another one, so keys may be put one behind the
 // other.
 void append_sort_key(const Collation& collation, std::string_view text, std::string& out);
+// Bytes that are equal exactly when compare() says so: shorter and sooner made than a sort key.
+void append_equality_key(const Collation& collation, std::string_view text, std::string& out);
+// Of two texts with different prefixes, the one with the smaller prefix comes first. Of equal ones nothing is
+// known.
+uint64_t sort_prefix(const Collation& collation, std::string_view text);
 // The weight of one character: equal for characters that LIKE and = take for the same.
 uint32_t weight(const Collation& collation, char32_t character);
 

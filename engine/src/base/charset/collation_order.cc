@@ -1,5 +1,6 @@
 // Comparison and sort keys. compare() is the definition; append_sort_key() must order the same way (a
 // property test holds them together).
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -207,6 +208,87 @@ void append_sort_key(const Collation& collation, std::string_view text, std::str
   if (!collation.pad_space) return append_unpadded_key(collation, text, out);
   if (collation.order == Order::CodePoint) return append_padded_key<kUnpaddedWidth>(collation, text, out);
   append_padded_key<kPaddedWidth>(collation, text, out);
+}
+
+namespace {
+
+constexpr uint32_t kLongWeight = 0x80;  // in an equality key: four bytes follow
+
+constexpr uint64_t in_each_byte(uint64_t byte) {
+  return byte * 0x0101010101010101;
+}
+constexpr uint64_t kNotAscii = in_each_byte(0x80);
+
+// Of eight ASCII characters.
+constexpr uint64_t upper_case(uint64_t characters) {
+  const uint64_t from_a = characters + in_each_byte(0x80 - 'a');
+  const uint64_t behind_z = characters + in_each_byte(0x80 - 'z' - 1);
+  return characters ^ (from_a & ~behind_z & kNotAscii) >> 2;
+}
+
+constexpr bool is_upper_case(const AsciiWeights& weights) {
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] != (upper_case(i) & 0xFF)) return false;
+  }
+  return true;
+}
+static_assert(is_upper_case(kAsciiGeneralCi) && is_upper_case(kAsciiSwedish));
+
+// Writes the weights of the ASCII characters that `text` begins with, in whole eights; how many they were.
+size_t put_ascii_weights(Order order, std::string_view text, char* to) {
+  const bool case_matters = order == Order::CodePoint;
+  size_t length = 0;
+  for (; length + 8 <= text.size(); length += 8) {
+    const uint64_t characters = load_le64(text.data() + length);
+    if ((characters & kNotAscii) != 0) break;
+    store_le64(to + length, case_matters ? characters : upper_case(characters));
+  }
+  return length;
+}
+
+}  // namespace
+
+void append_equality_key(const Collation& collation, std::string_view text, std::string& out) {
+  if (collation.order == Order::Bytes) {
+    out.append(text);
+    return;
+  }
+  if (collation.pad_space) {  // no other character weighs what a space does
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  }
+  const size_t start = out.size();
+  out.append(text);
+  const size_t length = put_ascii_weights(collation.order, text, out.data() + start);
+  out.resize(start + length);
+  for (Weights rest(collation, text.substr(length)); !rest.at_end();) {
+    const uint32_t w = rest.next();
+    if (w >= kLongWeight) {
+      out.push_back(static_cast<char>(kLongWeight));
+      append_big_endian(out, w, 4);
+    } else {
+      out.push_back(static_cast<char>(w));
+    }
+  }
+}
+
+uint64_t sort_prefix(const Collation& collation, std::string_view text) {
+  constexpr size_t kBytes = 8;
+  constexpr uint32_t kMore = 0xFF;  // a weight that is not told apart from those above it, nor what follows
+  if (collation.order == Order::Bytes) {
+    const size_t size = std::min(text.size(), kBytes);
+    return size == 0 ? 0 : load_be(text.data(), size) << (8 * (kBytes - size));
+  }
+  const uint32_t end = collation.pad_space ? kSpace : 0, above_end = collation.pad_space ? 0 : 1;
+  uint64_t prefix = 0;
+  Weights weights(collation, text);
+  bool more = false;
+  for (size_t i = 0; i < kBytes; ++i) {
+    uint32_t byte = end;
+    if (!more && !weights.at_end()) byte = weights.next() + above_end;
+    more = more || byte >= kMore;
+    prefix = prefix << 8 | (more ? kMore : byte);
+  }
+  return prefix;
 }
 
 }  // namespace commitd

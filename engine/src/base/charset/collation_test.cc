@@ -24,6 +24,12 @@ std::string sort_key(const Collation& collation, std::string_view text) {
   return key;
 }
 
+std::string equality_key(const Collation& collation, std::string_view text) {
+  std::string key = "before";
+  append_equality_key(collation, text, key);
+  return key;
+}
+
 TEST(Collation, GeneralCiIgnoresCaseAndAccents) {
   EXPECT_TRUE(equal("utf8mb4_general_ci", "Straße", "STRASE"));
   EXPECT_TRUE(equal("utf8mb4_general_ci", "Ärger", "arger"));
@@ -80,7 +86,19 @@ TEST(Collation, SortKeysOrderAsTheTextsDo) {
           << collation.name << ": " << left << "|" << right;
       const bool one_starts_with_other = left_key.starts_with(right_key) || right_key.starts_with(left_key);
       ASSERT_EQ(one_starts_with_other, left_key == right_key) << collation.name;
+      ASSERT_EQ(left_key == right_key, equality_key(collation, left) == equality_key(collation, right))
+          << collation.name << ": " << left << "|" << right;
+      const uint64_t left_prefix = sort_prefix(collation, left), right_prefix = sort_prefix(collation, right);
+      ASSERT_TRUE(left_prefix == right_prefix || (left_prefix < right_prefix) == (left_key < right_key))
+          << collation.name << ": " << left << "|" << right;
     }
+  }
+}
+
+TEST(Collation, PrefixesTellOrdinaryTextsApart) {
+  for (const Collation& collation : all_collations()) {
+    EXPECT_LT(sort_prefix(collation, "abcdefg"), sort_prefix(collation, "abcdefh")) << collation.name;
+    EXPECT_EQ(sort_prefix(collation, "abcdefgh1"), sort_prefix(collation, "abcdefgh2")) << collation.name;
   }
 }
 

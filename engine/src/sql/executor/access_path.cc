@@ -60,6 +60,7 @@ class BoundCollector {
     } else if (const auto between = between_parts(condition)) {
       add_comparison(Op::GreaterEqual, *between->operand, *between->low);
       add_comparison(Op::LessEqual, *between->operand, *between->high);
+      note_between(condition, *between);
     } else if (const auto in = in_parts(condition)) {
       add_in(*in->operand, *in->list);
     } else if (const Expression* operand = is_null_operand(condition)) {
@@ -83,10 +84,17 @@ class BoundCollector {
     } else if (op == Op::Greater || op == Op::GreaterEqual) {
       bound.lower = &right;
       bound.lower_inclusive = op == Op::GreaterEqual;
+      bound.between = nullptr;
     } else if (op == Op::Less || op == Op::LessEqual) {
       bound.upper = &right;
       bound.upper_inclusive = op == Op::LessEqual;
+      bound.between = nullptr;
     }
+  }
+  void note_between(const Expression& condition, const BetweenParts& parts) {
+    const int column = column_of(*parts.operand, source_);
+    if (column < 0 || at(column).lower != parts.low || at(column).upper != parts.high) return;
+    at(column).between = &condition;
   }
   void add_in(const Expression& operand, const Expressions& list) {
     const int column = column_of(operand, source_);
@@ -201,6 +209,19 @@ std::vector<std::vector<Value>> combinations(const Fixed& fixed) {
   return all;
 }
 
+bool is_integer(const std::optional<txn::Bound>& end) {
+  if (!end || end->values.empty()) return false;
+  const Value::Kind kind = end->values.back().kind();
+  return kind == Value::Kind::Int || kind == Value::Kind::UInt;
+}
+
+// Integers in an index are exactly those between the ends, and NULL lies below every lower end.
+bool implies_condition(const AccessPath& path, const TableDef& table, const txn::IndexRange& range) {
+  if (path.bounds.size() != 1 || path.bounds[0].fixed() || path.bounds[0].between == nullptr) return false;
+  const ColumnDef& column = table.columns[path.index->columns[0].column];
+  return type_of_column(column).is_integer() && is_integer(range.lower) && is_integer(range.upper);
+}
+
 // Adds the bounds on the column behind the fixed ones; false when no row can match.
 bool add_range(txn::IndexRange& range, const ColumnBound& bound, const ColumnDef& column,
                Evaluation& evaluation) {
@@ -272,6 +293,7 @@ Result<KeyRanges> key_ranges(const AccessPath& path, const TableDef& table, Eval
     if (range_follows &&
         !add_range(range, path.bounds[used], table.columns[path.index->columns[used].column], evaluation))
       continue;
+    if (implies_condition(path, table, range)) result.implied = path.bounds[0].between;
     result.ranges.push_back(std::move(range));
   }
   COMMITD_RETURN_IF_ERROR(evaluation.status());

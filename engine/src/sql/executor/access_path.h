@@ -1,6 +1,6 @@
 // How one table of a statement is read: by a unique key, by ranges of an index, or all of it. Conditions only
-// choose the path; they are all checked on the rows again, so a path may give too many rows but never too
-// few.
+// choose the path; all but KeyRanges::implied are checked on the rows again, so a path may give too many rows
+// but never too few.
 #pragma once
 
 #include <optional>
@@ -22,6 +22,7 @@ struct ColumnBound {
   const Expression* lower = nullptr;
   const Expression* upper = nullptr;
   bool lower_inclusive = true, upper_inclusive = true;
+  const Expression* between = nullptr;  // the condition that gave both ends
 
   bool fixed() const { return equal != nullptr || any_of != nullptr || is_null; }
   bool bounded() const { return lower != nullptr || upper != nullptr; }
@@ -43,7 +44,8 @@ AccessPath choose_path(const TableDef& table, size_t source, std::span<const Exp
 // The ranges to read now; none when no row can match.
 struct KeyRanges {
   std::vector<txn::IndexRange> ranges;
-  bool point = false;  // ranges[0].lower has the values of a unique key
+  bool point = false;                   // ranges[0].lower has the values of a unique key
+  const Expression* implied = nullptr;  // a condition that holds for whatever is in the ranges
 };
 Result<KeyRanges> key_ranges(const AccessPath& path, const TableDef& table, Evaluation& evaluation);
 

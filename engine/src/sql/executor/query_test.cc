@@ -31,6 +31,67 @@ TEST_F(Queries, ByKeysAndRanges) {
   EXPECT_EQ(run("SELECT id FROM people WHERE id > 99999999999"), "");
 }
 
+// A range may stand for the condition that it was made of, and for that one only.
+TEST_F(Queries, RangesLeaveTheOtherConditions) {
+  EXPECT_EQ(run("SELECT id FROM people WHERE id BETWEEN 1 AND 3 AND id BETWEEN 2 AND 9"), "2\n3");
+  EXPECT_EQ(run("SELECT id FROM people WHERE id BETWEEN 2 AND 9 AND id BETWEEN 1 AND 3"), "2\n3");
+  EXPECT_EQ(run("SELECT id FROM people WHERE id BETWEEN 1 AND 3 AND id > 1"), "2\n3");
+  EXPECT_EQ(run("SELECT id FROM people WHERE id < 4 AND id BETWEEN 1 AND 9 AND name <> 'Bob'"), "1\n3");
+  EXPECT_EQ(run("SELECT id FROM people WHERE id BETWEEN 1.5 AND 3.5"), "2\n3");
+  EXPECT_EQ(run("SELECT id FROM people WHERE id BETWEEN -5 AND 99999999999"), "1\n2\n3\n4");
+  EXPECT_EQ(run("SELECT id FROM people WHERE id BETWEEN 3 AND 1"), "");
+  EXPECT_EQ(run("SELECT id FROM people WHERE id BETWEEN NULL AND 3"), "");
+  EXPECT_EQ(run("SELECT id FROM people WHERE id NOT BETWEEN 2 AND 3"), "1\n4");
+  EXPECT_EQ(run("SELECT id FROM people WHERE age BETWEEN 0 AND 29"), "2");
+  EXPECT_EQ(
+      run("SELECT p.id, q.id FROM people p JOIN people q ON q.id BETWEEN p.id AND p.id + 1 AND q.id > 2"),
+      "2|3\n3|3\n3|4\n4|4");
+}
+
+TEST_F(Queries, SortValuesOfEveryKind) {
+  EXPECT_EQ(run("CREATE TABLE words (id INT PRIMARY KEY, w VARCHAR(30), n BIGINT, u BIGINT UNSIGNED, b "
+                "VARBINARY(9))"),
+            "");
+  EXPECT_EQ(
+      run("INSERT INTO words VALUES (1,'abcdefghij',-5,18446744073709551615,'b'),(2,'ABCDEFGHIA',7,0,'B'),"
+          "(3,NULL,NULL,NULL,NULL),(4,'été',0,9223372036854775808,''),(5,'abcdefgh "
+          "',-9223372036854775808,1,'ba'),"
+          "(6,'',9223372036854775807,2,'b\\0')"),
+      "");
+  EXPECT_EQ(run("SELECT id FROM words ORDER BY w"), "3\n6\n5\n2\n1\n4");
+  EXPECT_EQ(run("SELECT id FROM words ORDER BY w DESC"), "4\n1\n2\n5\n6\n3");
+  EXPECT_EQ(run("SELECT id FROM words ORDER BY n"), "3\n5\n1\n4\n2\n6");
+  EXPECT_EQ(run("SELECT id FROM words ORDER BY u DESC"), "1\n4\n6\n5\n2\n3");
+  EXPECT_EQ(run("SELECT id FROM words ORDER BY b"), "3\n4\n2\n1\n6\n5");
+  EXPECT_EQ(run("SELECT id FROM words ORDER BY w IS NULL, n + 0"), "5\n1\n4\n2\n6\n3");
+}
+
+TEST_F(Queries, DistinctGoesByTheCollation) {
+  EXPECT_EQ(run("CREATE TABLE words (id INT PRIMARY KEY, w VARCHAR(30), b VARCHAR(30) COLLATE utf8mb4_bin)"),
+            "");
+  EXPECT_EQ(run("INSERT INTO words VALUES (1,'abc','abc'),(2,'ABC','ABC'),(3,'abc ','abc '),(4,'Ábc','Ábc'),"
+                "(5,'abcd','abcd'),(6,NULL,NULL),(7,NULL,NULL),(8,'','')"),
+            "");
+  EXPECT_EQ(run("SELECT COUNT(DISTINCT w), COUNT(DISTINCT b) FROM words"), "3|5");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM (SELECT DISTINCT w FROM words) d"), "4");
+  EXPECT_EQ(run("SELECT DISTINCT w FROM words WHERE id < 6 ORDER BY w"), "abc\nabcd");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM words GROUP BY b ORDER BY b DESC"), "1\n1\n2\n1\n1\n2");
+}
+
+TEST_F(Queries, SumsOfIntegersDoNotOverflow) {
+  EXPECT_EQ(run("CREATE TABLE numbers (id INT PRIMARY KEY, n BIGINT, u BIGINT UNSIGNED, d DECIMAL(5,2))"),
+            "");
+  EXPECT_EQ(run("SELECT SUM(n), AVG(n) FROM numbers"), "NULL|NULL");
+  EXPECT_EQ(run("INSERT INTO numbers VALUES (1,9223372036854775807,18446744073709551615,1.25),"
+                "(2,9223372036854775807,18446744073709551615,2.50),(3,-4,1,NULL),(4,NULL,NULL,3)"),
+            "");
+  EXPECT_EQ(run("SELECT SUM(n), SUM(u), SUM(d) FROM numbers"),
+            "18446744073709551610|36893488147419103231|6.75");
+  EXPECT_EQ(
+      run("SELECT AVG(d), SUM(id / 2), SUM(DISTINCT id % 2), SUM(id + 0.5), SUM(id * 1e0) FROM numbers"),
+      "2.250000|5.0000|1|12.0|10");
+}
+
 TEST_F(Queries, UseIndexes) {
   auto access = [&](const std::string& sql) {
     const std::string row = run("EXPLAIN " + sql);

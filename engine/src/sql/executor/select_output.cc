@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/charset/collation.h"
 #include "sql/executor/row_memory.h"
 #include "sql/expression/conversion.h"
 
@@ -21,6 +22,19 @@ size_t item_with_column(const Expressions& items, const Expression& expression) 
   return static_cast<size_t>(found - items.begin());
 }
 
+// The first of items that are columns which lie beside each other in a row and are shown as they are.
+const ColumnReference* adjacent_columns(const Expressions& items) {
+  const ColumnReference* first = nullptr;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto* column = dynamic_cast<const ColumnReference*>(items[i].get());
+    if (column == nullptr || column->type().is_temporal() || column->type().type == FieldType::NewDecimal)
+      return nullptr;
+    if (first == nullptr) first = column;
+    if (column->source() != first->source() || column->column() != first->column() + i) return nullptr;
+  }
+  return first;
+}
+
 }  // namespace
 
 SelectOutput::SelectOutput(const BoundSelect& select, SessionState& session, ResultSink& sink, bool ordered)
@@ -28,7 +42,9 @@ SelectOutput::SelectOutput(const BoundSelect& select, SessionState& session, Res
       session_(session),
       sink_(sink),
       sorting_(!select.order_by.empty() && !ordered),
+      in_place_(adjacent_columns(select.items)),
       projected_(select.items.size()) {
+  kept_width_ = select.items.size();
   if (!sorting_) return;
   for (const BoundOrder& order : select.order_by) sort_keys_.push_back(sort_key(order));
 }
@@ -40,7 +56,7 @@ SelectOutput::SortKey SelectOutput::sort_key(const BoundOrder& order) {
   key.at = item_with_column(select_.items, sorted_by);
   if (key.at < select_.items.size()) return key;
   key.expression = &sorted_by;
-  key.at = keys_beside_row_++;
+  key.at = kept_width_++;
   return key;
 }
 
@@ -66,6 +82,7 @@ SelectOutput::Group SelectOutput::new_group(Evaluation* evaluation) {
 }
 
 Result<SelectOutput::Group*> SelectOutput::group_of(Evaluation& evaluation) {
+  if (select_.group_by.empty() && !groups_.empty()) return &groups_.front();
   std::string key;
   Value scratch;
   for (const ExpressionPtr& expression : select_.group_by) {
@@ -82,33 +99,42 @@ Result<SelectOutput::Group*> SelectOutput::group_of(Evaluation& evaluation) {
   return &groups_[found->second];
 }
 
+// The select items; valid until the next row.
+std::span<const Value> SelectOutput::project(Evaluation& evaluation) {
+  if (in_place_ != nullptr && evaluation.rows[in_place_->source()] != nullptr)
+    return {evaluation.rows[in_place_->source()] + in_place_->column(), select_.items.size()};
+  Value scratch;
+  for (size_t i = 0; i < select_.items.size(); ++i) {
+    projected_[i] = select_.items[i]->evaluate(evaluation, scratch);
+    if (!sink_.wants_all_digits()) conform_digits(projected_[i], select_.items[i]->type());
+  }
+  return projected_;
+}
+
 Result<bool> SelectOutput::emit(Evaluation& evaluation) {
   Value scratch;
   if (select_.having && !is_true(select_.having->evaluate(evaluation, scratch))) {
     COMMITD_RETURN_IF_ERROR(evaluation.status());
     return true;
   }
-  for (size_t i = 0; i < select_.items.size(); ++i) {
-    const Value& value = select_.items[i]->evaluate(evaluation, scratch);
-    projected_[i] = value;
-    if (!sink_.wants_all_digits()) conform_digits(projected_[i], select_.items[i]->type());
-  }
+  const std::span<const Value> row = project(evaluation);
   COMMITD_RETURN_IF_ERROR(evaluation.status());
   if (select_.distinct) {
-    auto fresh = is_new(projected_);
+    auto fresh = is_new(row);
     if (!fresh.ok()) return std::move(fresh).error();
     if (!*fresh) return true;
   }
-  if (!sorting_) return deliver(projected_);
-  Sorted sorted;
-  sorted.keys.reserve(keys_beside_row_);
+  if (!sorting_) return deliver(row);
+  return keep(row, evaluation);
+}
+
+Result<bool> SelectOutput::keep(std::span<const Value> row, Evaluation& evaluation) {
+  kept_.insert(kept_.end(), row.begin(), row.end());
+  Value scratch;
   for (const SortKey& key : sort_keys_) {
-    if (key.expression != nullptr) sorted.keys.push_back(key.expression->evaluate(evaluation, scratch));
+    if (key.expression != nullptr) kept_.push_back(key.expression->evaluate(evaluation, scratch));
   }
-  sorted.row = std::exchange(projected_, Row(select_.items.size()));
-  if (!memory_.add(sizeof(Sorted) + memory_of(sorted.row) + memory_of(sorted.keys)))
-    return out_of_row_memory();
-  sorted_.push_back(std::move(sorted));
+  if (!memory_.add(memory_of(std::span(kept_).last(kept_width_)))) return out_of_row_memory();
   return true;
 }
 
@@ -140,22 +166,61 @@ bool before(std::span<const Value> left, std::span<const Value> right, std::span
   return false;
 }
 
-bool SelectOutput::before(const Sorted& left, const Sorted& right) const {
+bool SelectOutput::before(const Value* left, const Value* right) const {
   for (const SortKey& key : sort_keys_) {
-    const bool beside = key.expression != nullptr;
-    const auto order = order_values((beside ? left.keys : left.row)[key.at],
-                                    (beside ? right.keys : right.row)[key.at], key.collation);
+    const auto order = order_values(left[key.at], right[key.at], key.collation);
     if (order != 0) return key.descending ? order > 0 : order < 0;
   }
   return false;
 }
 
-std::vector<const SelectOutput::Sorted*> SelectOutput::in_order() const {
-  std::vector<const Sorted*> rows;
-  rows.reserve(sorted_.size());
-  for (const Sorted& sorted : sorted_) rows.push_back(&sorted);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Sorted* left, const Sorted* right) { return before(*left, *right); });
+namespace {
+
+// What decides most comparisons of values that are all of one kind, without looking at them again: the one
+// with the smaller number comes first, of equal ones nothing is known.
+uint64_t prefix_of(const Value& value, uint16_t collation) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  switch (value.kind()) {
+    case Value::Kind::Int:
+      return static_cast<uint64_t>(value.as_int()) ^ kSign;
+    case Value::Kind::UInt:
+      return value.as_uint();
+    case Value::Kind::String:
+      return sort_prefix(collation_or_binary(value.is_binary() ? kBinaryCollation : collation),
+                         value.as_string());
+    default:  // NULL comes first; of the other kinds nothing is known
+      return 0;
+  }
+}
+
+bool same_kind(const Value& left, const Value& right) {
+  return left.kind() == right.kind() && left.is_binary() == right.is_binary();
+}
+
+}  // namespace
+
+std::vector<const Value*> SelectOutput::in_order() const {
+  struct Entry {
+    uint64_t prefix;
+    const Value* row;
+  };
+  const SortKey& first = sort_keys_.front();
+  std::vector<Entry> entries;
+  entries.reserve(kept_.size() / kept_width_);
+  bool comparable = true;
+  for (size_t at = 0; at < kept_.size(); at += kept_width_) {
+    const Value& value = kept_[at + first.at];
+    const uint64_t prefix = prefix_of(value, first.collation);
+    comparable = comparable && (value.is_null() || same_kind(value, kept_[first.at]));
+    entries.push_back({first.descending ? ~prefix : prefix, &kept_[at]});
+  }
+  std::stable_sort(entries.begin(), entries.end(), [&](const Entry& left, const Entry& right) {
+    if (comparable && left.prefix != right.prefix) return left.prefix < right.prefix;
+    return before(left.row, right.row);
+  });
+  std::vector<const Value*> rows;
+  rows.reserve(entries.size());
+  for (const Entry& entry : entries) rows.push_back(entry.row);
   return rows;
 }
 
@@ -174,9 +239,9 @@ Task<Status> SelectOutput::finish(Evaluation& evaluation) {
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   if (!sorting_) co_return Status();
-  const std::vector<const Sorted*> rows = in_order();
-  for (const Sorted* sorted : rows) {
-    if (!deliver(sorted->row)) break;
+  const std::vector<const Value*> rows = in_order();
+  for (const Value* row : rows) {
+    if (!deliver({row, select_.items.size()})) break;
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   co_return Status();

@@ -32,14 +32,10 @@ class SelectOutput : public RowConsumer {
     std::vector<bool> absent;  // rows of NULLs of outer joins
     std::vector<std::unique_ptr<AggregateState>> states;
   };
-  struct Sorted {
-    Row row;
-    std::vector<Value> keys;  // of those parts of ORDER BY that are no select item
-  };
-  // A part of ORDER BY: a select item, or a key beside the row.
+  // A part of ORDER BY: a select item, or a key behind them.
   struct SortKey {
-    const Expression* expression = nullptr;  // null: the item with number `at`; else keys[at]
-    size_t at = 0;
+    const Expression* expression = nullptr;  // null: a select item
+    size_t at = 0;                           // in a kept row
     uint16_t collation = 0;
     bool descending = false;
   };
@@ -47,22 +43,25 @@ class SelectOutput : public RowConsumer {
   Result<Group*> group_of(Evaluation& evaluation);
   Group new_group(Evaluation* evaluation);
   Result<bool> emit(Evaluation& evaluation);  // one row before DISTINCT
-  bool deliver(std::span<const Value> row);   // one row behind ORDER BY; false: LIMIT is reached
+  std::span<const Value> project(Evaluation& evaluation);
+  bool deliver(std::span<const Value> row);  // one row behind ORDER BY; false: LIMIT is reached
   Result<bool> is_new(std::span<const Value> row);
   SortKey sort_key(const BoundOrder& order);
-  bool before(const Sorted& left, const Sorted& right) const;
-  std::vector<const Sorted*> in_order() const;
+  Result<bool> keep(std::span<const Value> row, Evaluation& evaluation);  // until all are sorted
+  bool before(const Value* left, const Value* right) const;
+  std::vector<const Value*> in_order() const;
 
   const BoundSelect& select_;
   SessionState& session_;
   ResultSink& sink_;
   const bool sorting_;
+  const ColumnReference* const in_place_;  // where the select items begin in a row that needs no copying
   absl::flat_hash_map<std::string, size_t> group_index_;
   std::vector<Group> groups_;
   absl::flat_hash_set<std::string> distinct_;
   std::vector<SortKey> sort_keys_;
-  size_t keys_beside_row_ = 0;
-  std::vector<Sorted> sorted_;
+  size_t kept_width_ = 0;    // select items, then the keys that are none of them
+  std::vector<Value> kept_;  // rows, one behind the other
   std::string distinct_key_;
   Row projected_;
   uint64_t found_ = 0, delivered_ = 0;

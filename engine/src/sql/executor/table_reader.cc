@@ -39,10 +39,11 @@ class JoinReader {
   }
 
  private:
-  bool holds(const std::vector<const Expression*>& conditions) {
+  // `known`: one that is known to hold.
+  bool holds(const std::vector<const Expression*>& conditions, const Expression* known = nullptr) {
     Value scratch;
     for (const Expression* condition : conditions) {
-      if (!is_true(condition->evaluate(evaluation_, scratch))) return false;
+      if (condition != known && !is_true(condition->evaluate(evaluation_, scratch))) return false;
     }
     return true;
   }
@@ -92,6 +93,7 @@ class JoinReader {
 
   Status check() {
     if (++read_ % kRowsBetweenChecks == 0) COMMITD_RETURN_IF_ERROR(check_interrupted(context_.session));
+    if (!evaluation_.failed()) return {};
     return evaluation_.status();
   }
 
@@ -156,7 +158,7 @@ class JoinReader {
         if (!*found) break;
         ++context_.session.rows_examined;
         evaluation_.rows[number] = row.values.data();
-        const bool joins = holds(level.match);
+        const bool joins = holds(level.match, keys.implied);
         COMMITD_CO_RETURN_IF_ERROR(check());
         if (!joins) {
           if (unlock_others) cursor->unlock_last();

@@ -21,19 +21,19 @@ class Filtered : public AggregateState {
  public:
   explicit Filtered(const AggregateCall& call) : call_(call) {}
   void add(Evaluation& evaluation) final {
-    std::vector<Value> values;
-    for (const ExpressionPtr& argument : call_.arguments) {
+    values_.resize(call_.arguments.size());
+    for (size_t i = 0; i < values_.size(); ++i) {
       Value scratch;
-      values.push_back(argument->evaluate(evaluation, scratch));
-      if (values.back().is_null()) return;
+      values_[i] = call_.arguments[i]->evaluate(evaluation, scratch);
+      if (values_[i].is_null()) return;
     }
     if (call_.distinct) {
       std::string key;
-      for (size_t i = 0; i < values.size(); ++i)
-        append_group_key(key, values[i], call_.arguments[i]->type().collation);
+      for (size_t i = 0; i < values_.size(); ++i)
+        append_group_key(key, values_[i], call_.arguments[i]->type().collation);
       if (!seen_.insert(std::move(key)).second) return;
     }
-    take(values, evaluation);
+    take(values_, evaluation);
   }
 
  protected:
@@ -41,6 +41,7 @@ class Filtered : public AggregateState {
   const AggregateCall& call_;
 
  private:
+  std::vector<Value> values_;
   absl::flat_hash_set<std::string> seen_;
 };
 
@@ -59,24 +60,37 @@ class Sum : public Filtered {
   Sum(const AggregateCall& call, bool average) : Filtered(call), average_(average) {}
   Value result() override {
     if (count_ == 0) return Value::null();
-    if (!average_) return sum_;
-    return arithmetic(ast::Op::Divide, sum_, Value::integer(count_), *evaluation_, "avg");
+    if (!average_) return total();
+    return arithmetic(ast::Op::Divide, total(), Value::integer(count_), *evaluation_, "avg");
   }
 
  private:
+  // Sums of integers are decimals: they do not overflow where the numbers themselves would.
+  Value total() const {
+    const Value integers = Value::decimal({integers_, 0});
+    if (others_ == 0) return integers;
+    if (others_ == count_) return sum_;
+    return arithmetic(ast::Op::Add, sum_, integers, *evaluation_, "sum");
+  }
   void take(std::vector<Value>& values, Evaluation& evaluation) override {
     evaluation_ = &evaluation;
     const Value& value = values[0];
-    const bool exact = value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt ||
-                       value.kind() == Value::Kind::Decimal;
-    // Sums of integers are decimals: they do not overflow where the numbers themselves would.
-    const Value number = exact ? Value::decimal(to_decimal(value)) : Value::real(to_double(value));
-    sum_ = count_ == 0 ? number : arithmetic(ast::Op::Add, sum_, number, evaluation, "sum");
     ++count_;
+    if (value.kind() == Value::Kind::Int) {
+      integers_ += value.as_int();
+    } else if (value.kind() == Value::Kind::UInt) {
+      integers_ += value.as_uint();
+    } else {
+      const bool exact = value.kind() == Value::Kind::Decimal;
+      const Value number = exact ? value : Value::real(to_double(value));
+      sum_ = others_ == 0 ? number : arithmetic(ast::Op::Add, sum_, number, evaluation, "sum");
+      ++others_;
+    }
   }
   bool average_;
-  Value sum_;
-  int64_t count_ = 0;
+  __int128 integers_ = 0;  // no number of rows makes 38 digits of them
+  Value sum_;              // of what is no integer
+  int64_t count_ = 0, others_ = 0;
   Evaluation* evaluation_ = nullptr;
 };
 

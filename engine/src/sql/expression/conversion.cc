@@ -275,8 +275,8 @@ namespace {
 
 void append_group_text(std::string& key, const Value& value, uint16_t collation) {
   if (value.kind() == Value::Kind::String) {
-    return append_sort_key(collation_or_binary(value.is_binary() ? kBinaryCollation : collation),
-                           value.as_string(), key);
+    return append_equality_key(collation_or_binary(value.is_binary() ? kBinaryCollation : collation),
+                               value.as_string(), key);
   }
   if (value.kind() == Value::Kind::Json) return json::append_key(key, json_of(value));
   std::string text = value.to_text();

@@ -9,9 +9,27 @@
 
 namespace commitd {
 
-// Sets the wanted columns; the others are whatever `row` had. `wanted` may end behind the last one that is
-// wanted: what follows is not looked at.
-Status decode_wanted_columns(const TableDef& table, std::string_view image, const std::vector<bool>& wanted,
-                             Row& row);
+// For many rows of one table: how each field is to be taken is found out once.
+class WantedColumns {
+ public:
+  // `wanted` may end behind the last one that is wanted: what follows is not looked at. The table must stay.
+  WantedColumns(const TableDef& table, const std::vector<bool>& wanted);
+
+  // Sets the wanted columns; the others are whatever `row` had.
+  Status decode(std::string_view image, Row& row) const;
+
+ private:
+  enum class Form : uint8_t { Signed, Unsigned, Text, Other };
+  struct Field {
+    Form form = Form::Other;
+    uint8_t width = 0;  // of an integer, or of a text's length
+    bool wanted = false;
+  };
+  static size_t size_of(const Field& field, const ColumnDef& column, std::string_view bytes);
+  static void load(const Field& field, const ColumnDef& column, std::string_view bytes, Value& value);
+
+  const TableDef& table_;
+  std::vector<Field> fields_;
+};
 
 }  // namespace commitd

@@ -27,7 +27,7 @@ TEST(WantedColumns, AreReadAndTheOthersLeftAlone) {
     for (size_t column = 0; column < wanted.size(); ++column) {
       if (wanted[column]) expected[column] = row[column];
     }
-    ASSERT_TRUE(decode_wanted_columns(table, image, wanted, read).ok());
+    ASSERT_TRUE(WantedColumns(table, wanted).decode(image, read).ok());
     EXPECT_EQ(texts(read), texts(expected));
   }
 }
@@ -37,10 +37,31 @@ TEST(WantedColumns, CutOffImagesAreRefused) {
   std::mt19937_64 random(14);
   std::string image;
   encode_row_image(table, testing::random_row(table, random), image);
-  const std::vector<bool> all(table.columns.size(), true);
+  const WantedColumns reader(table, std::vector<bool>(table.columns.size(), true));
   Row row;
   for (size_t length = 0; length < image.size(); ++length)
-    EXPECT_FALSE(decode_wanted_columns(table, std::string_view(image).substr(0, length), all, row).ok());
+    EXPECT_FALSE(reader.decode(std::string_view(image).substr(0, length), row).ok());
+}
+
+TEST(WantedColumns, KeepNothingOfTheRowBefore) {
+  const TableDef table = testing::table_of_every_type();
+  std::mt19937_64 random(15);
+  const WantedColumns reader(table, std::vector<bool>(table.columns.size(), true));
+  Row read;
+  for (int i = 0; i < 500; ++i) {
+    const Row row = testing::random_row(table, random);
+    std::string image;
+    encode_row_image(table, row, image);
+    ASSERT_TRUE(reader.decode(image, read).ok());
+    const auto whole = decode_row_image(table, image);
+    ASSERT_TRUE(whole.ok());
+    EXPECT_EQ(texts(read), texts(*whole));
+    for (size_t column = 0; column < read.size(); ++column) {
+      EXPECT_EQ(read[column].kind(), (*whole)[column].kind());
+      EXPECT_EQ(read[column].is_binary(), (*whole)[column].is_binary());
+      EXPECT_EQ(read[column].as_string(), (*whole)[column].as_string());
+    }
+  }
 }
 
 }  // namespace
