@@ -303,11 +303,7 @@ TEST_F(EarlyRelease, WhoHasSeenWhatWasLostCannotCommit) {
 }
 
 Task<void> EarlyRelease::kills() {
-  const auto initial = rows({person(1, "Ann", 30)});
-  co_await there_are(initial);
-  start_using(a);
-  EXPECT_EQ(co_await birthday(a, 1), "ok");
-  co_await commit_unacknowledged(a, of_a);
+  co_await a_lets_ann_go();
   begin(b);
   Reactor::current()->spawn(run_read(b, 1, of_b));
   co_await let_run();
