@@ -9,6 +9,12 @@ class Changes : public testing::SqlTest {
   std::string table(const std::string& name = "t") { return run("SELECT * FROM " + name); }
 };
 
+TEST_F(Changes, GeneratedNumbersFollowGivenOnes) {
+  run("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, n INT)");
+  EXPECT_EQ(run("INSERT INTO t VALUES (0, 1), (2, 2), (NULL, 3), (100, 4), (0, 5), (-7, 6), (0, 7)"), "");
+  EXPECT_EQ(table(), "-7|6\n1|1\n2|2\n3|3\n100|4\n101|5\n102|7");
+}
+
 TEST_F(Changes, FromTheFirstRowToTheLast) {
   EXPECT_EQ(
       run("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10) NOT NULL DEFAULT 'new', n INT)"),

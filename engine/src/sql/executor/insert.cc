@@ -44,6 +44,12 @@ class AutoIncrement {
     if (first_generated_ == 0) first_generated_ = value;
     return value;
   }
+  // A row came with its own: those behind it go on from there, also when that was among the reserved ones.
+  void taken(const Value& value) {
+    const uint64_t number = value.is_null() ? 0 : to_bits(value);
+    const bool is_negative = value.kind() == Value::Kind::Int && value.as_int() < 0;
+    if (!is_negative && number >= next_ && next_ < end_) next_ = number < end_ ? number + 1 : end_;
+  }
   // The row that took the last number was not inserted: the statement's next one has it.
   void give_back() {
     if (last_ == 0) return;
@@ -262,7 +268,10 @@ class Inserter {
     for (const auto& [column, value] : defaults_) row_[column] = value;
     if (numbers.column() < 0) return {};
     const auto column = static_cast<size_t>(numbers.column());
-    if (!wants_number(column)) return {};
+    if (!wants_number(column)) {
+      numbers.taken(row_[column]);
+      return {};
+    }
     auto number = numbers.next();
     if (!number.ok()) return std::move(number).error();
     return convert(table_->columns[column], Value::unsigned_integer(*number), row_[column]);

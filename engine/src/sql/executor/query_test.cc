@@ -127,6 +127,7 @@ TEST_F(Queries, Groups) {
             "Dan/Cid/Bob/Ann|4");
   EXPECT_EQ(run("SELECT COUNT(DISTINCT age) FROM people"), "2");
   EXPECT_EQ(run("SELECT DISTINCT age FROM people ORDER BY age"), "NULL\n25\n30");
+  EXPECT_EQ(run("SELECT SUM(DISTINCT 1 / (id + 5)), SUM(1 / (id + 5)) FROM people"), "0.5457|0.5456");
   EXPECT_EQ(run("SELECT COUNT(*) FROM people WHERE COUNT(*) > 1").substr(0, 11), "ERROR 1111:");
 }
 

@@ -29,8 +29,11 @@ class Filtered : public AggregateState {
     }
     if (call_.distinct) {
       std::string key;
-      for (size_t i = 0; i < values_.size(); ++i)
-        append_group_key(key, values_[i], call_.arguments[i]->type().collation);
+      for (size_t i = 0; i < values_.size(); ++i) {
+        const ValueType& type = call_.arguments[i]->type();
+        conform_digits(values_[i], type);  // as columns of a temporary table would hold them
+        append_group_key(key, values_[i], type.collation);
+      }
       if (!seen_.insert(std::move(key)).second) return;
     }
     take(values_, evaluation);

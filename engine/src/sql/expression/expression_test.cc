@@ -181,6 +181,7 @@ TEST_F(Expressions, BytesAreNoLetters) {
   EXPECT_EQ(value("SOUNDEX(CAST('é' AS BINARY)), SOUNDEX('é'), HEX(REVERSE(UNHEX('C384')))"), "|é000|84C3");
   EXPECT_EQ(value("REPLACE('ABC', 'B', CAST('x' AS BINARY)) LIKE 'a%', REPLACE('ABC', 'B', 'x') LIKE 'a%'"),
             "0|1");
+  EXPECT_EQ(value("HEX(LPAD('é', 3, CAST('ab' AS BINARY))), LPAD('é', 3, 'ab')"), "61C3A9|abé");
   EXPECT_EQ(value("INSTR('a b', 'ä'), INSTR('xAy', 'a')"), "0|2")
       << "a window of as many bytes, without padding";
 }
@@ -189,6 +190,9 @@ TEST_F(Expressions, ReplaceByNull) {
   EXPECT_EQ(value("REPLACE('a', 'b', NULL), REPLACE(CAST('a' AS BINARY), 'b', NULL), REPLACE('a', '', NULL), "
                   "REPLACE(CAST('a' AS BINARY), 'a', NULL), REPLACE(NULL, 'a', 'b')"),
             "NULL|a|a|NULL|NULL");
+  EXPECT_EQ(value("REPLACE('a' COLLATE utf8mb4_bin, 'b', NULL), REPLACE('ABC', 'x', 'x' COLLATE utf8mb4_bin) "
+                  "LIKE 'a%'"),
+            "a|0");
 }
 
 TEST_F(Expressions, DoublesKeepTheDigitsThatAreKnown) {
@@ -211,6 +215,8 @@ TEST_F(Expressions, TypesOfResults) {
 
 TEST_F(Expressions, NothingIsToldOfWhatIsNotCompared) {
   EXPECT_EQ(value("(SELECT NULL) = 'x' + 0"), "NULL");
+  EXPECT_EQ(run("SHOW WARNINGS"), "");
+  EXPECT_EQ(value("(SELECT NULL) BETWEEN 1 / 0 AND 2 / 0"), "NULL");
   EXPECT_EQ(run("SHOW WARNINGS"), "");
   EXPECT_EQ(value("'x' BETWEEN 1 AND NULL"), "0");
   EXPECT_EQ(run("SHOW WARNINGS"), "Warning|1292|Truncated incorrect DOUBLE value: 'x'");

@@ -176,13 +176,17 @@ class Between : public Predicate {
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch, bound_scratch;
     const Value& operand = operand_->evaluate(evaluation, operand_scratch);
+    if (operand.is_null()) {
+      scratch = Value::null();
+      return scratch;
+    }
     Truth low = Truth::Unknown, high = Truth::Unknown;
     const Value& least = low_->evaluate(evaluation, bound_scratch);
-    if (!operand.is_null() && !least.is_null()) {
+    if (!least.is_null()) {
       low = compare_values(operand, least, low_collation_) >= 0 ? Truth::True : Truth::False;
     }
     const Value& greatest = high_->evaluate(evaluation, bound_scratch);
-    if (!operand.is_null() && !greatest.is_null()) {
+    if (!greatest.is_null()) {
       high = compare_values(operand, greatest, high_collation_) <= 0 ? Truth::True : Truth::False;
     }
     const Truth both = low == Truth::False || high == Truth::False ? Truth::False

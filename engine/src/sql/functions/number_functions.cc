@@ -250,11 +250,12 @@ ValueType modulo_type(Types types) {
 
 // ROUND and TRUNCATE to a constant number of digits have that many.
 void refine_rounded(const Expressions& arguments, ValueType& type) {
-  const bool real = type.type == FieldType::Double;
+  const bool real = type.type == FieldType::Double || type.type == FieldType::Float;
   if (!real && type.type != FieldType::NewDecimal) return;
   const auto* places = arguments.size() < 2 ? nullptr : dynamic_cast<const Constant*>(arguments[1].get());
   if (arguments.size() == 2 && (places == nullptr || places->value().is_null())) return;
   const int64_t digits = places == nullptr ? 0 : to_int64(places->value());
+  if (type.type == FieldType::Float) type = ValueType::real();
   const int64_t most = real ? type.decimals : kMaxDecimalScale;
   type.decimals = static_cast<uint8_t>(std::clamp<int64_t>(digits, 0, most));
 }

@@ -125,12 +125,16 @@ Value lower(Evaluation&, Values a) {
   return mapped_case(a[0], false);
 }
 
-// With bytes among its arguments it gives bytes. NULL for what is put in counts only where it would be.
+// With bytes among its arguments it gives bytes. Where bytes are compared, NULL counts only if it would be
+// put in.
 Value replace(Evaluation& e, Values a) {
   if (a[0].is_null() || a[1].is_null()) return Value::null();
   const std::string value = to_text(a[0]), from = to_text(a[1]);
   const bool binary = a[0].is_binary() || a[1].is_binary() || a[2].is_binary();
-  if (from.empty() || (binary && value.find(from) == std::string::npos)) return Value::string(value, binary);
+  const Order order = collation_or_binary(e.collation).order;
+  const bool compares_bytes = binary || order == Order::Bytes || order == Order::CodePoint;
+  if (from.empty() || (compares_bytes && value.find(from) == std::string::npos))
+    return Value::string(value, binary);
   if (a[2].is_null()) return Value::null();
   const std::string to = to_text(a[2]);
   std::string result;
@@ -176,17 +180,18 @@ Value repeat(Evaluation& e, Values a) {
 Value padded(Evaluation& e, Values a, bool at_left) {
   const std::string value = to_text(a[0]), pad = to_text(a[2]);
   const int64_t wanted = to_int64(a[1]);
-  const bool binary = a[0].is_binary();
+  const bool binary = a[0].is_binary() || a[2].is_binary();
   if (wanted < 0) return Value::null();
   if (static_cast<uint64_t>(wanted) > max_allowed_packet(e)) return too_long(e, at_left ? "lpad" : "rpad");
   const int64_t length = length_of(value, binary);
-  if (wanted <= length) return text(value.substr(0, character_offset(value, wanted, binary)), a[0]);
+  if (wanted <= length)
+    return Value::string(value.substr(0, character_offset(value, wanted, binary)), binary);
   if (pad.empty()) return Value::null();
   std::string filling;
   const int64_t missing = wanted - length;
   for (int64_t i = 0; i < missing; i += length_of(pad, binary)) filling += pad;
   filling.resize(character_offset(filling, missing, binary));
-  return text(at_left ? filling + value : value + filling, a[0]);
+  return Value::string(at_left ? filling + value : value + filling, binary);
 }
 Value lpad(Evaluation& e, Values a) {
   return padded(e, a, true);
@@ -394,11 +399,10 @@ ValueType long_text(Types types) {
   type.length = 16383;
   return type;
 }
-ValueType replaced_type(Types types) {
-  ValueType type = long_text(types);
-  for (const ValueType& argument : types) {
-    if (argument.is_string() && argument.collation == kBinaryCollation) type.collation = kBinaryCollation;
-  }
+// A long text with the collation of all arguments that are texts.
+ValueType combined_type(Types types) {
+  ValueType type = sum_of_lengths(types);
+  type.length = 16383;
   return type;
 }
 ValueType hex_type(Types types) {
@@ -424,15 +428,15 @@ constexpr FunctionSpec kFunctions[] = {
     {"UCASE", 1, 1, true, upper, first_as_text},
     {"LOWER", 1, 1, true, lower, first_as_text},
     {"LCASE", 1, 1, true, lower, first_as_text},
-    {"REPLACE", 3, 3, false, replace, replaced_type},
+    {"REPLACE", 3, 3, false, replace, combined_type},
     {"TRIM", 1, 2, true, trim, first_as_text},
     {"TRIM_LEADING", 1, 2, true, trim_left, first_as_text},
     {"TRIM_TRAILING", 1, 2, true, trim_right, first_as_text},
     {"LTRIM", 1, 1, true, trim_left, first_as_text},
     {"RTRIM", 1, 1, true, trim_right, first_as_text},
     {"REPEAT", 2, 2, true, repeat, long_text},
-    {"LPAD", 3, 3, true, lpad, long_text},
-    {"RPAD", 3, 3, true, rpad, long_text},
+    {"LPAD", 3, 3, true, lpad, combined_type},
+    {"RPAD", 3, 3, true, rpad, combined_type},
     {"REVERSE", 1, 1, true, reverse, first_as_text},
     {"LOCATE", 2, 3, true, locate, integer_type},
     {"INSTR", 2, 2, true, instr, integer_type},
