@@ -9,6 +9,31 @@
 #include "binlog/transaction_scanner.h"
 
 namespace commitd::binlog {
+namespace {
+
+// What is looked through at a time: a torn transaction may be larger than memory.
+constexpr uint64_t kWindow = 1 << 20;
+constexpr uint64_t kLargestGroupOpen = 128;
+
+// Where groups start that were opened when everything before them was durable. `position`: of `bytes` in the
+// file.
+std::vector<size_t> group_opens_in(std::string_view bytes, uint64_t position) {
+  std::vector<size_t> found;
+  const std::string mark = std::string(kOwnMagic) + static_cast<char>(OwnKind::GroupOpen);
+  for (size_t at = bytes.find(mark); at != bytes.npos; at = bytes.find(mark, at + 1)) {
+    if (at < kHeaderLength) continue;
+    const size_t start = at - kHeaderLength;
+    auto event = parse_event(bytes.substr(start));
+    if (!event || event->header.end_position != position + start + event->bytes.size() ||
+        !checksum_matches(*event))
+      continue;
+    const auto group = parse_group_open(*event, true);
+    if (group && group->earlier_is_durable) found.push_back(start);
+  }
+  return found;
+}
+
+}  // namespace
 
 struct Log::Impl::FileScan {
   uint64_t boundary =
@@ -197,13 +222,19 @@ Status Log::Impl::finish_last_file(uint32_t number, const FileScan& found, OpenR
 Result<bool> Log::Impl::is_filler(uint32_t number, uint64_t from) {
   auto file = reader(number);
   if (!file) return std::move(file).error();
-  auto rest = read_exactly(**file, from, file_states[number].size - from);
-  if (!rest) return std::move(rest).error();
-  if (rest->size() < kHeaderLength) return false;
-  const size_t used = rest->find_last_not_of('\0') + 1;
-  if (used == 0) return true;
-  return used <= kHeaderLength && static_cast<EventType>((*rest)[4]) == EventType::Ignorable &&
-         load_le32(rest->data() + 9) == rest->size();
+  const uint64_t length = file_states[number].size - from;
+  if (length < kHeaderLength) return false;
+  auto header = read_exactly(**file, from, kHeaderLength);
+  if (!header) return std::move(header).error();
+  const bool has_header =
+      static_cast<EventType>((*header)[4]) == EventType::Ignorable && load_le32(header->data() + 9) == length;
+  bool only_zeros = has_header || header->find_first_not_of('\0') == std::string::npos;
+  for (uint64_t at = kHeaderLength; at < length && only_zeros; at += kWindow) {
+    auto zeros = read_exactly(**file, from + at, std::min(length - at, kWindow));
+    if (!zeros) return std::move(zeros).error();
+    only_zeros = zeros->find_first_not_of('\0') == std::string::npos;
+  }
+  return only_zeros;
 }
 
 // Looks for a group that was opened behind `behind` when everything before it was already durable. The
@@ -211,18 +242,13 @@ Result<bool> Log::Impl::is_filler(uint32_t number, uint64_t from) {
 Result<std::optional<uint64_t>> Log::Impl::later_group(uint32_t number, uint64_t behind) {
   auto file = reader(number);
   if (!file) return std::move(file).error();
-  auto rest = read_exactly(**file, behind, file_states[number].size - behind);
-  if (!rest) return std::move(rest).error();
-  const std::string mark = std::string(kOwnMagic) + static_cast<char>(OwnKind::GroupOpen);
-  for (size_t at = rest->find(mark); at != std::string::npos; at = rest->find(mark, at + 1)) {
-    if (at <= kHeaderLength) continue;
-    const size_t start = at - kHeaderLength;
-    auto event = parse_event(std::string_view(*rest).substr(start));
-    if (!event || event->header.end_position != behind + start + event->bytes.size() ||
-        !checksum_matches(*event))
-      continue;
-    const auto group = parse_group_open(*event, true);
-    if (group && group->earlier_is_durable) return std::optional(behind + start);
+  const uint64_t size = file_states[number].size;
+  for (uint64_t at = behind; at < size; at += kWindow) {
+    auto window = read_exactly(**file, at, std::min(size - at, kWindow + kLargestGroupOpen));
+    if (!window) return std::move(window).error();
+    for (size_t start : group_opens_in(*window, at)) {
+      if (start != 0 || at != behind) return std::optional(at + start);
+    }
   }
   return std::optional<uint64_t>();
 }

@@ -358,6 +358,26 @@ TEST_F(LogFiles, DamageThatALaterGroupFollowsIsCorruptionAndChangesNothing) {
   EXPECT_TRUE(writer_.open().ok());
 }
 
+// What is looked through is larger than what is read of it at a time, and the group stands across two reads.
+TEST_F(LogFiles, ALaterGroupIsFoundFarBehindTheDamage) {
+  constexpr uint64_t kFar = 2 << 20;
+  ASSERT_TRUE(writer_.open().ok());
+  const LogPosition damaged = writer_.log().end();
+  const uint64_t overhead = writer_.write_group(1, "").offset - damaged.offset;
+  writer_.close();
+  for (uint64_t more = 0; more <= overhead; more += 9) {
+    RecordingFileSystem fs;
+    LogWriter writer(fs, options_in("d"));
+    ASSERT_TRUE(writer.open().ok());
+    writer.write_group(1, std::string(kFar - 2 * overhead + more, 'n'));
+    writer.write_group(1);
+    writer.close();
+    EXPECT_TRUE(LogWriter(fs, options_in("d")).open().ok());
+    fs.overwrite(path(), damaged.offset + 10, "damage");
+    ASSERT_FALSE(writer.open().ok()) << more;
+  }
+}
+
 TEST_F(LogFiles, WithoutSyncALaterGroupProvesNothing) {
   ASSERT_TRUE(writer_.open().ok());
   const LogPosition good = writer_.write_group(2);
