@@ -63,7 +63,7 @@ class FrameCache {
   std::array<List, kClasses> lists_{};
 };
 
-thread_local FrameCache frame_cache;
+[[gnu::tls_model("initial-exec")]] thread_local FrameCache frame_cache;  // found without a call
 
 std::size_t class_of(std::size_t size) {
   return (size - 1) / kGranule;

@@ -105,20 +105,21 @@ std::string sha1(std::string_view text) {
 
 // LIKE without escapes but for \_ and \%.
 bool like(std::string_view pattern, std::string_view text, bool fold_case) {
-  if (pattern.empty()) return text.empty();
-  if (pattern[0] == '%') {
-    for (size_t skipped = 0; skipped <= text.size(); ++skipped) {
-      if (like(pattern.substr(1), text.substr(skipped), fold_case)) return true;
-    }
-    return false;
-  }
-  if (text.empty()) return false;
-  bool any = pattern[0] == '_';
-  if (pattern[0] == '\\' && pattern.size() > 1) pattern.remove_prefix(1);
-  auto fold = [&](char c) {
+  auto fold = [fold_case](char c) {
     return fold_case ? std::tolower(static_cast<unsigned char>(c)) : static_cast<unsigned char>(c);
   };
-  return (any || fold(pattern[0]) == fold(text[0])) && like(pattern.substr(1), text.substr(1), fold_case);
+  for (; !pattern.empty() && pattern[0] != '%'; pattern.remove_prefix(1), text.remove_prefix(1)) {
+    if (text.empty()) return false;
+    const bool any = pattern[0] == '_';
+    if (pattern[0] == '\\' && pattern.size() > 1) pattern.remove_prefix(1);
+    if (!any && fold(pattern[0]) != fold(text[0])) return false;
+  }
+  if (pattern.empty()) return text.empty();
+  if (pattern.size() == 1) return true;
+  for (size_t skipped = 0; skipped <= text.size(); ++skipped) {
+    if (like(pattern.substr(1), text.substr(skipped), fold_case)) return true;
+  }
+  return false;
 }
 
 // More specific hosts first: those without a wildcard, then by how long the text before the first wildcard

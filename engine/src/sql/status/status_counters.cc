@@ -189,9 +189,10 @@ StatusVariable definition_command(const ast::Statement& statement) {
 }  // namespace
 
 StatusVariable command_of(const ast::Statement& statement) {
+  constexpr StatusVariable kSelect = command_variable("select");
   switch (statement.kind) {
     case StatementKind::Select:
-      return command_variable("select");
+      return kSelect;
     case StatementKind::Insert:
       return ast::as<ast::InsertStatement>(statement).mode == ast::InsertMode::Replace
                  ? command_variable("replace")

@@ -255,7 +255,9 @@ SystemVariables::SystemVariables() : persisted_(std::make_unique<PersistedVariab
   for (auto& definition : global_variables()) define(std::move(definition));
 }
 
-uint64_t sql_mode::bits(std::string_view modes) {
+namespace {
+
+uint64_t parse_modes(std::string_view modes) {
   const std::vector<std::string>& names = sql_modes();
   uint64_t out = 0;
   while (!modes.empty()) {
@@ -266,6 +268,15 @@ uint64_t sql_mode::bits(std::string_view modes) {
     if (found != names.end()) out |= uint64_t{1} << (found - names.begin());
   }
   return out;
+}
+
+}  // namespace
+
+// Sessions mostly have the mode of the one before.
+uint64_t sql_mode::bits(std::string_view modes) {
+  thread_local std::pair<std::string, uint64_t> last;
+  if (last.first != modes) last = {std::string(modes), parse_modes(modes)};
+  return last.second;
 }
 
 }  // namespace commitd::sql
