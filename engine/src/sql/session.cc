@@ -6,6 +6,7 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "observe/mutex.h"
+#include "sql/executor/lone_select.h"
 #include "sql/executor/select.h"
 #include "sql/executor/set.h"
 #include "sql/executor/statement_runner.h"
@@ -19,6 +20,9 @@ namespace {
 
 std::atomic<uint64_t> prepared_statements{0};  // of all sessions
 
+constexpr StatusVariable kStmtPrepare = command_variable("stmt_prepare"),
+                         kStmtExecute = command_variable("stmt_execute");
+
 // A statement that is parsed once and executed often; its text and its tree live here.
 struct PreparedStatement {
   PreparedStatement() { prepared_statements.fetch_add(1, std::memory_order_relaxed); }
@@ -28,6 +32,7 @@ struct PreparedStatement {
   std::string text;
   Arena arena;
   const ast::Statement* statement = nullptr;
+  std::unique_ptr<KeptSelect> kept;
 };
 
 bool can_be_prepared(const ast::Statement& statement) {
@@ -55,6 +60,18 @@ std::string lower(std::string_view text) {
 const observe::WaitEvent& shown_waits() {
   static const observe::WaitEvent event("wait/synch/mutex/sql/THD::LOCK_thd_query");
   return event;
+}
+
+// SET NAMES with these would change nothing.
+bool has_names(const SessionVariables& variables, std::string_view charset, std::string_view collation) {
+  return variables.text(kCharacterSetClient) == charset &&
+         variables.text(kCharacterSetConnection) == charset &&
+         variables.text(kCharacterSetResults) == charset && variables.text(kCollationConnection) == collation;
+}
+
+// Without touching what is the same already.
+void show(std::string& shown, std::string_view now) {
+  if (shown != now) shown = now;
 }
 
 ResultColumn parameter_column() {
@@ -94,6 +111,7 @@ class Session::Impl : public PreparedStatementCommands {
                    "This command is not supported in the prepared statement protocol yet"};
     }
     prepared->statement = parsed->statement;
+    prepared->kept = KeptSelect::of(*parsed->statement);
     return prepared;
   }
 
@@ -138,16 +156,25 @@ class Session::Impl : public PreparedStatementCommands {
       const auto variable = state.user_variables.find(lower(name));
       parameters.push_back(variable == state.user_variables.end() ? Value::null() : variable->second);
     }
-    co_return co_await run_statement(state, *this, *prepared->statement, parameters, sink, more_results);
+    co_return co_await run_prepared(*prepared, parameters, sink, more_results);
+  }
+
+  // `parameters` as they came; a plan that is kept has its own copy.
+  Task<bool> run_prepared(PreparedStatement& prepared, std::span<const Value> parameters, ResultSink& sink,
+                          bool more_results) {
+    KeptSelect* kept = prepared.kept.get();
+    if (kept == nullptr || !kept->take_parameters(parameters))
+      return run_statement(state, *this, *prepared.statement, parameters, sink, more_results);
+    return run_statement(state, *this, *prepared.statement, kept->parameters(), sink, more_results, kept);
   }
 
   void show_command(std::string_view command, std::string_view info) {
     const std::lock_guard lock(shown_mutex);
-    shown.command = command;
-    shown.info = info;
-    shown.user = state.account.user;
-    shown.host = state.client_host;
-    shown.db = state.database;
+    show(shown.command, command);
+    show(shown.info, info);
+    show(shown.user, state.account.user);
+    show(shown.host, state.client_host);
+    show(shown.db, state.database);
     shown_since = Clock::now();
   }
 
@@ -241,8 +268,10 @@ Task<Status> Session::use_database(std::string_view db) {
 void Session::set_client_collation(uint16_t number) {
   const Collation* collation = find_collation(number);
   if (collation == nullptr) collation = find_collation("utf8mb4_general_ci");
+  const std::string_view charset = charset_info(collation->charset).name;
+  if (has_names(impl_->state.variables, charset, collation->name)) return;
   // A known collation of a known character set: this cannot fail.
-  (void)set_names(impl_->state, charset_info(collation->charset).name, collation->name);
+  (void)set_names(impl_->state, charset, collation->name);
 }
 
 void Session::set_multi_statements(bool on) {
@@ -298,7 +327,7 @@ Task<void> Session::query(std::string_view sql, ResultSink& sink) {
 Task<Result<PreparedInfo>> Session::prepare(std::string_view sql) {
   Impl& impl = *impl_;
   impl.show_command("Prepare", sql);
-  impl.state.status.add(command_variable("stmt_prepare"));
+  impl.state.status.add(kStmtPrepare);
   auto parsed = impl.parse_prepared(sql);
   if (!parsed.ok()) co_return std::move(parsed).error();
   const std::shared_ptr<PreparedStatement> prepared = *std::move(parsed);
@@ -324,8 +353,11 @@ Task<void> Session::execute(uint32_t statement_id, std::span<const Value> parame
   const std::shared_ptr<PreparedStatement> prepared = found->second;
   impl.show_command("Execute", prepared->text);
   impl.state.status.add(StatusVariable::Questions);
-  impl.state.status.add(command_variable("stmt_execute"));
-  co_await run_statement(impl.state, impl, *prepared->statement, parameters, sink, false);
+  impl.state.status.add(kStmtExecute);
+  KeptSelect* kept = prepared->kept.get();
+  const bool done =
+      kept != nullptr && kept->take_parameters(parameters) && run_alone(impl.state, *kept, sink);
+  if (!done) co_await impl.run_prepared(*prepared, parameters, sink, false);
   impl.show_command("Sleep", "");
 }
 

@@ -1,6 +1,7 @@
 #include "txn/lock_manager.h"
 
 #include "base/error_codes.h"
+#include "txn/definition_gate.h"
 #include "txn/lock_attempt.h"
 #include "txn/lock_metrics.h"
 
@@ -113,6 +114,12 @@ bool LockManager::Impl::enqueue(Partition& partition, std::string_view key, Lock
   request.key = stored_key;
   request.queue = &queue;
   request.partition = &partition;
+  // An upgrade is over with the hold that it is for.
+  LockRequest& closing = request.upgrades != nullptr ? *request.upgrades : request;
+  if (request.mode == LockMode::Exclusive && !closing.closes_definitions && table_of_lock_key(key)) {
+    closing.closes_definitions = true;
+    definition_gate().close();
+  }
   return queue.request(request);
 }
 
@@ -137,6 +144,7 @@ bool LockManager::Impl::take_back_locked(LockRequest& request) {
   LockQueue& queue = *request.queue;
   queue.remove(request);
   request.withdrawn = true;
+  if (request.closes_definitions) definition_gate().open();
   const bool others_wait = !queue.waiting().empty();
   if (queue.idle()) request.partition->queues.erase(request.partition->queues.find(request.key));
   return others_wait;

@@ -6,6 +6,7 @@
 
 #include "base/error_codes.h"
 #include "observe/metrics.h"
+#include "txn/definition_gate.h"
 #include "txn/lock_owner.h"
 
 namespace commitd::txn {
@@ -441,6 +442,31 @@ TEST_P(LockManagerStress, NothingIsLostAndNobodyHangs) {
 INSTANTIATE_TEST_SUITE_P(Policies, LockManagerStress,
                          ::testing::Values(DeadlockPolicyName::Incremental, DeadlockPolicyName::Background,
                                            DeadlockPolicyName::Recursive));
+
+Task<void> reads_without_locks_learn_of_definitions() {
+  LockManager locks;
+  LockOwner reader, alterer;
+  const std::string table = table_lock_key("db", "t");
+  const auto passed = definition_gate().pass();
+  EXPECT_TRUE(passed.has_value());
+  EXPECT_TRUE(locks.try_lock(reader, table, LockMode::Shared));
+  EXPECT_TRUE(locks.try_lock(reader, "row", LockMode::Exclusive));
+  EXPECT_TRUE(definition_gate().was_open_since(*passed));
+  Attempt alter;
+  start(locks, alterer, table, LockMode::Exclusive, alter, soon());
+  while (definition_gate().pass() && alter.waits()) co_await settle();
+  EXPECT_FALSE(definition_gate().was_open_since(*passed)) << "asked for is enough";
+  while (alter.waits()) co_await settle();
+  EXPECT_TRUE(definition_gate().pass().has_value()) << "nobody wants it any more";
+  EXPECT_FALSE(definition_gate().was_open_since(*passed));
+  EXPECT_TRUE(locks.try_lock(reader, table, LockMode::Exclusive));
+  EXPECT_FALSE(definition_gate().pass().has_value()) << "held, after an upgrade";
+  locks.release_all(reader);
+  EXPECT_TRUE(definition_gate().pass().has_value());
+}
+TEST(LockManager, ReadsWithoutLocksLearnOfDefinitions) {
+  run_blocking(reads_without_locks_learn_of_definitions());
+}
 
 }  // namespace
 }  // namespace commitd::txn

@@ -28,6 +28,7 @@ struct LockRequest {
   // (then the key and the queue may be gone).
   bool killed = false, deadlocked = false;
   bool withdrawn = false;
+  bool closes_definitions = false;  // a metadata lock that is, or is to become, exclusive
 };
 
 class LockQueue {

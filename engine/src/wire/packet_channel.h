@@ -43,6 +43,20 @@ class PacketChannel final : public Channel {
   std::string& begin_packet();
   void end_packet();
 
+  // Packets as they were written, to be written once more where the sequence numbers are the same.
+  struct Written {
+    std::string_view packets;
+    uint8_t next_sequence = 0;
+  };
+  Written written_since(size_t buffered_then) const {
+    return {std::string_view(output_).substr(buffered_then), sequence_};
+  }
+  void write_again(const Written& written) {
+    output_.append(written.packets);
+    sequence_ = written.next_sequence;
+  }
+  uint8_t sequence() const { return sequence_; }
+
   // Any thread: from now on the peer gets little time to take what it is sent. Whoever calls this either sees
   // a flush going on, or the flush sees the call.
   void hurry() { hurried_.store(true); }

@@ -23,16 +23,40 @@ std::string bit_bytes(const Value& value, uint32_t bits) {
 void ResultWriter::begin_rows(std::span<const sql::ResultColumn> columns) {
   ByteWriter(channel_.begin_packet()).lenenc(columns.size());
   channel_.end_packet();
+  note_forms(columns);
+  for (const sql::ResultColumn& column : columns) write_column(channel_, column);
+  if (!can(capability::kDeprecateEof)) write_eof(channel_, {}, false);
+}
+
+void ResultWriter::note_forms(std::span<const sql::ResultColumn> columns) {
   types_.clear();
   lengths_.clear();
   decimals_.clear();
   for (const sql::ResultColumn& column : columns) {
-    write_column(channel_, column);
     types_.push_back(column.type);
     lengths_.push_back(column.length);
     decimals_.push_back(column.decimals);
   }
-  if (!can(capability::kDeprecateEof)) write_eof(channel_, {}, false);
+}
+
+// Never 0, which is for what was not encoded yet.
+uint64_t ResultWriter::encoding() const {
+  return uint64_t{1} << 32 | uint64_t{channel_.sequence()} << 1 | (can(capability::kDeprecateEof) ? 1u : 0u);
+}
+
+void ResultWriter::begin_kept_rows(sql::KeptColumns& kept) {
+  const uint64_t wanted = encoding();
+  if (kept.encoded_for == wanted) {
+    note_forms(kept.columns);
+    channel_.write_again({kept.encoded, kept.encoded_next});
+    return;
+  }
+  const size_t before = channel_.buffered();
+  begin_rows(kept.columns);
+  const auto written = channel_.written_since(before);
+  kept.encoded = written.packets;
+  kept.encoded_next = written.next_sequence;
+  kept.encoded_for = wanted;
 }
 
 bool ResultWriter::wants_flush() const {

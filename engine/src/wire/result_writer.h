@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "sql/kept_columns.h"
 #include "sql/result_sink.h"
 #include "sql/session.h"
 #include "wire/packet_channel.h"
@@ -12,12 +13,13 @@
 
 namespace commitd::wire {
 
-class ResultWriter : public sql::ResultSink {
+class ResultWriter : public sql::ResultSink, public sql::KeptColumnsSink {
  public:
   ResultWriter(PacketChannel& channel, sql::Session& session, uint32_t capabilities)
       : channel_(channel), session_(session), capabilities_(capabilities) {}
 
   void begin_rows(std::span<const sql::ResultColumn> columns) override;
+  void begin_kept_rows(sql::KeptColumns& kept) override;
   bool wants_flush() const override;
   Task<Status> flush() override { return channel_.flush(); }
   void end_rows(const sql::OkInfo& info) override;
@@ -36,7 +38,11 @@ class ResultWriter : public sql::ResultSink {
   std::vector<uint32_t> lengths_;
   std::vector<uint8_t> decimals_;
 
+  // How the cells of each column are written.
+  void note_forms(std::span<const sql::ResultColumn> columns);
+
  private:
+  uint64_t encoding() const;
   bool can(uint32_t capability) const { return (capabilities_ & capability) != 0; }
 
   sql::Session& session_;

@@ -106,6 +106,18 @@ class AssignVariable : public Expression {
   ExpressionPtr value_;
 };
 
+// Its value is that of the present execution. Of its type only that counts which the values of all executions
+// have in common (executor/kept_select.h).
+class ParameterReference : public Expression {
+ public:
+  explicit ParameterReference(const Value& value) : value_(value) { type_ = type_of_value(value); }
+  const Value& evaluate(Evaluation&, Value&) const override { return value_; }
+  bool is_constant() const override { return true; }
+
+ private:
+  const Value& value_;
+};
+
 // A column of the statement around a subquery.
 class OuterReference : public Expression {
  public:
@@ -249,6 +261,8 @@ ExpressionPtr Binder::node(const ast::Expr& tree) {
 }
 
 ExpressionPtr Binder::literal(const ast::Expr& tree) {
+  if (parameters_stay && tree.kind == ExprKind::Parameter && tree.parameter < parameters_.size())
+    return std::make_unique<ParameterReference>(parameters_[tree.parameter]);
   std::optional<Value> value = literal_value(tree, parameters_);
   if (tree.kind == ExprKind::Boolean && value)
     return std::make_unique<Constant>(*std::move(value), ValueType::boolean());

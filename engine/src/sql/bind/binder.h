@@ -59,6 +59,8 @@ class Binder {
   // The table that ON DUPLICATE KEY UPDATE works on: VALUES(column) and the row alias.
   const TableDef* insert_table = nullptr;
   std::string_view insert_alias;
+  // The parameters lie where those of later executions will: they are read when the expression is evaluated.
+  bool parameters_stay = false;
   // Of the statement around this subquery: names that are none here are looked up there.
   Binder* outer = nullptr;
 

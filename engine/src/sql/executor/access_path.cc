@@ -300,6 +300,21 @@ Result<KeyRanges> key_ranges(const AccessPath& path, const TableDef& table, Eval
   return result;
 }
 
+PointKey point_key(const AccessPath& path, const TableDef& table, Evaluation& evaluation,
+                   std::vector<Value>& key) {
+  key.clear();
+  for (size_t i = 0; i < path.bounds.size(); ++i) {
+    if (path.bounds[i].equal == nullptr) return PointKey::NotExact;
+    Value scratch;
+    const Value& value = path.bounds[i].equal->evaluate(evaluation, scratch);
+    if (value.is_null()) return PointKey::NoRow;
+    std::optional<Value> exact = key_value(table.columns[path.index->columns[i].column], value, evaluation);
+    if (!exact) return PointKey::NotExact;
+    key.push_back(*std::move(exact));
+  }
+  return PointKey::Found;
+}
+
 std::string_view access_type(const AccessPath& path, const TableDef& table) {
   if (path.unique) return path.index->primary ? "const" : "eq_ref";
   if (path.bounds.empty()) return path.index == &table.clustered() ? "ALL" : "index";

@@ -49,6 +49,12 @@ struct KeyRanges {
 };
 Result<KeyRanges> key_ranges(const AccessPath& path, const TableDef& table, Evaluation& evaluation);
 
+// The values of a unique key that a path with one value for each column looks up. NotExact: one of them is
+// none that the column could have, and the conditions on the rows must decide.
+enum class PointKey : uint8_t { Found, NoRow, NotExact };
+PointKey point_key(const AccessPath& path, const TableDef& table, Evaluation& evaluation,
+                   std::vector<Value>& key);
+
 // One line for EXPLAIN: "PRIMARY", "const" …
 std::string_view access_type(const AccessPath& path, const TableDef& table);
 

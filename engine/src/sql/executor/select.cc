@@ -6,6 +6,7 @@
 #include "base/error_codes.h"
 #include "sql/executor/bound_select.h"
 #include "sql/executor/from_clause.h"
+#include "sql/executor/kept_select.h"
 #include "sql/executor/precompute.h"
 #include "sql/executor/read_columns.h"
 #include "sql/executor/row_buffer.h"
@@ -161,14 +162,55 @@ Task<Status> run_planned(StatementContext& context, const PlannedSelect& planned
 
 namespace {
 
-Task<Status> run_simple(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
-  if (anything_to_precompute(select)) COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
+Task<Result<PlannedSelect>> plan_anew(StatementContext& context, const ast::SelectStatement& select) {
   auto from = co_await open_from(context, select.from);
   if (!from.ok()) co_return std::move(from).error();
   auto bound = bind_select(context, select, *std::move(from));
   if (!bound.ok()) co_return std::move(bound).error();
   PlannedSelect planned = plan_select(context, *std::move(bound));
   for (JoinLevel& level : planned.plan.levels) level.read_columns = columns_named(select, *level.source);
+  co_return std::move(planned);
+}
+
+// What of a kept plan is not the same in each execution.
+Status renew(StatementContext& context, const ast::SelectStatement& select, PlannedSelect& planned) {
+  auto limit = limit_value(context, select.limit, UINT64_MAX);
+  if (!limit.ok()) return std::move(limit).error();
+  auto offset = limit_value(context, select.offset, 0);
+  if (!offset.ok()) return std::move(offset).error();
+  planned.bound->limit = *limit;
+  planned.bound->offset = *offset;
+  planned.plan.mode = read_mode(context, *planned.bound);
+  return {};
+}
+
+Task<Status> run_kept(StatementContext& context, KeptSelect& kept, ResultSink& sink) {
+  if (kept.holds(context.session)) {
+    const TableDef& table = kept.table();
+    COMMITD_CO_RETURN_IF_ERROR(co_await enter_table(context, table.db, table.name, privilege::kSelect));
+  }
+  if (kept.holds(context.session) && kept.has_present_table(context.session)) {
+    COMMITD_CO_RETURN_IF_ERROR(renew(context, kept.select(), kept.planned()));
+    KeptSelect::count_reuse();
+  } else {
+    auto planned = co_await plan_anew(context, kept.select());
+    if (!planned.ok()) co_return std::move(planned).error();
+    kept.keep(context.session, *std::move(planned));
+  }
+  begin_kept_rows(sink, kept.columns());
+  count_paths(kept.planned().plan, context.session.status);
+  Evaluation evaluation = context.evaluation();
+  Status status = co_await run_planned(context, kept.planned(), evaluation, sink);
+  kept.shrink();
+  co_return status;
+}
+
+Task<Status> run_simple(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
+  if (context.kept != nullptr) co_return co_await run_kept(context, *context.kept, sink);
+  if (anything_to_precompute(select)) COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
+  auto made = co_await plan_anew(context, select);
+  if (!made.ok()) co_return std::move(made).error();
+  const PlannedSelect planned = *std::move(made);
   sink.begin_rows(planned.bound->columns);
   if (context.describe_only) co_return Status();
   count_paths(planned.plan, context.session.status);
@@ -296,6 +338,15 @@ ValueType type_of_result(const ResultColumn& column) {
   return type;
 }
 
+Task<Status> enter_table(StatementContext& context, std::string_view db, std::string_view name,
+                         Privileges needed) {
+  const TableLocks& locked = context.session.table_locks;
+  context.enter();
+  COMMITD_CO_RETURN_IF_ERROR(locked.check(db, name, (needed & ~privilege::kSelect) != 0));
+  if (locked.covers(db, name)) co_return Status();
+  co_return co_await context.transaction().lock_table(db, name, txn::LockMode::Shared);
+}
+
 Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed,
                                 std::string_view command) {
   SessionState& session = context.session;
@@ -327,13 +378,7 @@ Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& 
   COMMITD_CO_RETURN_IF_ERROR(session.require_on_table(db, ref.name.name, needed, command));
   if (rows_are_lost(session, db, ref.name.name))
     COMMITD_CO_RETURN_IF_ERROR(co_await empty_if_rows_are_lost(session, db, ref.name.name));
-  context.enter();
-  COMMITD_CO_RETURN_IF_ERROR(
-      session.table_locks.check(db, ref.name.name, (needed & ~privilege::kSelect) != 0));
-  if (!session.table_locks.covers(db, ref.name.name)) {
-    COMMITD_CO_RETURN_IF_ERROR(
-        co_await context.transaction().lock_table(db, ref.name.name, txn::LockMode::Shared));
-  }
+  COMMITD_CO_RETURN_IF_ERROR(co_await enter_table(context, db, ref.name.name, needed));
   TablePtr table = session.server.catalog->find_table(db, ref.name.name);
   if (table == nullptr) {
     if (!session.server.catalog->has_database(db))

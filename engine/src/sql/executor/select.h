@@ -31,6 +31,10 @@ ValueType type_of_result(const ResultColumn& column);
 Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed,
                                 std::string_view command);
 
+// Before a table is used: the transaction is begun, the table's metadata lock taken unless LOCK TABLES did.
+Task<Status> enter_table(StatementContext& context, std::string_view db, std::string_view name,
+                         Privileges needed);
+
 // LIMIT and OFFSET: literals or parameters.
 Result<uint64_t> limit_value(StatementContext& context, const ast::Expr* tree, uint64_t otherwise);
 

@@ -12,6 +12,8 @@
 
 namespace commitd::sql {
 
+class KeptSelect;
+
 struct StatementContext {
   SessionState& session;
   std::span<const Value> parameters;
@@ -21,6 +23,7 @@ struct StatementContext {
   bool describe_only = false;                 // columns are wanted, no rows: for COM_STMT_PREPARE
   std::vector<Source> common_tables = {};     // WITH, the innermost last
   bool strict = false;                        // changes rows: see Evaluation
+  KeptSelect* kept = nullptr;                 // of a prepared statement: its plan is to be kept there
 
   // Its changes of tables that are not transactional.
   std::unique_ptr<ChangesBeside> beside = {};
@@ -47,7 +50,11 @@ struct StatementContext {
     return beside->make_room(table, row);
   }
   Evaluation evaluation() { return Evaluation(session, strict); }
-  Binder binder(const Scope& scope) { return Binder(session, scope, parameters, precomputed); }
+  Binder binder(const Scope& scope) {
+    Binder binder(session, scope, parameters, precomputed);
+    binder.parameters_stay = kept != nullptr;
+    return binder;
+  }
 };
 
 // 1317 when the statement was killed: asked in every loop over rows.

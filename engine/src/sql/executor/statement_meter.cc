@@ -70,7 +70,7 @@ void StatementMeter::write(SlowLog& log, microseconds duration, const Counts& sp
 
 StatementMeter::~StatementMeter() {
   // What EXECUTE executes is measured itself.
-  if (statement_.kind == ast::StatementKind::Execute) return;
+  if (withdrawn_ || statement_.kind == ast::StatementKind::Execute) return;
   const auto duration = std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - began_);
   if (duration > session_.settings.long_query_time) session_.status.add(StatusVariable::SlowQueries);
   SlowLog* log = session_.server.slow_log;

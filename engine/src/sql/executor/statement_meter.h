@@ -15,6 +15,8 @@ class StatementMeter {
   StatementMeter(SessionState& session, const ast::Statement& statement, const ResultSink& sink);
   ~StatementMeter();
   StatementMeter(const StatementMeter&) = delete;
+  // The statement is begun anew, and measured then.
+  void withdraw() { withdrawn_ = true; }
 
  private:
   struct Counts {
@@ -31,6 +33,7 @@ class StatementMeter {
   const ResultSink& sink_;
   std::chrono::steady_clock::time_point began_;
   Counts before_;
+  bool withdrawn_ = false;
 };
 
 }  // namespace commitd::sql

@@ -1,9 +1,6 @@
 #include "sql/executor/statement_runner.h"
 
-#include <chrono>
-
 #include "base/error_codes.h"
-#include "observe/metrics.h"
 #include "sql/accounts/account_statements.h"
 #include "sql/ddl/ddl.h"
 #include "sql/executor/dml.h"
@@ -14,6 +11,7 @@
 #include "sql/executor/select.h"
 #include "sql/executor/set.h"
 #include "sql/executor/show_statement.h"
+#include "sql/executor/statement_frame.h"
 #include "sql/executor/statement_meter.h"
 #include "sql/executor/table_maintenance.h"
 #include "sql/expression/conversion.h"
@@ -23,47 +21,6 @@ namespace commitd::sql {
 namespace {
 
 using ast::StatementKind;
-
-observe::Counter& command_counter(const ast::Statement& statement) {
-  auto make = [](const char* command) -> observe::Counter& {
-    return observe::counter("commitd_commands_total", "Statements executed, by kind.",
-                            {{"command", command}});
-  };
-  static observe::Counter &select = make("select"), &insert = make("insert"), &update = make("update"),
-                          &erase = make("delete"), &replace = make("replace"), &begin = make("begin"),
-                          &commit = make("commit"), &rollback = make("rollback"), &ddl = make("ddl"),
-                          &set = make("set"), &show = make("show"), &other = make("other");
-  switch (statement.kind) {
-    case StatementKind::Select:
-      return select;
-    case StatementKind::Insert:
-      return ast::as<ast::InsertStatement>(statement).mode == ast::InsertMode::Replace ? replace : insert;
-    case StatementKind::Update:
-      return update;
-    case StatementKind::Delete:
-      return erase;
-    case StatementKind::Begin:
-      return begin;
-    case StatementKind::Commit:
-      return commit;
-    case StatementKind::Rollback:
-      return rollback;
-    case StatementKind::Set:
-    case StatementKind::SetTransaction:
-      return set;
-    case StatementKind::Show:
-    case StatementKind::Describe:
-      return show;
-    default:
-      return ddl::is_ddl(statement.kind) ? ddl : other;
-  }
-}
-
-// What a statement answers: rows (already sent but for their end) or an OK.
-struct Answer {
-  bool rows = false;
-  OkInfo ok;
-};
 
 Task<Result<Answer>> rows_answer(Task<Status> task) {
   auto status = co_await task;
@@ -237,28 +194,6 @@ Task<Result<Answer>> dispatch_under_gtid(StatementContext& context, const ast::S
   return dispatch(context, statement, sink);
 }
 
-bool keeps_warnings(const ast::Statement& statement) {
-  if (statement.kind != StatementKind::Show) return false;
-  const auto what = ast::as<ast::ShowStatement>(statement).what;
-  return what == ast::ShowWhat::Warnings || what == ast::ShowWhat::Errors ||
-         what == ast::ShowWhat::CountWarnings;
-}
-
-void start_statement(SessionState& session, const ast::Statement& statement) {
-  if (!keeps_warnings(statement)) session.diagnostics.clear();
-  session.kill_query.store(false, std::memory_order_relaxed);
-  session.statement_text = statement.text;
-  session.lock_owner.set_statement(statement.text);
-  const uint64_t fixed = session.variables.number(kTimestamp);
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  session.statement_microseconds = fixed != 0
-                                       ? static_cast<int64_t>(fixed) * 1'000'000
-                                       : std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-  // The data may have come into being since the session started (ALTER INSTANCE INITIALIZE).
-  if (!session.transaction && session.server.transactions != nullptr)
-    session.transaction.emplace(*session.server.transactions, session.lock_owner);
-}
-
 // What the statement did to tables that are not transactional stays, whatever becomes of it.
 Task<Status> commit_beside(StatementContext& context) {
   if (context.beside == nullptr) co_return Status();
@@ -342,28 +277,18 @@ void answer_error(SessionState& session, Error error, ResultSink& sink) {
 
 }  // namespace
 
-uint16_t server_status(const SessionState& session) {
-  constexpr uint16_t kInTransaction = 1, kAutocommit_ = 2, kNoBackslashEscapes = 0x200;
-  uint16_t status = 0;
-  if (session.settings.autocommit) status |= kAutocommit_;
-  const bool open = session.transaction && session.transaction->active();
-  if (session.in_explicit_transaction || (open && !session.settings.autocommit)) status |= kInTransaction;
-  if (session.settings.sql_mode & sql_mode::kNoBackslashEscapes) status |= kNoBackslashEscapes;
-  return status;
-}
-
 Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared,
                          const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,
-                         bool more_results) {
+                         bool more_results, KeptSelect* kept) {
   start_statement(session, statement);
   const StatementMeter meter(session, statement, sink);
-  command_counter(statement).add();
-  session.status.add(command_of(statement));
+  count_statement(session, statement);
   if (statement.kind == StatementKind::Execute) {
     co_return co_await prepared.execute_by_name(ast::as<ast::ExecuteStatement>(statement), sink,
                                                 more_results);
   }
   StatementContext context{session, parameters, {}};
+  context.kept = kept;
   const Gtid last_gtid_before = last_committed_gtid(session);
   Result<Answer> answer = Answer{};
   Status settled;
@@ -391,15 +316,7 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
     answer_error(session, std::move(answer).error(), sink);
     co_return false;
   }
-  constexpr uint16_t kMoreResults = 8;
-  OkInfo& ok = answer->ok;
-  ok.warnings = keeps_warnings(statement) ? uint16_t{0} : session.diagnostics.count();
-  ok.server_status = static_cast<uint16_t>(server_status(session) | (more_results ? kMoreResults : 0));
-  session.row_count = answer->rows ? -1 : static_cast<int64_t>(ok.affected_rows);
-  if (answer->rows)
-    sink.end_rows(ok);
-  else
-    sink.ok(ok);
+  end_statement(session, statement, *answer, sink, more_results);
   co_return true;
 }
 

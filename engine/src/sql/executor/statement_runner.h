@@ -19,10 +19,11 @@ class PreparedStatementCommands {
                                      bool more_results) = 0;
 };
 
+// `kept` (may be null): where its plan stays, with the parameters of this execution.
 // False: it failed (the sink has the error), and the statements behind it are not run.
 Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared,
                          const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,
-                         bool more_results);
+                         bool more_results, KeptSelect* kept = nullptr);
 
 // The columns a statement would answer with (none for those without a result).
 Task<Result<std::vector<ResultColumn>>> describe_statement(SessionState& session,

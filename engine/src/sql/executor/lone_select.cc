@@ -1,0 +1,133 @@
+#include "sql/executor/lone_select.h"
+
+#include "sql/executor/statement_frame.h"
+#include "sql/executor/statement_meter.h"
+#include "sql/expression/conversion.h"
+#include "storage/record/key_codec.h"
+#include "txn/lone_read.h"
+
+namespace commitd::sql {
+namespace {
+
+// It would be a transaction of its own, and no SET TRANSACTION or LOCK TABLES has a say in it.
+bool is_on_its_own(SessionState& session) {
+  return session.settings.autocommit && !session.in_explicit_transaction && session.transaction &&
+         !session.transaction->active() && !session.transaction->depends_on_unacknowledged() &&
+         !session.next_isolation && !session.next_read_only && !session.table_locks.tables_locked();
+}
+
+enum class Outcome { Row, NoRow, AnotherWay };
+
+class LoneSelect {
+ public:
+  LoneSelect(SessionState& session, KeptSelect& kept)
+      : session_(session),
+        kept_(kept),
+        level_(kept.planned().plan.levels[0]),
+        buffers_(kept.buffers()),
+        evaluation_(session) {
+    evaluation_.rows.assign(1, nullptr);
+  }
+
+  Outcome read() {
+    const Outcome outcome = find_row();
+    // The definition by which the row was decoded is still the one it was written by.
+    if (outcome == Outcome::AnotherWay || evaluation_.failed()) return Outcome::AnotherWay;
+    return kept_.has_present_table(session_) ? outcome : Outcome::AnotherWay;
+  }
+
+  void count() const {
+    if (looked_up_) session_.status.add(StatusVariable::HandlerReadKey);
+    if (examined_) ++session_.rows_examined;
+    session_.status.add(StatusVariable::HandlerCommit);
+  }
+
+ private:
+  Outcome find_row() {
+    const TableDef& table = kept_.table();
+    switch (point_key(level_.path, table, evaluation_, buffers_.key)) {
+      case PointKey::NotExact:
+        return Outcome::AnotherWay;
+      case PointKey::NoRow:
+        return Outcome::NoRow;
+      case PointKey::Found:
+        break;
+    }
+    const std::string key = index_key_prefix(table, table.clustered(), buffers_.key);
+    looked_up_ = true;
+    const auto found = txn::read_alone(*session_.server.transactions, key, buffers_.stored);
+    if (!found.ok() || *found == txn::LoneRead::DefinitionMayChange) return Outcome::AnotherWay;
+    if (*found == txn::LoneRead::NotThere) return Outcome::NoRow;
+    if (!decode(table)) return Outcome::AnotherWay;
+    examined_ = true;
+    if (!matches()) return Outcome::NoRow;
+    project();
+    return Outcome::Row;
+  }
+
+  // Its errors are told by the other way.
+  bool decode(const TableDef& table) {
+    std::string scratch;
+    const auto image = image_of_stored_row(table, buffers_.stored, scratch);
+    if (!image.ok()) return false;
+    if (const auto& wanted = kept_.wanted_columns()) return wanted->decode(*image, buffers_.row).ok();
+    return decode_leading_row(table, *image, buffers_.row).ok();
+  }
+
+  bool matches() {
+    evaluation_.rows[0] = buffers_.row.data();
+    Value scratch;
+    for (const Expression* condition : level_.match) {
+      if (!is_true(condition->evaluate(evaluation_, scratch))) return false;
+    }
+    return true;
+  }
+
+  void project() {
+    const Expressions& items = kept_.planned().bound->items;
+    buffers_.output.resize(items.size());
+    Value scratch;
+    for (size_t i = 0; i < items.size(); ++i) {
+      buffers_.output[i] = items[i]->evaluate(evaluation_, scratch);
+      conform_digits(buffers_.output[i], items[i]->type());
+    }
+  }
+
+  SessionState& session_;
+  KeptSelect& kept_;
+  const JoinLevel& level_;
+  KeptSelect::Buffers& buffers_;
+  Evaluation evaluation_;
+  bool looked_up_ = false, examined_ = false;
+};
+
+void answer(SessionState& session, KeptSelect& kept, bool found, ResultSink& sink) {
+  const bool sent = found && session.settings.select_limit > 0;
+  begin_kept_rows(sink, kept.columns());
+  if (sent) sink.send_row(kept.buffers().output);
+  session.found_rows = found ? 1 : 0;
+  Answer rows{true, {}};
+  end_statement(session, kept.select(), rows, sink, false);
+}
+
+}  // namespace
+
+bool run_alone(SessionState& session, KeptSelect& kept, ResultSink& sink) {
+  if (!kept.holds(session) || !kept.is_point() || !is_on_its_own(session)) return false;
+  start_statement(session, kept.select());
+  StatementMeter meter(session, kept.select(), sink);
+  LoneSelect select(session, kept);
+  const Outcome outcome = select.read();
+  if (outcome == Outcome::AnotherWay) {
+    meter.withdraw();
+    return false;
+  }
+  count_statement(session, kept.select());
+  KeptSelect::count_reuse();
+  select.count();
+  answer(session, kept, outcome == Outcome::Row, sink);
+  kept.shrink();
+  return true;
+}
+
+}  // namespace commitd::sql
