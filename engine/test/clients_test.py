@@ -2,11 +2,13 @@
 
 import contextlib
 import subprocess
+import tempfile
 import unittest
 
 import pymysql
 
 from commitd_process import Commitd
+from preload import SLOW_SENDS, preload
 
 
 class ClientsTest(unittest.TestCase):
@@ -126,6 +128,14 @@ class ClientsTest(unittest.TestCase):
             self.assertIn("Access denied", run("create", "nothing").stderr)
             self.assertEqual(run("--password=new one", "shutdown").stderr, "")
             self.assertEqual(server.process.wait(timeout=60), 0)
+
+    def test_who_asks_for_the_shutdown_is_answered(self):
+        with tempfile.TemporaryDirectory() as directory:
+            slow = preload(SLOW_SENDS, directory)
+            for tls in ("--ssl", "--skip-ssl"):
+                with self.subTest(tls), Commitd(wrapper=slow) as server:
+                    self.assertEqual(server.client("mysqladmin", tls, "shutdown").stderr, "")
+                    self.assertEqual(server.process.wait(timeout=60), 0)
 
     def slap(self, *arguments):
         """mysqlslap ends with 0 whatever its queries did: what it says on stderr decides."""

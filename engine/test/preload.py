@@ -9,6 +9,7 @@ import tempfile
 from commitd_process import ROOT, Commitd
 
 FAULTS = ROOT / "engine" / "test" / "disk_faults.c"
+SLOW_SENDS = ROOT / "engine" / "test" / "slow_sends.c"
 SLOW_SYNCS = ROOT / "benchmarks" / "peers" / "sync_shim.c"
 
 

@@ -17,6 +17,8 @@ namespace commitd {
 
 namespace {
 
+constexpr std::chrono::seconds kPatienceInAHurry{1};
+
 Error broken_connection(const char* doing) {
   return make_error(er::kNetReadError, "The connection broke while {}: {}", doing, std::strerror(errno));
 }
@@ -119,7 +121,9 @@ Task<Status> Socket::wait_readable(Deadline deadline) {
 
 Task<Status> Socket::write(std::span<iovec> pieces, Deadline deadline) {
   while (!pieces.empty()) {
-    if (co_await watch_.writable(deadline) == Wake::TimedOut) {
+    const Wake wake = co_await watch_.writable(deadline);
+    write_waits_.store(false);
+    if (wake == Wake::TimedOut) {
       co_return make_error(er::kNetWriteInterrupted, "Got timeout writing communication packets");
     }
     msghdr message{};
@@ -129,7 +133,7 @@ Task<Status> Socket::write(std::span<iovec> pieces, Deadline deadline) {
     if (put >= 0) {
       pieces = advance(pieces, static_cast<size_t>(put));
     } else if (errno == EAGAIN) {
-      watch_.filled_output();
+      output_is_full(deadline);
     } else if (errno != EINTR) {
       co_return broken_connection("writing");
     }
@@ -142,8 +146,19 @@ Task<Status> Socket::write(std::string_view bytes, Deadline deadline) {
   co_return co_await write(std::span<iovec>(&piece, 1), deadline);
 }
 
+void Socket::output_is_full(Deadline& deadline) {
+  watch_.filled_output();
+  write_waits_.store(true);
+  if (hurried_.load()) deadline = std::min(deadline, Clock::now() + kPatienceInAHurry);
+}
+
 void Socket::shutdown() {
   ::shutdown(fd_.get(), SHUT_RDWR);
+}
+
+void Socket::hurry() {
+  hurried_.store(true);
+  ::shutdown(fd_.get(), write_waits_.load() ? SHUT_RDWR : SHUT_RD);
 }
 
 SocketAddress Socket::peer() const {

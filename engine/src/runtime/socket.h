@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,9 @@ class Socket {
 
   // Any thread, for as long as the socket lives. Waiting reads and writes of this side return.
   void shutdown();
+  // Any thread, for as long as the socket lives. No more is read, and a peer that does not take what it is
+  // sent is not waited for: a write that waits ends now, a later one soon. What the peer takes still arrives.
+  void hurry();
   int fd() const { return fd_.get(); }
   SocketAddress peer() const;
   SocketAddress local() const;
@@ -42,8 +46,12 @@ class Socket {
                                                        Deadline deadline = kNoDeadline);
 
  private:
+  void output_is_full(Deadline& deadline);
+
   UniqueFd fd_;
   FdWatch watch_;
+  // Of a hurry() and a write that begins to wait, one always sees the other.
+  std::atomic<bool> hurried_{false}, write_waits_{false};
 };
 
 // Listening descriptors; made on any thread.

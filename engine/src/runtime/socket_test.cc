@@ -163,6 +163,44 @@ TEST(Socket, ShutdownEndsAWaitingRead) {
   EXPECT_EQ(run_blocking(read_until_shut_down(local_address(listener->get()).port())), 0u);
 }
 
+struct HurriedWrite {
+  std::array<UniqueFd, 2> pair = connected_pair();
+  std::string bytes;
+  bool hurried_before = false;
+};
+
+Task<void> hurry_soon(Socket& socket) {
+  co_await sleep_until(Clock::now() + 10ms);
+  socket.hurry();
+}
+
+Task<Status> write_in_a_hurry(HurriedWrite& write) {
+  Socket socket(std::move(write.pair[0]));
+  if (write.hurried_before) {
+    socket.hurry();
+  } else {
+    Reactor::current()->spawn(hurry_soon(socket));
+  }
+  co_return co_await socket.write(write.bytes);
+}
+
+TEST(Socket, WhatThePeerHasRoomForArrivesInAHurryToo) {
+  HurriedWrite write{.bytes = "the answer", .hurried_before = true};
+  EXPECT_TRUE(run_blocking(write_in_a_hurry(write)).ok());
+  char got[100];
+  EXPECT_EQ(recv(write.pair[1].get(), got, sizeof(got), 0), 10);
+}
+
+TEST(Socket, AHurryEndsAWriteThatWaits) {
+  HurriedWrite write{.bytes = std::string(8 << 20, 'z'), .hurried_before = false};
+  EXPECT_EQ(run_blocking(write_in_a_hurry(write)).error().code, er::kNetReadError);
+}
+
+TEST(Socket, AWriteThatMustWaitInAHurryGivesUpSoon) {
+  HurriedWrite write{.bytes = std::string(8 << 20, 'z'), .hurried_before = true};
+  EXPECT_EQ(run_blocking(write_in_a_hurry(write)).error().code, er::kNetWriteInterrupted);
+}
+
 Task<Status> connect_to(uint16_t port) {
   auto socket = co_await Socket::connect("127.0.0.1", port);
   if (!socket.ok()) co_return std::move(socket).error();

@@ -64,8 +64,7 @@ Connection::~Connection() {
 // On the killer's thread. Ending the input lets a statement that runs still be answered with why it ended;
 // only who waits for a client to take its answer must lose the output as well.
 void Connection::close_socket_when_killed() {
-  channel_.hurry();
-  ::shutdown(socket_.fd(), channel_.sending() ? SHUT_RDWR : SHUT_RD);
+  socket_.hurry();
 }
 
 Task<void> Connection::run() {

@@ -183,15 +183,12 @@ Task<Status> PacketChannel::flush() {
   }
   // Another coroutine may add packets while these are on their way.
   std::string sending = std::exchange(output_, {});
-  sending_.store(true);
   Status sent;
   for (std::string_view rest = sending; sent.ok() && !rest.empty();) {
     std::string_view piece = rest.substr(0, kLargestWrite);
     rest.remove_prefix(piece.size());
-    const auto patience = hurried_.load() ? std::min(write_timeout_, kPatienceAtEnd) : write_timeout_;
-    sent = co_await stream_->write(piece, Clock::now() + patience);
+    sent = co_await stream_->write(piece, Clock::now() + write_timeout_);
   }
-  sending_.store(false);
   if (sent.ok() && output_.empty() && sending.capacity() <= kKeptOutput) {
     sending.clear();
     output_ = std::move(sending);

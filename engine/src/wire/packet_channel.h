@@ -1,7 +1,6 @@
 // The Channel of a stream, with what the server's own writers need beyond it: packets written in place.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -57,11 +56,6 @@ class PacketChannel final : public Channel {
   }
   uint8_t sequence() const { return sequence_; }
 
-  // Any thread: from now on the peer gets little time to take what it is sent. Whoever calls this either sees
-  // a flush going on, or the flush sees the call.
-  void hurry() { hurried_.store(true); }
-  // Any thread: whether a flush waits for the peer right now.
-  bool sending() const { return sending_.load(); }
   void set_max_packet(uint32_t bytes) { max_packet_ = bytes; }
   void set_read_timeout(std::chrono::milliseconds timeout) { read_timeout_ = timeout; }
   void set_write_timeout(std::chrono::milliseconds timeout) { write_timeout_ = timeout; }
@@ -88,7 +82,6 @@ class PacketChannel final : public Channel {
   std::string input_;  // received, not yet taken; empty while the session is idle
   std::string output_;
   size_t packet_start_ = 0;
-  std::atomic<bool> sending_{false}, hurried_{false};
   MemoryReservation memory_{MemoryUse::Network};  // of the packet that is read, then of what is sent
 };
 
