@@ -47,6 +47,20 @@ class CommitPathTest(unittest.TestCase):
             self.assertGreaterEqual(transactions, 6400)
             self.assertGreater(transactions / groups, 2)
 
+    def test_a_client_that_is_alone_finds_the_reactors_awake(self):
+        wakeups = {}
+        for limit in (0, 10000):
+            with on_a_slow_disk(f"--commitd-idle-spin-microseconds={limit}", "--commitd-reactor-threads=1") as server:
+                server.query("CREATE DATABASE d")
+                server.query("CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT)")
+                with contextlib.closing(server.connect(autocommit=True)) as connection, connection.cursor() as cursor:
+                    before = server.metric("commitd_reactor_wakeups_total")
+                    for _ in range(100):
+                        cursor.execute("INSERT INTO d.t VALUES ()")
+                    wakeups[limit] = server.metric("commitd_reactor_wakeups_total") - before
+        self.assertGreater(wakeups[0], 150)  # the client's command, and the end of its commit
+        self.assertLess(wakeups[10000], wakeups[0] / 2)
+
     def test_binlog_is_readable_by_the_standard_tool(self):
         with Commitd() as server:
             server.query("CREATE DATABASE d")

@@ -28,7 +28,7 @@ Status CommitQueue::push(LocalCommit& commit) {
   if (!ordered_.holds(commit.request->seen)) return seen_was_lost();
   if (commit.ordered.writes != nullptr) ordered_.give_order(commit.ordered);
   local_.push_back(&commit);
-  work_.notify_one();
+  tell();
   return {};
 }
 
@@ -36,14 +36,14 @@ void CommitQueue::push(ReceivedTransaction received) {
   std::lock_guard lock(mutex_);
   if (stopped_) return;
   received_.push_back(std::move(received));
-  work_.notify_one();
+  tell();
 }
 
 Status CommitQueue::push(Errand& errand) {
   std::lock_guard lock(mutex_);
   if (stopped_) return shutting_down();
   errands_.push_back(&errand);
-  work_.notify_one();
+  tell();
   return {};
 }
 
@@ -61,16 +61,33 @@ bool CommitQueue::can_take() const {
 std::optional<CommitQueue::Batch> CommitQueue::take(const std::function<Gathering()>& gathering) {
   std::unique_lock lock(mutex_);
   busy_ = busy_with_local_ = false;
-  idle_.notify_all();
+  between_batches_.notify_all();
   Gathering how;
   do {
-    work_.wait(lock, [this] { return can_take() || (stopped_ && !paused_); });
+    wait_for_work(lock);
     if (!can_take()) return std::nullopt;
     how = gathering();
     gather(lock, how);
   } while (!can_take());  // paused meanwhile
   busy_ = true;
   return take_batch(how.one_at_a_time);
+}
+
+// Only the log thread waits for this.
+void CommitQueue::tell() {
+  news_.fetch_add(1);
+  work_.notify_one();
+}
+
+void CommitQueue::wait_for_work(std::unique_lock<observe::Mutex>& lock) {
+  const auto there = [this] { return can_take() || (stopped_ && !paused_); };
+  if (there()) return;
+  const uint64_t known = news_.load();
+  lock.unlock();
+  idle_.look([&] { return news_.load() != known; });
+  lock.lock();
+  work_.wait(lock, there);
+  idle_.over();
 }
 
 // Who is not a transaction does not wait for company, nor do transactions behind him.
@@ -117,7 +134,7 @@ void CommitQueue::hold_local(bool on) {
   std::lock_guard lock(mutex_);
   if (held_ == on) return;
   held_ = on;
-  work_.notify_one();
+  tell();
 }
 
 void CommitQueue::freeze_local() {
@@ -128,7 +145,7 @@ void CommitQueue::freeze_local() {
 void CommitQueue::thaw_local() {
   std::lock_guard lock(mutex_);
   --frozen_;
-  work_.notify_one();
+  tell();
 }
 
 bool CommitQueue::is_between_groups() {
@@ -185,22 +202,22 @@ std::vector<LocalCommit*> CommitQueue::give_up(std::span<LocalCommit* const> com
 
 void CommitQueue::pause() {
   std::unique_lock lock(mutex_);
-  idle_.wait(lock, [this] { return !paused_; });
+  between_batches_.wait(lock, [this] { return !paused_; });
   paused_ = true;
-  idle_.wait(lock, [this] { return !busy_; });
+  between_batches_.wait(lock, [this] { return !busy_; });
 }
 
 void CommitQueue::resume() {
   std::lock_guard lock(mutex_);
   paused_ = false;
-  work_.notify_one();
-  idle_.notify_all();
+  tell();
+  between_batches_.notify_all();
 }
 
 void CommitQueue::stop() {
   std::lock_guard lock(mutex_);
   stopped_ = true;
-  work_.notify_all();
+  tell();
 }
 
 }  // namespace commitd::binlog

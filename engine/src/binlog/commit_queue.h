@@ -2,6 +2,7 @@
 // groups.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -13,6 +14,7 @@
 #include "binlog/commit_pipeline.h"
 #include "binlog/commit_wakeup.h"
 #include "observe/mutex.h"
+#include "runtime/idle_spin.h"
 #include "runtime/parker.h"
 
 namespace commitd::binlog {
@@ -115,6 +117,8 @@ class CommitQueue {
 
  private:
   bool can_take() const;
+  void tell();
+  void wait_for_work(std::unique_lock<observe::Mutex>& lock);
   bool holds_local() const { return held_ || frozen_ > 0; }
   void gather(std::unique_lock<observe::Mutex>& lock, const Gathering& how);
   Batch take_batch(bool one_at_a_time);
@@ -123,7 +127,9 @@ class CommitQueue {
   OrderedWrites& ordered_;
   mutable observe::Mutex mutex_{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_flush_queue"};
   observe::Condition work_{"wait/synch/cond/sql/MYSQL_BIN_LOG::COND_flush_queue"};
-  observe::Condition idle_{"wait/synch/cond/commitd/log_thread_idle"};
+  observe::Condition between_batches_{"wait/synch/cond/commitd/log_thread_idle"};
+  std::atomic<uint64_t> news_{0};  // counts what may end the log thread's wait
+  IdleSpin idle_;                  // the log thread's
   std::deque<LocalCommit*> local_;
   std::deque<ReceivedTransaction> received_;
   std::vector<Errand*> errands_;

@@ -139,16 +139,24 @@ void Reactor::Impl::wait_for_events() {
   static auto& wakeups = observe::counter("commitd_reactor_wakeups_total",
                                           "Times a reactor thread went to sleep and was woken.");
   int timeout = milliseconds_to_wait();
-  if (timeout != 0) {
+  if (timeout == 0) return dispatch(poll(0));
+  int count = 0;
+  if (!idle_.look([&] { return (count = poll(0)) != 0 || !posted_.empty(); })) {
     // Pairs with post(): either it sees that we sleep and wakes us, or we see its work here.
     sleeping_.store(true, std::memory_order_seq_cst);
     if (!posted_.empty()) timeout = 0;
+    count = poll(timeout);
+    sleeping_.store(false, std::memory_order_relaxed);
+    if (timeout != 0) wakeups.add();
   }
-  int count = epoll_wait(epoll_fd_, events_.data(), static_cast<int>(events_.size()), timeout);
-  sleeping_.store(false, std::memory_order_relaxed);
-  if (count < 0 && errno != EINTR) die("epoll_wait");
-  if (timeout != 0) wakeups.add();
+  idle_.over();
   dispatch(count);
+}
+
+int Reactor::Impl::poll(int timeout) {
+  const int count = epoll_wait(epoll_fd_, events_.data(), static_cast<int>(events_.size()), timeout);
+  if (count < 0 && errno != EINTR) die("epoll_wait");
+  return std::max(count, 0);
 }
 
 int Reactor::Impl::milliseconds_to_wait() const {

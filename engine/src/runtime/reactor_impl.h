@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/fd_watch.h"
+#include "runtime/idle_spin.h"
 #include "runtime/reactor.h"
 #include "runtime/root_task.h"
 
@@ -32,6 +33,7 @@ class Reactor::Impl {
  private:
   void run_posted();
   void wait_for_events();
+  int poll(int timeout);
   int milliseconds_to_wait() const;
   void dispatch(int count);
   void control(int operation, int fd, FdWatch& watch, uint32_t output);
@@ -50,6 +52,7 @@ class Reactor::Impl {
   // Threads inside post() or stop(). What they post may end the reactor before they have left it; its
   // destructor waits for them.
   std::atomic<int> visitors_{0};
+  IdleSpin idle_;
   RootTasks roots_;
   std::array<epoll_event, 128> events_;
   int event_count_ = 0, next_event_ = 0;

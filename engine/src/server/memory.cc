@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <optional>
+#include <charconv>
 
 #include "base/memory_budget.h"
 #include "observe/metrics.h"
+#include "server/control_group.h"
 
 namespace commitd::server {
 namespace {
@@ -16,37 +16,12 @@ namespace {
 // The engine fills one memtable while it writes the one before it.
 constexpr uint64_t kMemtables = 2;
 
-// "max" and files that are not there: no limit.
-std::optional<uint64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  uint64_t number = 0;
-  if (file >> number) return number;
-  return std::nullopt;
-}
-
-// The path of this process's group in the hierarchy of `controller` ("" = version 2).
-std::string group_path(const std::string& root, const std::string& controller) {
-  std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    if (line.substr(first + 1, second - first - 1) == controller) return line.substr(second + 1);
-  }
-  return "/";
-}
-
-void narrow(uint64_t& limit, std::optional<uint64_t> other) {
-  if (other) limit = std::min(limit, *other);
-}
-
-// A limit may be set on any group above, too. Inside a container the group's own path may not be visible:
-// then the hierarchy's top is the group.
-void narrow_by_groups(uint64_t& limit, const std::string& mount, std::string group, const char* file) {
-  for (;;) {
-    narrow(limit, number_in(mount + group + "/" + file));
-    if (group.empty() || group == "/") return;
-    group.erase(group.rfind('/'));
+// "max": no limit.
+void narrow(uint64_t& limit, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) {
+    uint64_t number = 0;
+    const char* end = setting.data() + setting.size();
+    if (std::from_chars(setting.data(), end, number).ec == std::errc()) limit = std::min(limit, number);
   }
 }
 
@@ -68,9 +43,8 @@ void publish() {
 uint64_t memory_limit(const std::string& root) {
   uint64_t limit =
       static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::string mount = root + "/sys/fs/cgroup";
-  narrow_by_groups(limit, mount, group_path(root, ""), "memory.max");
-  narrow_by_groups(limit, mount + "/memory", group_path(root, "memory"), "memory.limit_in_bytes");
+  narrow(limit, group_settings(root, "", "memory.max"));
+  narrow(limit, group_settings(root, "memory", "memory.limit_in_bytes"));
   return limit;
 }
 

@@ -1,31 +1,16 @@
 #include "server/memory.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "base/memory_budget.h"
+#include "server/testing/kernel_files.h"
 
 namespace commitd::server {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// A root with what the kernel would show there.
-class MemoryLimit : public testing::Test {
- protected:
-  MemoryLimit() : root_(fmt::format("{}memory_limit_test.{}", testing::TempDir(), getpid())) {}
-  ~MemoryLimit() override { std::filesystem::remove_all(root_); }
-
-  void file(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << text;
-  }
-  std::string root_;
-};
+using MemoryLimit = testing::KernelFiles;
 
 TEST_F(MemoryLimit, WithoutAGroupItIsWhatTheMachineHas) {
   EXPECT_EQ(memory_limit(root_), memory_limit("/nowhere/at/all"));

@@ -100,6 +100,7 @@ Status Server::set_variables() {
   define_binlog_variables(variables_, context_);
   define_options(variables_, options_);
   commit_variables_.define();
+  define_idle_spin(variables_);
   define_limits(variables_, limits_);
   define_lock_variables(variables_, context_);
   slow_log_.define(variables_);

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include "base/memory_budget.h"
+#include "runtime/idle_spin.h"
 #include "server/logging.h"
+#include "server/processors.h"
 
 namespace commitd::server {
 namespace {
@@ -65,6 +67,20 @@ void define_options(sql::SystemVariables& variables, const Options& options) {
     return {};
   };
   variables.define(std::move(verbosity));
+}
+
+// Looking for work takes a processor: it is for those who have another one for their clients.
+void define_idle_spin(sql::SystemVariables& variables) {
+  constexpr uint64_t kDefault = 200, kMost = 10000;
+  auto definition = number("commitd_idle_spin_microseconds", usable_processors() < 2 ? 0 : kDefault);
+  definition.dynamic = true;
+  definition.max = kMost;
+  definition.on_update = [](const Value& value) -> Status {
+    IdleSpin::set_limit(std::chrono::microseconds(value.as_uint()));
+    return {};
+  };
+  (void)definition.on_update(definition.initial);
+  variables.define(std::move(definition));
 }
 
 void define_limits(sql::SystemVariables& variables, std::shared_ptr<wire::ServerLimits> limits) {

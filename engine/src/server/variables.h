@@ -14,6 +14,7 @@ namespace commitd::server {
 // What options set and what the log takes at start.
 void define_options(sql::SystemVariables& variables, const Options& options);
 // What the protocol reads with every login.
+void define_idle_spin(sql::SystemVariables& variables);
 void define_limits(sql::SystemVariables& variables, std::shared_ptr<wire::ServerLimits> limits);
 // What TLS is set up from, at start and at every reload.
 void define_tls(sql::SystemVariables& variables, std::function<bool()> is_offered);

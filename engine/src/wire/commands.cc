@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/error_codes.h"
 #include "observe/metrics.h"
+#include "runtime/idle_spin.h"
 #include "wire/auth/password.h"
 #include "wire/connection.h"
 #include "wire/dump_commands.h"
@@ -121,6 +122,7 @@ Task<void> Connection::use_database(std::string_view db) {
 }
 
 Task<bool> Connection::query(std::string_view sql) {
+  const IdleSpin::AtWork at_work;
   TextResultWriter writer(channel_, session_, capabilities_);
   co_await session_.query(sql, writer);
   co_return co_await finish(writer);
@@ -160,6 +162,7 @@ Task<void> Connection::prepare(std::string_view sql) {
 
 // Cursors are answered without one, with all rows at once: the status flag tells the client.
 Task<bool> Connection::execute(std::string_view arguments) {
+  const IdleSpin::AtWork at_work;
   ByteReader in(arguments);
   uint32_t id = in.le32();
   in.skip(1 + 4);  // cursor type, iteration count
