@@ -28,7 +28,9 @@ LOADS = {  # sysbench's test and its options
     "100 distinct": ("oltp_read_only", NONE | {"distinct-ranges": 1}),
     "update by key": ("oltp_update_index", {}),
     "oltp_read_write": ("oltp_read_write", {}),
+    "oltp_write_only": ("oltp_write_only", {}),
 }
+FLAGS = ["--sync_binlog=0", "--commitd-idle-spin-microseconds=0"]  # looking for work would be counted as work
 CONNECT = "connect, query, disconnect"
 TABLE_ROWS = 10000
 
@@ -66,7 +68,7 @@ def callgrind_control(*arguments):
 
 def instructions(load, events, hot, out):
     wrapper = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
-    with Commitd("--sync_binlog=0", wrapper=wrapper) as server:
+    with Commitd(*FLAGS, wrapper=wrapper) as server:
         prepare(server, hot)
         run(server, load, events // 10)  # statics, caches
         pid = str(server.process.pid)
@@ -78,7 +80,7 @@ def instructions(load, events, hot, out):
 
 
 def system_calls(load, events, hot, out):
-    with Commitd("--sync_binlog=0") as server:
+    with Commitd(*FLAGS) as server:
         prepare(server, hot)
         run(server, load, events // 10)
         tracer = subprocess.Popen(["strace", "-f", "-c", "-qq", "-o", str(out), "-p", str(server.process.pid)], stderr=subprocess.DEVNULL)
@@ -106,7 +108,7 @@ def main():
     print("| statement | instructions | system calls |\n|---|---:|---|")
     for load in options.loads or [*LOADS, CONNECT]:
         name = re.sub(r"\W+", "-", load)
-        events = max(100, options.events // (20 if load == "oltp_read_write" else 1))
+        events = max(100, options.events // (20 if load in ("oltp_read_write", "oltp_write_only") else 1))
         calls = system_calls(load, events, options.hot, options.out / f"{name}.strace")
         told = ", ".join(f"{call} {count:.2f}" for call, count in calls.items())
         print(f"| {load} | {instructions(load, events, options.hot, options.out / f'{name}.callgrind'):.0f} | {told} |", flush=True)
