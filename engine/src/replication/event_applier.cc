@@ -13,6 +13,7 @@
 #include "storage/record/partial_image.h"
 #include "storage/record/row_image.h"
 #include "storage/table_engines.h"
+#include "txn/definition_gate.h"
 #include "txn/transaction.h"
 
 namespace commitd::replication {
@@ -90,7 +91,10 @@ class TransactionReplay {
     if (!alone_) return {};
     auto publish = apply_statement_(*query, writes_);
     if (!publish) return std::move(publish).error();
-    outcome.publish = std::move(*publish);
+    if (!*publish) return {};
+    // From before the engine has it until it is shown: what is read meanwhile might be read by the other one.
+    outcome.publish = [publish = std::move(*publish), closed = std::make_shared<txn::DefinitionGate::Closed>(
+                                                          txn::definition_gate())] { publish(); };
     return {};
   }
 

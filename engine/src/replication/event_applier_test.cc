@@ -10,6 +10,7 @@
 #include "binlog/event_writer.h"
 #include "binlog/transaction_buffer.h"
 #include "storage/record/row_image.h"
+#include "txn/definition_gate.h"
 #include "txn/transaction.h"
 
 namespace {
@@ -263,8 +264,12 @@ TEST_F(EventApplierTest, AStatementIsAppliedOnlyAlone) {
   EXPECT_EQ(statements_, std::vector<std::string>{"CREATE TABLE t (a INT)"});
   EXPECT_NE(writes.find("ddl"), nullptr);
   ASSERT_TRUE(outcome->publish);
+  EXPECT_FALSE(txn::definition_gate().pass())
+      << "nobody may take the old definition for the new one meanwhile";
   outcome->publish();
   EXPECT_EQ(published_, 1);
+  outcome->publish = nullptr;
+  EXPECT_TRUE(txn::definition_gate().pass());
 }
 
 TEST_F(EventApplierTest, AnEpochTransactionWritesNothing) {

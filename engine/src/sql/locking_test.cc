@@ -56,6 +56,26 @@ TEST_F(Locking, NoWaitRefusesAndSkipLockedLeavesOut) {
   EXPECT_EQ(run(*other, "SELECT id FROM t WHERE id = 2 FOR UPDATE NOWAIT"), "2");
 }
 
+// What the snapshot holds cannot be read by a definition from after it.
+TEST_F(Locking, ASnapshotFromBeforeAnAlterIsRefused) {
+  const std::string changed = "ERROR 1412: Table definition has changed, please retry transaction";
+  run("CREATE TABLE untouched (id INT PRIMARY KEY); INSERT INTO untouched VALUES (7)");
+  for (const char* ddl :
+       {"ALTER TABLE t ADD COLUMN first_one INT FIRST", "ALTER TABLE t ADD COLUMN last_one INT DEFAULT 5",
+        "CREATE INDEX by_last ON t (last_one)", "ALTER TABLE t DROP COLUMN first_one",
+        "DROP TABLE t; CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 1)"}) {
+    SCOPED_TRACE(ddl);
+    run("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+    EXPECT_EQ(run("SELECT id FROM untouched"), "7");
+    run(*other, ddl);
+    EXPECT_EQ(run("SELECT * FROM t"), changed);
+    EXPECT_EQ(run("SELECT v FROM t WHERE id = 1"), changed);
+    EXPECT_EQ(run("SELECT id FROM untouched"), "7");
+    run("COMMIT");
+    EXPECT_EQ(run("SELECT v FROM t WHERE id = 1"), "1");
+  }
+}
+
 TEST_F(Locking, ATimeoutUndoesTheStatementOnly) {
   run("BEGIN; UPDATE t SET v = 10 WHERE id = 1");
   run(*other, "SET innodb_lock_wait_timeout = 1; BEGIN; UPDATE t SET v = 20 WHERE id = 2");

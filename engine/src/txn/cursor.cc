@@ -51,13 +51,15 @@ class IndexCursor final : public Cursor {
         table_(std::move(table)),
         index_(index),
         mode_(mode),
+        definition_(mode == ReadMode::Snapshot ? transaction.check_definition(*table_) : Status()),
         snapshot_(mode == ReadMode::Snapshot ? transaction.read_view() : nullptr),
         keys_(key_range(*table_, index, range)),
         backwards_(backwards) {
-    if (!locks_range()) start();
+    if (!locks_range() && definition_.ok()) start();
   }
 
   Result<bool> next(FoundRow& row) override {
+    if (!entries_) return definition_.error();
     while (true) {
       const auto more = entries_->next();
       if (!more || !*more) return more;
@@ -167,6 +169,7 @@ class IndexCursor final : public Cursor {
   const TablePtr table_;
   const IndexDef& index_;
   const ReadMode mode_;
+  const Status definition_;  // whether the snapshot holds it
   const storage::SnapshotPtr snapshot_;
   const KeyRange keys_;
   const bool backwards_;

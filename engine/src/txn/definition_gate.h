@@ -7,10 +7,12 @@
 
 namespace commitd::txn {
 
-// Closed while any metadata lock is asked for, or held, exclusively. Who finds it open before a read, and
-// still open and never closed in between behind it, has read as one with the table's shared lock would.
-// There is one for the process, as there is one lock manager in a server; several would close it too often,
-// never too rarely.
+inline constexpr uint16_t kTableDefinitionChanged = 1412;  // ER_TABLE_DEF_CHANGED
+
+// Closed while any metadata lock is asked for, or held, exclusively, and while a definition from a source is
+// taken into the engine and not shown yet. Who finds it open before a read, and still open and never closed
+// in between behind it, has read as one with the table's shared lock would. There is one for the process, as
+// there is one lock manager in a server; several would close it too often, never too rarely.
 class DefinitionGate {
  public:
   // nullopt: it is closed.
@@ -20,6 +22,17 @@ class DefinitionGate {
     return state;
   }
   bool was_open_since(uint64_t passed) const { return state_.load(std::memory_order_acquire) == passed; }
+
+  // Closes it for as long as it lives.
+  class Closed {
+   public:
+    explicit Closed(DefinitionGate& gate) : gate_(gate) { gate_.close(); }
+    ~Closed() { gate_.open(); }
+    Closed(const Closed&) = delete;
+
+   private:
+    DefinitionGate& gate_;
+  };
 
   void close() { state_.fetch_add(kOneClosed); }
   void open() { state_.fetch_sub(1); }

@@ -1,4 +1,5 @@
 #include "txn/transaction.h"
+#include "txn/definition_gate.h"
 
 #include <algorithm>
 #include <atomic>
@@ -99,6 +100,7 @@ void Transaction::take_snapshot() {
 void Transaction::begin_statement() {
   impl_->owner.clear_kill();
   if (impl_->options.isolation <= Isolation::ReadCommitted) impl_->snapshot.reset();
+  impl_->definitions_at_statement = definition_gate().pass();
   impl_->statement = {{}, impl_->writes.mark(), impl_->events.mark()};
 }
 
@@ -183,7 +185,10 @@ const Gtid& Transaction::last_gtid() const {
 }
 
 const storage::SnapshotPtr& Transaction::Impl::read_view() {
-  if (snapshot == nullptr) snapshot = services.engine.snapshot();
+  if (snapshot != nullptr) return snapshot;
+  definitions_at_snapshot = definition_gate().pass();
+  checked_definitions.clear();
+  snapshot = services.engine.snapshot();
   return snapshot;
 }
 

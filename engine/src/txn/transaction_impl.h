@@ -2,8 +2,10 @@
 // transaction_read.cc, transaction_write.cc, uniqueness.cc and cursor.cc.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/memory_budget.h"
@@ -24,6 +26,8 @@ class Transaction::Impl {
 
   // The snapshot consistent reads use; taken when first needed.
   const storage::SnapshotPtr& read_view();
+  // Error 1412 when that snapshot does not hold the definition by which `table` is about to be read.
+  Status check_definition(const TableDef& table);
   // Value of an engine key as this transaction sees it: its own writes, else `snapshot` (null: the newest
   // committed state).
   Result<bool> read(const storage::Snapshot* snapshot, std::string_view key, std::string& value);
@@ -78,6 +82,10 @@ class Transaction::Impl {
   WriteSet writes;
   binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
   storage::SnapshotPtr snapshot;
+  // The definition gate when the snapshot was taken, and when the statement began: before it looked at any
+  // definition. nullopt: it was closed.
+  std::optional<uint64_t> definitions_at_snapshot, definitions_at_statement;
+  std::vector<std::pair<uint64_t, uint32_t>> checked_definitions;  // id and version of those that it holds
   std::vector<Savepoint> savepoints;
   Savepoint statement{};
   Gtid last_gtid;

@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "storage/record/definition_record.h"
 #include "storage/record/key_codec.h"
+#include "txn/definition_gate.h"
 #include "txn/row_writes.h"
 #include "txn/transaction_impl.h"
 
@@ -39,6 +41,27 @@ Result<bool> Transaction::Impl::read_row(const TableDef& table, const storage::S
   if (!found || !*found) return found;
   COMMITD_RETURN_IF_ERROR(fill_row(table, clustered_key, stored, row));
   return true;
+}
+
+// Whoever holds a table's metadata lock has looked its definition up since, so that only a snapshot from
+// before can be of another. On a replica definitions change without that lock: there it may also be the
+// snapshot that is newer.
+Status Transaction::Impl::check_definition(const TableDef& table) {
+  read_view();
+  if (definitions_at_snapshot && definitions_at_snapshot == definitions_at_statement &&
+      definition_gate().was_open_since(*definitions_at_snapshot))
+    return {};
+  const std::pair definition(table.id, table.version);
+  if (std::find(checked_definitions.begin(), checked_definitions.end(), definition) !=
+      checked_definitions.end())
+    return {};
+  std::string record;
+  const auto found = services.engine.get(snapshot.get(), definition_key(table.id), record);
+  if (!found) return found.error();
+  if (!*found || !is_definition_of(record, table))
+    return make_error(kTableDefinitionChanged, "Table definition has changed, please retry transaction");
+  checked_definitions.push_back(definition);
+  return {};
 }
 
 bool Transaction::Impl::lock_now(const TableDef& table, std::string_view clustered_key, LockMode mode) {
@@ -121,7 +144,10 @@ Task<Result<bool>> Transaction::Impl::lock_and_read(const TableDef& table, std::
 Task<Result<bool>> Transaction::get(const TablePtr& table, std::span<const Value> primary_key, ReadMode mode,
                                     FoundRow& row) {
   std::string key = index_key_prefix(*table, table->clustered(), primary_key);
-  if (mode == ReadMode::Snapshot) co_return impl_->read_row(*table, impl_->read_view().get(), key, row);
+  if (mode == ReadMode::Snapshot) {
+    COMMITD_CO_RETURN_IF_ERROR(impl_->check_definition(*table));
+    co_return impl_->read_row(*table, impl_->snapshot.get(), key, row);
+  }
   co_return co_await impl_->lock_and_read(*table, std::move(key), lock_mode(mode), row);
 }
 
@@ -140,8 +166,9 @@ Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const Index
     if (impl_->skips(locked)) co_return false;
     if (!locked.ok()) co_return locked.error();
   }
+  if (!locking) COMMITD_CO_RETURN_IF_ERROR(impl_->check_definition(*table));
   std::string entry, again;
-  const storage::Snapshot* at = locking ? nullptr : impl_->read_view().get();
+  const storage::Snapshot* at = locking ? nullptr : impl_->snapshot.get();
   while (true) {
     const auto found = impl_->read(at, key, entry);
     if (!found || !*found) co_return found;

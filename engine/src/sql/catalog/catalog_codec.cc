@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/error_codes.h"
 #include "storage/engine.h"
+#include "storage/record/definition_record.h"
 #include "storage/record/key_codec.h"
 
 namespace commitd::sql {
@@ -200,9 +201,7 @@ std::string database_key(std::string_view name) {
 }
 
 std::string table_key(uint64_t table_id) {
-  std::string key = catalog_prefix() + 't';
-  ByteWriter(key).be(table_id, 8);
-  return key;
+  return definition_key(table_id);
 }
 
 std::string ids_key() {
@@ -220,9 +219,7 @@ std::string encode_database(const DatabaseDef& database) {
 std::string encode_table(const TableDef& table) {
   std::string bytes;
   ByteWriter out(bytes);
-  out.u8(kTableFormat);
-  out.le64(table.id);
-  out.le32(table.version);
+  append_definition_head(bytes, kTableFormat, table);
   out.lenenc_string(table.db);
   out.lenenc_string(table.name);
   out.lenenc_string(table.engine);

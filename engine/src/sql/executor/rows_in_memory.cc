@@ -4,12 +4,11 @@
 #include "storage/engine_router.h"
 #include "storage/record/key_codec.h"
 #include "storage/record/row_image.h"
+#include "txn/definition_gate.h"
 #include "txn/lock_owner.h"
 
 namespace commitd::sql {
 namespace {
-
-constexpr uint16_t kTableDefinitionChanged = 1412;
 
 std::string quoted(std::string_view name) {
   std::string text = "`";
@@ -85,7 +84,8 @@ bool rows_are_lost(const SessionState& session, std::string_view db, std::string
 Task<Status> empty_if_rows_are_lost(SessionState& session, std::string_view db, std::string_view name) {
   if (!rows_are_lost(session, db, name) || !check_may_write(session).ok()) co_return Status();
   if (session.lock_owner.holds(txn::table_lock_key(db, name)))
-    co_return make_error(kTableDefinitionChanged, "Table definition has changed, please retry transaction");
+    co_return make_error(txn::kTableDefinitionChanged,
+                         "Table definition has changed, please retry transaction");
   Beside beside(session);
   COMMITD_CO_RETURN_IF_ERROR(co_await lock_definitions(beside.transaction));
   COMMITD_CO_RETURN_IF_ERROR(co_await beside.transaction.lock_table(db, name, txn::LockMode::Exclusive));
