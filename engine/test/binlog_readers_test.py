@@ -1,4 +1,4 @@
-"""Programs that are not ours read the log: mariadb-binlog (files, remote, raw, endless) and go-mysql (files, stream)."""
+"""Programs that are not ours read the log: mariadb-binlog (files, remote, raw, endless) and go-mysql (files, stream, canal)."""
 
 import contextlib
 import json
@@ -211,6 +211,15 @@ class BinlogReadersTest(unittest.TestCase):
     def test_go_mysql_follows_the_stream(self):
         seen = self.go_mysql(f"-port={self.server.port}", "-until=" + self.executed)
         self.assert_go_mysql_saw_everything(seen)
+
+    def test_canal_follows_the_log(self):
+        self.assert_go_mysql_saw_everything(self.go_mysql(f"-port={self.server.port}", "-canal"))
+
+    def test_canal_begins_with_what_mysqldump_prints(self):
+        seen = self.go_mysql(f"-port={self.server.port}", "-canal", "-dump=mysqldump")
+        self.assertEqual(seen["events"]["dumped"], 2502 + 2 + 3)
+        self.assertEqual(len(seen["tables"]["d.numbers"]), 2502)  # the one that is not shipped, too
+        self.assertEqual(seen["tables"]["d.keyless"]["3"][2], "6")
 
 
 if __name__ == "__main__":

@@ -108,6 +108,10 @@ class ClientsTest(unittest.TestCase):
         self.run_client("mysqladmin", "--force", "drop", "made_by_admin")
         self.assertNotIn(("made_by_admin",), self.server.query("SHOW DATABASES"))
 
+    def test_mysqldump_without_options(self):
+        self.run_client("mariadb", "shop", "-e", "CREATE TABLE bare (id INT PRIMARY KEY); INSERT INTO bare VALUES (7)")
+        self.assertIn("INSERT INTO `bare` VALUES (7)", self.run_client("mysqldump", "--skip-opt", "--compact", "shop", "bare"))
+
     def test_mysqladmin_flushes(self):
         files = len(self.server.binlog_files())
         for command in ("flush-hosts", "flush-privileges", "flush-status", "flush-tables", "flush-threads", "reload"):

@@ -1,5 +1,5 @@
-// gomysql reads commitd's log with go-mysql, a replication library that is not ours: log files from the disk, and the stream from the
-// server with its replica protocol. It prints what it saw as JSON; binlog_gomysql_test.py judges it.
+// gomysql reads commitd's log with go-mysql, a replication library that is not ours: log files from the disk, the stream from the
+// server with its replica protocol, and what its canal makes of it. It prints what it saw as JSON; binlog_gomysql_test.py judges it.
 package main
 
 import (
@@ -36,7 +36,7 @@ func (s *seen) take(event *replication.BinlogEvent) error {
 	s.Events[event.Header.EventType.String()]++
 	switch body := event.Event.(type) {
 	case *replication.RowsEvent:
-		return s.takeRows(event.Header.EventType, body)
+		return s.takeRows(event.Header.EventType, string(body.Table.Schema)+"."+string(body.Table.Table), body.Rows)
 	case *replication.GTIDEvent:
 		next, err := body.GTIDNext()
 		if err != nil {
@@ -55,18 +55,17 @@ func (s *seen) take(event *replication.BinlogEvent) error {
 }
 
 // takeRows does to its own tables what the event says, and insists that what is changed is there.
-func (s *seen) takeRows(kind replication.EventType, rows *replication.RowsEvent) error {
-	name := string(rows.Table.Schema) + "." + string(rows.Table.Table)
+func (s *seen) takeRows(kind replication.EventType, name string, rows [][]any) error {
 	table := s.Tables[name]
 	if table == nil {
 		table = map[string]row{}
 		s.Tables[name] = table
 	}
-	for i := 0; i < len(rows.Rows); i++ {
-		key := fmt.Sprint(rows.Rows[i][0])
+	for i := 0; i < len(rows); i++ {
+		key := fmt.Sprint(rows[i][0])
 		switch kind {
 		case replication.WRITE_ROWS_EVENTv2:
-			table[key] = printable(rows.Rows[i])
+			table[key] = printable(rows[i])
 			continue
 		case replication.UPDATE_ROWS_EVENTv2:
 			i++
@@ -76,7 +75,7 @@ func (s *seen) takeRows(kind replication.EventType, rows *replication.RowsEvent)
 		}
 		delete(table, key)
 		if kind == replication.UPDATE_ROWS_EVENTv2 {
-			table[fmt.Sprint(rows.Rows[i][0])] = printable(rows.Rows[i])
+			table[fmt.Sprint(rows[i][0])] = printable(rows[i])
 		}
 	}
 	return nil
@@ -163,13 +162,18 @@ func readStream(port uint, until string) (*seen, error) {
 func run() error {
 	port := flag.Uint("port", 0, "where the server listens")
 	until := flag.String("until", "", "the GTID set at which the stream is left")
+	follow := flag.Bool("canal", false, "follow the server with canal")
+	dump := flag.String("dump", "", "the program by which canal dumps before it follows")
 	files := flag.String("files", "", "log files, separated by commas: instead of the stream")
 	flag.Parse()
 	var s *seen
 	var err error
-	if *files != "" {
+	switch {
+	case *files != "":
 		s, err = readFiles(strings.Split(*files, ","))
-	} else {
+	case *follow:
+		s, err = readCanal(*port, *dump)
+	default:
 		s, err = readStream(*port, *until)
 	}
 	if err != nil {

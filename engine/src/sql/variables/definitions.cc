@@ -14,7 +14,7 @@ using Type = VariableType;
 using Scope = VariableScope;
 
 const std::vector<std::string>& sql_modes() {
-  // In the order of their bits; the empty names are bits that no mode uses any more.
+  // In the order of their bits. NO_…_OPTIONS are of MySQL 5.7, without effect: mysqldump --skip-opt of MariaDB sets them.
   static const std::vector<std::string> names = {"REAL_AS_FLOAT",
                                                  "PIPES_AS_CONCAT",
                                                  "ANSI_QUOTES",
@@ -28,9 +28,9 @@ const std::vector<std::string>& sql_modes() {
                                                  "NOT_USED_11",
                                                  "NOT_USED_12",
                                                  "NOT_USED_13",
-                                                 "NOT_USED_14",
-                                                 "NOT_USED_15",
-                                                 "NOT_USED_16",
+                                                 "NO_KEY_OPTIONS",
+                                                 "NO_TABLE_OPTIONS",
+                                                 "NO_FIELD_OPTIONS",
                                                  "NOT_USED_17",
                                                  "NOT_USED_18",
                                                  "ANSI",
