@@ -63,7 +63,33 @@ def workload(server):
         run("FLUSH BINARY LOGS")
 
 
-class BinlogReadersTest(unittest.TestCase):
+class GoMysql:
+    def go_mysql(self, *arguments):
+        program = ROOT / "build" / "test" / "gomysql"
+        subprocess.run(["go", "build", "-o", program, "."], cwd=GO_MODULE, check=True)
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=180)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def assert_go_mysql_saw_everything(self, seen):
+        self.assertEqual(len(seen["tables"]["d.numbers"]), 2501)
+        self.assertEqual(seen["tables"]["d.numbers"]["100000"][1], b"last".hex())
+        self.assertNotIn("-1", seen["tables"]["d.numbers"])
+        self.assertEqual(sorted(seen["tables"]["d.keyless"]), ["2", "3"])
+        every = seen["tables"]["d.every"]
+        self.assertEqual(sorted(every), ["1", "2", "3"])
+        row = dict(zip((name for name, _ in COLUMNS), every["1"]))
+        self.assertEqual(row["tiny"], "7")
+        self.assertEqual(bytes.fromhex(row["exact"]).decode(), "12345678901234567890.0123456789")
+        self.assertEqual(bytes.fromhex(row["moment"]).decode(), "9999-12-31 23:59:59.999999")
+        self.assertEqual(bytes.fromhex(row["variable"]).decode(), "\u00e4" * 300)
+        self.assertEqual(bytes.fromhex(row["raw"]), b"\x00\xff'")
+        self.assertEqual(row["choice"], "3")
+        self.assertEqual(row["several"], "5")
+        self.assertEqual(set(every["2"][1:]), {None})
+
+
+class BinlogReadersTest(GoMysql, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.server = Commitd()
@@ -179,30 +205,6 @@ class BinlogReadersTest(unittest.TestCase):
 
     # --- go-mysql ---
 
-    def go_mysql(self, *arguments):
-        program = ROOT / "build" / "test" / "gomysql"
-        subprocess.run(["go", "build", "-o", program, "."], cwd=GO_MODULE, check=True)
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=180)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return json.loads(done.stdout)
-
-    def assert_go_mysql_saw_everything(self, seen):
-        self.assertEqual(len(seen["tables"]["d.numbers"]), 2501)
-        self.assertEqual(seen["tables"]["d.numbers"]["100000"][1], b"last".hex())
-        self.assertNotIn("-1", seen["tables"]["d.numbers"])
-        self.assertEqual(sorted(seen["tables"]["d.keyless"]), ["2", "3"])
-        every = seen["tables"]["d.every"]
-        self.assertEqual(sorted(every), ["1", "2", "3"])
-        row = dict(zip((name for name, _ in COLUMNS), every["1"]))
-        self.assertEqual(row["tiny"], "7")
-        self.assertEqual(bytes.fromhex(row["exact"]).decode(), "12345678901234567890.0123456789")
-        self.assertEqual(bytes.fromhex(row["moment"]).decode(), "9999-12-31 23:59:59.999999")
-        self.assertEqual(bytes.fromhex(row["variable"]).decode(), "\u00e4" * 300)
-        self.assertEqual(bytes.fromhex(row["raw"]), b"\x00\xff'")
-        self.assertEqual(row["choice"], "3")
-        self.assertEqual(row["several"], "5")
-        self.assertEqual(set(every["2"][1:]), {None})
-
     def test_go_mysql_parses_the_files(self):
         # Behind the end of the file that is written stands an event without a checksum, the zeros written ahead.
         seen = self.go_mysql("-files=" + ",".join(self.files[:-1]))
@@ -211,6 +213,17 @@ class BinlogReadersTest(unittest.TestCase):
     def test_go_mysql_follows_the_stream(self):
         seen = self.go_mysql(f"-port={self.server.port}", "-until=" + self.executed)
         self.assert_go_mysql_saw_everything(seen)
+
+
+class CanalTest(GoMysql, unittest.TestCase):
+    """Catching up flushes the log, so it has a server of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Commitd()
+        cls.addClassCleanup(cls.server.__exit__)
+        cls.server.start()
+        workload(cls.server)
 
     def test_canal_follows_the_log(self):
         self.assert_go_mysql_saw_everything(self.go_mysql(f"-port={self.server.port}", "-canal"))
