@@ -78,6 +78,31 @@ TEST_F(Queries, DistinctGoesByTheCollation) {
   EXPECT_EQ(run("SELECT COUNT(*) FROM words GROUP BY b ORDER BY b DESC"), "1\n1\n2\n1\n1\n2");
 }
 
+// Few rows are compared with their neighbours behind the sort, many go through a set before it.
+TEST_F(Queries, DistinctRowsThatAreSorted) {
+  EXPECT_EQ(run("CREATE TABLE d (id INT PRIMARY KEY, n INT, w VARCHAR(9), e ENUM('z', 'y', 'x'))"), "");
+  EXPECT_EQ(
+      run("INSERT INTO d VALUES (1,2,'b','z'),(2,1,'a','y'),(3,2,'B','x'),(4,NULL,'a','z'),(5,1,'A ','x'),"
+          "(6,NULL,'b','y'),(7,2,'c','z'),(8,1,'a','x')"),
+      "");
+  const auto both_ways = [this](std::string_view select, std::string_view condition, std::string_view order) {
+    const std::string few = run(fmt::format("SELECT DISTINCT {} FROM d {} {}", select, condition, order));
+    const std::string many = run(fmt::format(
+        "SELECT DISTINCT {} FROM (SELECT d.* FROM d, d a, d b, d c) d {} {}", select, condition, order));
+    EXPECT_EQ(few, many) << select << " " << order;
+    return few;
+  };
+  EXPECT_EQ(both_ways("w", "WHERE id > 1", "ORDER BY w"), "a\nB\nc");
+  EXPECT_EQ(both_ways("w", "", "ORDER BY w DESC LIMIT 1, 2"), "b\na");
+  EXPECT_EQ(both_ways("n", "", "ORDER BY n DESC"), "2\n1\nNULL");
+  EXPECT_EQ(both_ways("n, w", "", "ORDER BY w, n"), "NULL|a\n1|a\nNULL|b\n2|b\n2|c");
+  EXPECT_EQ(both_ways("w, n", "", "ORDER BY n, w DESC"), "b|NULL\na|NULL\na|1\nc|2\nb|2");
+  EXPECT_EQ(both_ways("n, w", "WHERE n = 2", "ORDER BY w"), "2|b\n2|c");
+  EXPECT_EQ(run("SELECT DISTINCT e FROM d ORDER BY e"), "z\ny\nx");
+  EXPECT_EQ(run("SELECT SQL_CALC_FOUND_ROWS DISTINCT w FROM d ORDER BY w LIMIT 1; SELECT FOUND_ROWS()"),
+            "a ; 3");
+}
+
 TEST_F(Queries, SumsOfIntegersDoNotOverflow) {
   EXPECT_EQ(run("CREATE TABLE numbers (id INT PRIMARY KEY, n BIGINT, u BIGINT UNSIGNED, d DECIMAL(5,2))"),
             "");

@@ -47,6 +47,24 @@ SelectOutput::SelectOutput(const BoundSelect& select, SessionState& session, Res
   kept_width_ = select.items.size();
   if (!sorting_) return;
   for (const BoundOrder& order : select.order_by) sort_keys_.push_back(sort_key(order));
+  neighbours_tell_ = select.distinct && sorts_by_every_item();
+}
+
+// Of columns only whose order and whose DISTINCT call the same values equal.
+bool SelectOutput::sorts_by_every_item() const {
+  const auto is_sorted_by = [&](size_t item) {
+    return std::any_of(sort_keys_.begin(), sort_keys_.end(),
+                       [&](const SortKey& key) { return key.at == item; });
+  };
+  for (size_t i = 0; i < select_.items.size(); ++i) {
+    const ValueType& type = select_.items[i]->type();
+    const bool has_text = type.is_string() && !has_labels(type.type) && type.type != FieldType::Json;
+    const bool is_plain = dynamic_cast<const ColumnReference*>(select_.items[i].get()) != nullptr &&
+                          (has_text || type.is_integer());
+    if (!is_plain || !is_sorted_by(i)) return false;
+  }
+  return std::all_of(sort_keys_.begin(), sort_keys_.end(),
+                     [](const SortKey& key) { return key.expression == nullptr; });
 }
 
 SelectOutput::SortKey SelectOutput::sort_key(const BoundOrder& order) {
@@ -119,7 +137,7 @@ Result<bool> SelectOutput::emit(Evaluation& evaluation) {
   }
   const std::span<const Value> row = project(evaluation);
   COMMITD_RETURN_IF_ERROR(evaluation.status());
-  if (select_.distinct) {
+  if (select_.distinct && !neighbours_tell_) {
     auto fresh = is_new(row);
     if (!fresh.ok()) return std::move(fresh).error();
     if (!*fresh) return true;
@@ -135,6 +153,23 @@ Result<bool> SelectOutput::keep(std::span<const Value> row, Evaluation& evaluati
     if (key.expression != nullptr) kept_.push_back(key.expression->evaluate(evaluation, scratch));
   }
   if (!memory_.add(memory_of(std::span(kept_).last(kept_width_)))) return out_of_row_memory();
+  constexpr size_t kMostWithDuplicates = 1024;
+  if (neighbours_tell_ && kept_.size() >= kMostWithDuplicates * kept_width_) return drop_kept_duplicates();
+  return true;
+}
+
+// Rows may be many and the distinct ones few: from now on only those are kept.
+Result<bool> SelectOutput::drop_kept_duplicates() {
+  neighbours_tell_ = false;
+  size_t end = 0;
+  for (size_t at = 0; at < kept_.size(); at += kept_width_) {
+    auto fresh = is_new(std::span<const Value>(kept_).subspan(at, select_.items.size()));
+    if (!fresh.ok()) return std::move(fresh).error();
+    if (!*fresh) continue;
+    if (end != at) std::move(&kept_[at], &kept_[at] + kept_width_, &kept_[end]);
+    end += kept_width_;
+  }
+  kept_.resize(end);
   return true;
 }
 
@@ -240,7 +275,10 @@ Task<Status> SelectOutput::finish(Evaluation& evaluation) {
   }
   if (!sorting_) co_return Status();
   const std::vector<const Value*> rows = in_order();
+  const Value* previous = nullptr;
   for (const Value* row : rows) {
+    if (neighbours_tell_ && previous != nullptr && !before(previous, row)) continue;
+    previous = row;
     if (!deliver({row, select_.items.size()})) break;
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }

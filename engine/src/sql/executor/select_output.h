@@ -46,6 +46,8 @@ class SelectOutput : public RowConsumer {
   std::span<const Value> project(Evaluation& evaluation);
   bool deliver(std::span<const Value> row);  // one row behind ORDER BY; false: LIMIT is reached
   Result<bool> is_new(std::span<const Value> row);
+  bool sorts_by_every_item() const;
+  Result<bool> drop_kept_duplicates();
   SortKey sort_key(const BoundOrder& order);
   Result<bool> keep(std::span<const Value> row, Evaluation& evaluation);  // until all are sorted
   bool before(const Value* left, const Value* right) const;
@@ -60,6 +62,8 @@ class SelectOutput : public RowConsumer {
   std::vector<Group> groups_;
   absl::flat_hash_set<std::string> distinct_;
   std::vector<SortKey> sort_keys_;
+  // DISTINCT of few rows that are sorted by all that is in them: equal ones will stand side by side.
+  bool neighbours_tell_ = false;
   size_t kept_width_ = 0;    // select items, then the keys that are none of them
   std::vector<Value> kept_;  // rows, one behind the other
   std::string distinct_key_;
