@@ -25,6 +25,8 @@ class FdWatch {
   // The caller met EAGAIN, or got less than it asked for: nothing to read (no room to write) until the next
   // event. A direction that has ended stays ready for good: trying it answers at once.
   bool input_ended() const { return input_ended_; }
+  bool input_ready() const { return input_ready_; }
+  bool output_ready() const { return output_ready_; }
   void drained_input() { input_ready_ = input_ended_; }
   void filled_output();
 
@@ -35,8 +37,9 @@ class FdWatch {
 
   Reactor& reactor_;
   int fd_;
-  // Whether a read or write may succeed. True at first: only trying tells.
-  bool input_ready_ = true, output_ready_ = true;
+  // Whether a read or write may succeed. Of input that is there already the kernel tells when the watch
+  // begins.
+  bool input_ready_ = false, output_ready_ = true;
   bool input_ended_ = false, output_ended_ = false;
   // Only while somebody met a full buffer: on a unix socket every packet that the peer takes is an event.
   bool watching_output_ = false;

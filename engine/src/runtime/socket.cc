@@ -41,8 +41,8 @@ bool set_option(int fd, int level, int name, int value) {
 }
 
 // No coalescing of small packets, and a vanished peer is noticed within about two minutes. A unix socket has
-// neither problem, and refuses the first option.
-void tune(int fd) {
+// neither problem.
+void tune_tcp(int fd) {
   if (!set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1)) return;
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 60);
@@ -84,16 +84,25 @@ ssize_t receive(int fd, std::span<char> into) {
   return counted(observe::IoKind::Read, bytes, [&] { return ::recv(fd, into.data(), into.size(), 0); });
 }
 
-ssize_t send(int fd, const msghdr& message) {
+template <class Call>
+ssize_t send_counted(Call call) {
   static auto& bytes =
       observe::counter("commitd_network_bytes_sent_total", "Bytes sent on connections of the protocol.");
-  return counted(observe::IoKind::Write, bytes, [&] { return ::sendmsg(fd, &message, MSG_NOSIGNAL); });
+  return counted(observe::IoKind::Write, bytes, call);
 }
 
 }  // namespace
 
-Socket::Socket(UniqueFd fd) : fd_(std::move(fd)), watch_(fd_.get()) {
-  tune(fd_.get());
+Socket::Socket(UniqueFd fd, Family family) : fd_(std::move(fd)), family_(family), watch_(fd_.get()) {
+  if (family_ == Family::Tcp) tune_tcp(fd_.get());
+}
+
+std::optional<size_t> Socket::read_now(std::span<char> into) {
+  if (!watch_.input_ready()) return {};
+  const ssize_t got = receive(fd_.get(), into);
+  if (got < 0 ? errno == EAGAIN : static_cast<size_t>(got) < into.size()) watch_.drained_input();
+  if (got < 0) return {};
+  return static_cast<size_t>(got);
 }
 
 Task<Result<size_t>> Socket::read(std::span<char> into, Deadline deadline) {
@@ -129,7 +138,7 @@ Task<Status> Socket::write(std::span<iovec> pieces, Deadline deadline) {
     msghdr message{};
     message.msg_iov = pieces.data();
     message.msg_iovlen = std::min<size_t>(pieces.size(), IOV_MAX);
-    const ssize_t put = send(fd_.get(), message);
+    const ssize_t put = send_counted([&] { return ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL); });
     if (put >= 0) {
       pieces = advance(pieces, static_cast<size_t>(put));
     } else if (errno == EAGAIN) {
@@ -144,6 +153,13 @@ Task<Status> Socket::write(std::span<iovec> pieces, Deadline deadline) {
 Task<Status> Socket::write(std::string_view bytes, Deadline deadline) {
   iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
   co_return co_await write(std::span<iovec>(&piece, 1), deadline);
+}
+
+size_t Socket::write_now(std::string_view bytes) {
+  if (!watch_.output_ready()) return 0;
+  const ssize_t put =
+      send_counted([&] { return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL); });
+  return put > 0 ? static_cast<size_t>(put) : 0;
 }
 
 void Socket::output_is_full(Deadline& deadline) {
@@ -164,6 +180,9 @@ void Socket::hurry() {
 SocketAddress Socket::peer() const {
   return address_of(fd_.get(), getpeername);
 }
+std::string Socket::peer_host() const {
+  return family_ == Family::Unix ? "localhost" : peer().host();
+}
 SocketAddress Socket::local() const {
   return address_of(fd_.get(), getsockname);
 }
@@ -171,11 +190,12 @@ SocketAddress Socket::local() const {
 Task<Result<std::unique_ptr<Socket>>> Socket::connect(SocketAddress address, Deadline deadline) {
   UniqueFd fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) co_return cannot_connect(address, errno);
+  const auto family = address.family() == AF_UNIX ? Family::Unix : Family::Tcp;
   if (::connect(fd.get(), address.get(), address.size) == 0)
-    co_return std::make_unique<Socket>(std::move(fd));
+    co_return std::make_unique<Socket>(std::move(fd), family);
   if (errno != EINPROGRESS) co_return cannot_connect(address, errno);
 
-  auto socket = std::make_unique<Socket>(std::move(fd));
+  auto socket = std::make_unique<Socket>(std::move(fd), family);
   socket->watch_.filled_output();
   if (co_await socket->watch_.writable(deadline) == Wake::TimedOut)
     co_return cannot_connect(address, ETIMEDOUT);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -20,15 +21,20 @@ namespace commitd {
 // same while writing.
 class Socket {
  public:
-  explicit Socket(UniqueFd fd);  // connected and non-blocking
+  enum class Family { Tcp, Unix };
+  explicit Socket(UniqueFd fd, Family family = Family::Tcp);  // connected and non-blocking
 
   // What is there, at least one byte; 0 at the end of the stream.
   Task<Result<size_t>> read(std::span<char> into, Deadline deadline = kNoDeadline);
   // Waits until a read would not block, without holding a buffer meanwhile.
   Task<Status> wait_readable(Deadline deadline = kNoDeadline);
+  // The same without waiting; none: nothing is known to be there, or read() has to say what is wrong.
+  std::optional<size_t> read_now(std::span<char> into);
   // All pieces, in as few system calls as the kernel's buffer allows. Changes `pieces` as it goes.
   Task<Status> write(std::span<iovec> pieces, Deadline deadline = kNoDeadline);
   Task<Status> write(std::string_view bytes, Deadline deadline = kNoDeadline);
+  // How many of the bytes went without waiting; what is left is write()'s, which also says what is wrong.
+  size_t write_now(std::string_view bytes);
 
   // Any thread, for as long as the socket lives. Waiting reads and writes of this side return.
   void shutdown();
@@ -37,6 +43,7 @@ class Socket {
   void hurry();
   int fd() const { return fd_.get(); }
   SocketAddress peer() const;
+  std::string peer_host() const;  // as SocketAddress::host()
   SocketAddress local() const;
 
   static Task<Result<std::unique_ptr<Socket>>> connect(SocketAddress address,
@@ -49,6 +56,7 @@ class Socket {
   void output_is_full(Deadline& deadline);
 
   UniqueFd fd_;
+  Family family_;
   FdWatch watch_;
   // Of a hurry() and a write that begins to wait, one always sees the other.
   std::atomic<bool> hurried_{false}, write_waits_{false};

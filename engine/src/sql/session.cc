@@ -69,11 +69,6 @@ bool has_names(const SessionVariables& variables, std::string_view charset, std:
          variables.text(kCharacterSetResults) == charset && variables.text(kCollationConnection) == collation;
 }
 
-// Without touching what is the same already.
-void show(std::string& shown, std::string_view now) {
-  if (shown != now) shown = now;
-}
-
 ResultColumn parameter_column() {
   ResultColumn column;
   column.name = "?";
@@ -168,14 +163,20 @@ class Session::Impl : public PreparedStatementCommands {
     return run_statement(state, *this, *prepared.statement, kept->parameters(), sink, more_results, kept);
   }
 
-  void show_command(std::string_view command, std::string_view info) {
+  void show_client() {
     const std::lock_guard lock(shown_mutex);
-    show(shown.command, command);
-    show(shown.info, info);
-    show(shown.user, state.account.user);
-    show(shown.host, state.client_host);
-    show(shown.db, state.database);
-    shown_since = Clock::now();
+    shown.user = state.account.user;
+    shown.host = state.client_host;
+    shown.db = state.database;
+  }
+
+  void show_command(std::string_view command, std::string_view text) {
+    const auto now = Clock::now();
+    const std::lock_guard lock(shown_mutex);
+    shown_command = command;
+    shown_text = text;
+    shown_since = now;
+    if (shown.db != state.database) shown.db = state.database;
   }
 
   std::string_view lock_wait_state() const {
@@ -195,6 +196,8 @@ class Session::Impl : public PreparedStatementCommands {
     const std::lock_guard lock(shown_mutex);
     ProcessInfo info = shown;
     info.id = state.connection_id;
+    info.command = shown_command;
+    info.info = shown_text;
     if (info.state.empty()) info.state = lock_wait_state();
     info.seconds = static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - shown_since).count());
@@ -202,12 +205,11 @@ class Session::Impl : public PreparedStatementCommands {
   }
 
   SessionState state;
-  void start_variables() {
-    if (interactive) {
-      // A value that its own definition has checked: this cannot fail.
-      (void)state.variables.set(kWaitTimeout, state.variables.get(kInteractiveTimeout));
-    }
-    state.refresh_settings();
+  void set_wait_timeout() {
+    if (!interactive || state.variables.number(kWaitTimeout) == state.variables.number(kInteractiveTimeout))
+      return;
+    // A value that its own definition has checked: this cannot fail.
+    (void)state.variables.set(kWaitTimeout, state.variables.get(kInteractiveTimeout));
   }
 
   bool multi_statements = false;
@@ -218,15 +220,28 @@ class Session::Impl : public PreparedStatementCommands {
   Arena arena;  // of the text query that is running
 
   observe::Mutex shown_mutex{shown_waits()};
-  ProcessInfo shown;
+  ProcessInfo shown;  // but for the command and its text
+  std::string_view shown_command = "Connect", shown_text;
   Clock::time_point shown_since = Clock::now();
   std::mutex kill_mutex;
   std::function<void()> kill_callback;
 };
 
+// What the process list shows while a command is executed. The text stays the caller's.
+class Session::Shown {
+ public:
+  Shown(Impl& session, std::string_view command, std::string_view text) : session_(session) {
+    session.show_command(command, text);
+  }
+  ~Shown() { session_.show_command("Sleep", {}); }
+  Shown(const Shown&) = delete;
+
+ private:
+  Impl& session_;
+};
+
 Session::Session(ServerContext& server, uint32_t connection_id)
     : impl_(std::make_unique<Impl>(server, connection_id)) {
-  impl_->show_command("Connect", "");
   if (server.processes != nullptr)
     server.processes->add(
         connection_id, this, [this] { return impl_->describe(); }, impl_->state.status);
@@ -243,7 +258,14 @@ void Session::set_user(const Account& account, std::string client_host) {
   impl_->state.client_host = std::move(client_host);
   impl_->state.record_version = 0;
   impl_->state.refresh_account();
-  impl_->show_command("Sleep", "");
+  impl_->show_client();
+  impl_->show_command("Sleep", {});
+}
+
+Status Session::start_in_database(std::string_view db) {
+  COMMITD_RETURN_IF_ERROR(sql::use_database(impl_->state, db));
+  impl_->show_client();
+  return {};
 }
 
 Task<Status> Session::use_database(std::string_view db) {
@@ -260,18 +282,20 @@ Task<Status> Session::use_database(std::string_view db) {
     void ok(const OkInfo&) override {}
     void error(const Error& failed) override { status = failed; }
   } outcome;
+  const Shown shown(*impl_, "Init DB", db);
   co_await run_statement(impl_->state, *impl_, *use, {}, outcome, false);
-  impl_->show_command("Sleep", "");
   co_return outcome.status;
 }
 
 void Session::set_client_collation(uint16_t number) {
   const Collation* collation = find_collation(number);
   if (collation == nullptr) collation = find_collation("utf8mb4_general_ci");
+  SessionState& state = impl_->state;
+  if (state.variables.are_defaults() && !state.tracker.enabled()) return state.start_variables(collation);
   const std::string_view charset = charset_info(collation->charset).name;
-  if (has_names(impl_->state.variables, charset, collation->name)) return;
+  if (has_names(state.variables, charset, collation->name)) return;
   // A known collation of a known character set: this cannot fail.
-  (void)set_names(impl_->state, charset, collation->name);
+  (void)set_names(state, charset, collation->name);
 }
 
 void Session::set_multi_statements(bool on) {
@@ -286,7 +310,7 @@ void Session::set_found_rows(bool on) {
 }
 void Session::set_interactive() {
   impl_->interactive = true;
-  impl_->start_variables();
+  impl_->set_wait_timeout();
 }
 void Session::set_tracking(bool on) {
   impl_->state.tracker.enable(on);
@@ -297,7 +321,7 @@ void Session::set_tls(TlsInfo tls) {
 
 Task<void> Session::query(std::string_view sql, ResultSink& sink) {
   Impl& impl = *impl_;
-  impl.show_command("Query", sql);
+  const Shown shown(impl, "Query", sql);
   std::string_view rest = sql;
   do {
     impl.state.status.add(StatusVariable::Questions);
@@ -321,19 +345,17 @@ Task<void> Session::query(std::string_view sql, ResultSink& sink) {
     if (!done) break;
     rest = parsed->rest;
   } while (!rest.empty());
-  impl.show_command("Sleep", "");
 }
 
 Task<Result<PreparedInfo>> Session::prepare(std::string_view sql) {
   Impl& impl = *impl_;
-  impl.show_command("Prepare", sql);
+  const Shown shown(impl, "Prepare", sql);
   impl.state.status.add(kStmtPrepare);
   auto parsed = impl.parse_prepared(sql);
   if (!parsed.ok()) co_return std::move(parsed).error();
   const std::shared_ptr<PreparedStatement> prepared = *std::move(parsed);
   const std::vector<Value> unknown(prepared->statement->parameter_count);
   auto columns = co_await describe_statement(impl.state, *prepared->statement, unknown);
-  impl.show_command("Sleep", "");
   if (!columns.ok()) co_return std::move(columns).error();
   PreparedInfo info;
   info.id = ++impl.last_statement_id;
@@ -351,14 +373,13 @@ Task<void> Session::execute(uint32_t statement_id, std::span<const Value> parame
     co_return;
   }
   const std::shared_ptr<PreparedStatement> prepared = found->second;
-  impl.show_command("Execute", prepared->text);
+  const Shown shown(impl, "Execute", prepared->text);
   impl.state.status.add(StatusVariable::Questions);
   impl.state.status.add(kStmtExecute);
   KeptSelect* kept = prepared->kept.get();
   const bool done =
       kept != nullptr && kept->take_parameters(parameters) && run_alone(impl.state, *kept, sink);
   if (!done) co_await impl.run_prepared(*prepared, parameters, sink, false);
-  impl.show_command("Sleep", "");
 }
 
 size_t Session::parameter_count(uint32_t statement_id) const {
@@ -391,8 +412,8 @@ Task<void> Session::reset() {
   SessionState& state = impl_->state;
   rollback_transaction(state);
   state.user_variables.clear();
-  state.variables.reset();
-  impl_->start_variables();
+  state.start_variables(nullptr);
+  impl_->set_wait_timeout();
   state.tracker.state_changed();
   state.diagnostics.clear();
   state.last_insert_id = 0;

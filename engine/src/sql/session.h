@@ -50,7 +50,8 @@ class Session {
 
   // After authentication.
   void set_user(const Account& account, std::string client_host);
-  Task<Status> use_database(std::string_view db);  // COM_INIT_DB, handshake
+  Task<Status> use_database(std::string_view db);  // COM_INIT_DB
+  Status start_in_database(std::string_view db);   // handshake, COM_CHANGE_USER: before any statement
   void set_client_collation(uint16_t collation);
   void set_multi_statements(bool on);           // CLIENT_MULTI_STATEMENTS, COM_SET_OPTION
   void set_version_prefix(std::string prefix);  // in front of what SELECT VERSION() says
@@ -89,6 +90,7 @@ class Session {
 
  private:
   class Impl;
+  class Shown;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,72 +1,26 @@
 #include "sql/session_state.h"
 
-#include <cmath>
-#include <ctime>
-
-#include "base/charset/collation.h"
 #include "base/error_codes.h"
-#include "sql/expression/conversion.h"
 
 namespace commitd::sql {
-namespace {
-
-int32_t system_offset() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  return static_cast<int32_t>(local.tm_gmtoff);
-}
-
-}  // namespace
-
-txn::Isolation isolation_of(std::string_view name) {
-  if (name == "READ-UNCOMMITTED") return txn::Isolation::ReadUncommitted;
-  if (name == "READ-COMMITTED") return txn::Isolation::ReadCommitted;
-  if (name == "SERIALIZABLE") return txn::Isolation::Serializable;
-  return txn::Isolation::RepeatableRead;
-}
-
-std::optional<int32_t> parse_time_zone(std::string_view text) {
-  if (text == "SYSTEM" || text == "system") return system_offset();
-  if (text == "UTC" || text == "GMT") return 0;
-  const size_t colon = text.find(':');
-  if (text.size() < 5 || (text[0] != '+' && text[0] != '-') || colon == std::string_view::npos)
-    return std::nullopt;
-  const auto hours = static_cast<int32_t>(leading_integer(text.substr(1, colon - 1)));
-  const auto minutes = static_cast<int32_t>(leading_integer(text.substr(colon + 1)));
-  if (hours > 14 || minutes > 59) return std::nullopt;
-  const int32_t offset = hours * 3600 + minutes * 60;
-  return text[0] == '-' ? -offset : offset;
-}
-
 SessionState::SessionState(ServerContext& server_of, uint32_t id)
     : server(server_of), connection_id(id), variables(*server_of.variables) {
   lock_owner.set_connection(id);
   table_locks.owner().set_connection(id);
   if (server.transactions != nullptr) transaction.emplace(*server.transactions, lock_owner);
-  refresh_settings();
+  start_variables(nullptr);
 }
 
 void SessionState::refresh_settings() {
-  settings.autocommit = variables.boolean(kAutocommit);
-  settings.read_only = variables.boolean(kTransactionReadOnly);
-  settings.ship = variables.boolean(kSqlLogBin);
-  settings.sql_mode = sql_mode::bits(variables.text(kSqlMode));
-  settings.isolation = isolation_of(variables.text(kTransactionIsolation));
-  settings.lock_wait_timeout = std::chrono::seconds(variables.number(kLockWaitTimeout));
-  settings.table_lock_wait_timeout = std::chrono::seconds(variables.number(kMetadataLockWaitTimeout));
-  settings.select_limit = variables.number(kSqlSelectLimit);
-  settings.auto_increment_increment = variables.number(kAutoIncrementIncrement);
-  settings.auto_increment_offset = variables.number(kAutoIncrementOffset);
-  settings.long_query_time =
-      std::chrono::microseconds(std::llround(variables.get(kLongQueryTime).as_double() * 1e6));
-  diagnostics.set_limit(variables.number(kMaxErrorCount));
-  settings.time_zone_offset = parse_time_zone(variables.text(kTimeZone)).value_or(0);
-  if (const Collation* found = find_collation(variables.text(kCollationConnection)))
-    settings.connection_collation = found->id;
-  if (const CharsetInfo* charset = find_charset(variables.text(kCharacterSetClient))) {
-    settings.client_collation = find_collation(charset->default_collation)->id;
-  }
+  settings = settings_of(variables.values());
+  diagnostics.set_limit(settings.max_error_count);
+}
+
+void SessionState::start_variables(const Collation* names) {
+  variables.start(names);
+  settings = variables.defaults().settings;
+  if (settings.system_time_zone) settings.time_zone_offset = system_time_zone_offset();
+  diagnostics.set_limit(settings.max_error_count);
 }
 
 void SessionState::refresh_account() {

@@ -17,6 +17,7 @@
 #include "sql/diagnostics.h"
 #include "sql/server_context.h"
 #include "sql/session.h"
+#include "sql/session_settings.h"
 #include "sql/session_tracker.h"
 #include "sql/status/status_counters.h"
 #include "sql/table_locks.h"
@@ -30,26 +31,6 @@ namespace commitd::sql {
 struct NextGtid {
   Gtid gtid;          // empty: AUTOMATIC
   bool used = false;  // a transaction has ended under it: the client must set it anew
-};
-
-// Values of session variables in the form statements use them; refreshed when a variable is SET.
-struct SessionSettings {
-  bool autocommit = true;
-  bool read_only = false;
-  bool ship = true;  // sql_log_bin
-  uint64_t sql_mode = 0;
-  txn::Isolation isolation = txn::Isolation::RepeatableRead;
-  std::chrono::seconds lock_wait_timeout{50};
-  std::chrono::seconds table_lock_wait_timeout{31536000};
-  uint64_t select_limit = UINT64_MAX;
-  uint64_t auto_increment_increment = 1, auto_increment_offset = 1;
-  int32_t time_zone_offset = 0;  // seconds east of UTC
-  std::chrono::microseconds long_query_time{10'000'000};
-  uint16_t connection_collation = 45, client_collation = 45;
-
-  bool strict() const {
-    return (sql_mode & (sql_mode::kStrictTransTables | sql_mode::kStrictAllTables)) != 0;
-  }
 };
 
 struct SessionState {
@@ -97,6 +78,8 @@ struct SessionState {
   std::atomic<bool> kill_connection{false};
 
   void refresh_settings();
+  // As those of a new session; `names`: of the collation that its client asks for.
+  void start_variables(const Collation* names);
   bool interrupted() const {
     return kill_query.load(std::memory_order_relaxed) || kill_connection.load(std::memory_order_relaxed);
   }
@@ -107,11 +90,5 @@ struct SessionState {
                           std::string_view command);  // 1142
   void refresh_account();
 };
-
-// By the name that transaction_isolation has for it.
-txn::Isolation isolation_of(std::string_view name);
-
-// Offset in seconds of "+02:00", "SYSTEM" or "UTC"; nullopt when it is not known.
-std::optional<int32_t> parse_time_zone(std::string_view text);
 
 }  // namespace commitd::sql

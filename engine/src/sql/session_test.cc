@@ -84,6 +84,24 @@ TEST_F(Sessions, PrivilegesAreChecked) {
   EXPECT_EQ(run(*reader, "ALTER INSTANCE FENCE EPOCH 1").substr(0, 11), "ERROR 1227:");
 }
 
+TEST_F(Sessions, TheProcessListShowsWhatIsExecutedAndNothingAfterwards) {
+  const auto shown = [this] {
+    const ProcessInfo info = server().processes->list().front();
+    return info.command + "|" + info.info + "|" + info.user + "|" + info.db;
+  };
+  const std::string idle = shown();
+  EXPECT_EQ(idle, "Sleep||root|test");
+  EXPECT_EQ(run("SELECT command, info FROM information_schema.processlist LIMIT 1"),
+            "Query|SELECT command, info FROM information_schema.processlist LIMIT 1");
+  EXPECT_EQ(
+      run_blocking(prepare_and_execute(session(), "SELECT info FROM information_schema.processlist", {})),
+      "0/1: SELECT info FROM information_schema.processlist");
+  EXPECT_EQ(run_blocking(prepare_and_execute(session(), "SELECT FROM", {})), "ERROR 1064");
+  EXPECT_EQ(shown(), idle);
+  run("CREATE DATABASE shop; USE shop");
+  EXPECT_EQ(shown(), "Sleep||root|shop");
+}
+
 TEST_F(Sessions, KillEndsAStatement) {
   session().kill(true);
   EXPECT_TRUE(session().killed());

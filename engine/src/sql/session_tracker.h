@@ -15,6 +15,7 @@ struct SessionState;
 class SessionTracker {
  public:
   void enable(bool on) { enabled_ = on; }
+  bool enabled() const { return enabled_; }
 
   void schema_changed() { schema_changed_ = enabled_; }
   void variable_changed(size_t ordinal) {

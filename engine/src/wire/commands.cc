@@ -26,7 +26,20 @@ Error replication_denied() {
 
 }  // namespace
 
+// Without a coroutine between the commands that most clients send and those who serve them.
 Task<bool> Connection::serve(std::string_view packet) {
+  const std::string_view arguments = packet.substr(std::min<size_t>(packet.size(), 1));
+  switch (static_cast<Command>(packet.empty() ? '\0' : packet.front())) {
+    case Command::Query:
+      return query(arguments);
+    case Command::StmtExecute:
+      return execute(arguments);
+    default:
+      return serve_rarer(packet);
+  }
+}
+
+Task<bool> Connection::serve_rarer(std::string_view packet) {
   if (packet.empty()) {
     write_error(channel_, malformed_packet());
     co_return true;
@@ -39,7 +52,8 @@ Task<bool> Connection::serve(std::string_view packet) {
       co_await use_database(arguments);
       co_return true;
     case Command::Query:
-      co_return co_await query(arguments);
+    case Command::StmtExecute:
+      break;  // serve()'s
     case Command::FieldList:
       co_await field_list(arguments);
       co_return true;
@@ -74,8 +88,6 @@ Task<bool> Connection::serve(std::string_view packet) {
     case Command::StmtPrepare:
       co_await prepare(arguments);
       co_return true;
-    case Command::StmtExecute:
-      co_return co_await execute(arguments);
     case Command::StmtSendLongData:
       send_long_data(arguments);
       co_return true;
@@ -125,6 +137,7 @@ Task<bool> Connection::query(std::string_view sql) {
   const IdleSpin::AtWork at_work;
   TextResultWriter writer(channel_, session_, capabilities_);
   co_await session_.query(sql, writer);
+  if (writer.is_finished()) co_return true;
   co_return co_await finish(writer);
 }
 
@@ -179,6 +192,7 @@ Task<bool> Connection::execute(std::string_view arguments) {
   }
   BinaryResultWriter writer(channel_, session_, capabilities_);
   co_await session_.execute(id, *parameters, writer);
+  if (writer.is_finished()) co_return true;
   co_return co_await finish(writer);
 }
 

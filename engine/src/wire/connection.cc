@@ -86,7 +86,8 @@ Task<bool> Connection::log_in() {
   } else if (is_worth_telling(logged_in.error())) {
     write_error(channel_, logged_in.error());
   }
-  Status sent = co_await channel_.flush();
+  Status sent;
+  if (!channel_.flush_now()) sent = co_await channel_.flush();
   co_return logged_in.ok() && sent.ok();
 }
 
@@ -99,7 +100,7 @@ Task<Status> Connection::answer_greeting(Deadline deadline) {
   greeting.capabilities = server_capabilities() | (tls ? capability::kSsl : 0);
   greeting.plugin = kCachingSha2;
   channel_.write_packet(encode(greeting));
-  COMMITD_CO_RETURN_IF_ERROR(co_await channel_.flush());
+  if (!channel_.flush_now()) COMMITD_CO_RETURN_IF_ERROR(co_await channel_.flush());
 
   auto packet = co_await channel_.read_packet(deadline);
   if (packet.ok() && is_tls_request(*packet)) {
@@ -166,7 +167,7 @@ Task<Status> Connection::authenticate(LoginAttempt attempt, const HandshakeRespo
   session_.set_found_rows(can(capability::kFoundRows));
   if (can(capability::kInteractive)) session_.set_interactive();
   if (is_mariadb_binlog_reader(request)) session_.set_version_prefix(kVersionPrefixOfMariaDB);
-  if (!request.database.empty()) COMMITD_CO_RETURN_IF_ERROR(co_await session_.use_database(request.database));
+  if (!request.database.empty()) COMMITD_CO_RETURN_IF_ERROR(session_.start_in_database(request.database));
   session_.set_tracking(can(capability::kSessionTrack));
   co_return Status();
 }
@@ -183,7 +184,7 @@ Status Connection::check_limit() const {
 }
 
 Status Connection::take_place_of_user(const sql::Account& account) {
-  const std::string name = fmt::format("{}@{}", account.user, account.host);
+  const std::string name = account.user + '@' + account.host;
   const uint32_t limit = account.is_operator ? 0 : limits().max_user_connections.load();
   if (context_.registry.take_place(*this, name, limit)) return {};
   return make_error(er::kTooManyUserConnections,
@@ -201,11 +202,15 @@ std::chrono::seconds Connection::apply_limits() {
 Task<Result<std::string>> Connection::next_command() {
   const auto wait_timeout = apply_limits();
   channel_.reset_sequence();
-  Status there = co_await channel_.wait_for_packet(Clock::now() + wait_timeout);
-  if (!there.ok()) {
-    if (there.error().code == er::kNetReadInterrupted) co_return idle_for_too_long();
-    co_return std::move(there).error();
+  channel_.receive_now();
+  if (channel_.is_idle()) {
+    Status there = co_await channel_.wait_for_packet(Clock::now() + wait_timeout);
+    if (!there.ok()) {
+      if (there.error().code == er::kNetReadInterrupted) co_return idle_for_too_long();
+      co_return std::move(there).error();
+    }
   }
+  if (channel_.has_packet()) co_return channel_.take_packet();
   co_return co_await channel_.read_packet();
 }
 
@@ -228,9 +233,12 @@ Task<void> Connection::serve_commands() {
       if (is_worth_telling(packet.error())) co_await end_with(packet.error());
       co_return;
     }
-    bool go_on = co_await serve(*packet);
-    Status sent = co_await channel_.flush();
-    if (!go_on || !sent.ok()) co_return;
+    const bool go_on = co_await serve(*packet);
+    if (!channel_.flush_now()) {
+      Status sent = co_await channel_.flush();
+      if (!sent.ok()) co_return;
+    }
+    if (!go_on) co_return;
   }
 }
 

@@ -63,6 +63,7 @@ class Connection final : public RegisteredConnection {
   Task<void> end_with(const Error& error);
   Task<void> serve_commands();
   Task<bool> serve(std::string_view packet);  // false: the connection ends
+  Task<bool> serve_rarer(std::string_view packet);
 
   Task<void> use_database(std::string_view db);
   Task<bool> query(std::string_view sql);

@@ -31,26 +31,21 @@ std::string_view last_string(ByteReader& in) {
   return in.take_rest();
 }
 
-std::map<std::string, std::string> attributes(ByteReader& in) {
-  std::map<std::string, std::string> result;
-  ByteReader pairs(in.lenenc_string());
-  while (!pairs.at_end()) {
-    std::string name(pairs.lenenc_string());
-    std::string value(pairs.lenenc_string());
-    if (!pairs.ok()) break;
-    result.emplace(std::move(name), std::move(value));
-  }
-  return result;
-}
-
 }  // namespace
 
+std::string_view HandshakeResponse::attribute(std::string_view name) const {
+  for (ByteReader pairs(attributes); !pairs.at_end();) {
+    const std::string_view found = pairs.lenenc_string(), value = pairs.lenenc_string();
+    if (!pairs.ok()) break;
+    if (found == name) return value;
+  }
+  return {};
+}
+
 bool is_mariadb_binlog_reader(const HandshakeResponse& response) {
-  const auto client = response.attributes.find("_client_name"),
-             program = response.attributes.find("program_name");
-  if (client == response.attributes.end() || program == response.attributes.end()) return false;
-  return client->second == "libmariadb" &&
-         (program->second == "mysqlbinlog" || program->second == "mariadb-binlog");
+  const std::string_view program = response.attribute("program_name");
+  return (program == "mysqlbinlog" || program == "mariadb-binlog") &&
+         response.attribute("_client_name") == "libmariadb";
 }
 
 uint32_t server_capabilities() {
@@ -144,7 +139,7 @@ Result<HandshakeResponse> decode_handshake_response(std::string_view packet) {
   if ((response.capabilities & capability::kPluginAuth) && !in.at_end()) response.plugin = last_string(in);
   if (!in.ok()) return bad_handshake();
   if ((response.capabilities & capability::kConnectAttrs) && !in.at_end())
-    response.attributes = attributes(in);
+    response.attributes = in.lenenc_string();
   return response;
 }
 

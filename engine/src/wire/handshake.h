@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -26,7 +25,9 @@ struct HandshakeResponse {
   uint32_t max_packet = 0;
   uint8_t collation = 45;
   std::string user, auth_response, database, plugin;
-  std::map<std::string, std::string> attributes;  // _client_name, program_name …
+  std::string attributes;  // as they came: names and values, each with its length
+
+  std::string_view attribute(std::string_view name) const;  // _client_name, program_name …; empty: unknown
 };
 
 // MariaDB's mariadb-binlog refuses a server whose SELECT VERSION() starts with none of the majors it knows.

@@ -83,19 +83,61 @@ Task<Status> PacketChannel::need(size_t bytes, Deadline deadline) {
   co_return Status();
 }
 
-Task<Result<PacketChannel::Header>> PacketChannel::read_header(Deadline deadline) {
-  Status there = co_await need(kHeaderSize, deadline);
-  if (!there.ok()) co_return std::move(there).error();
-  co_return Header{load_le24(input_.data()), static_cast<uint8_t>(input_[3])};
+void PacketChannel::receive_now() {
+  memory_.clear();
+  if (!input_.empty()) return;
+  std::span<char> buffer = scratch();
+  // The end of the stream is told again, to who waits.
+  if (const auto got = stream_->read_now(buffer)) input_.assign(buffer.data(), *got);
 }
 
-// Moves `size` bytes behind the header from the input to `into`; long payloads are received where they
-// belong.
-Task<Status> PacketChannel::read_payload(size_t size, std::string& into, Deadline deadline) {
-  size_t buffered = std::min(size, input_.size() - kHeaderSize);
-  into.append(input_, kHeaderSize, buffered);
-  input_.erase(0, kHeaderSize + buffered);
-  size_t left = size - buffered;
+uint32_t PacketChannel::next_size() const {
+  return load_le24(input_.data());
+}
+
+bool PacketChannel::has_packet() const {
+  return input_.size() >= kHeaderSize && next_size() < kMaxPayload &&
+         input_.size() - kHeaderSize >= next_size();
+}
+
+// `payload_before`: what has come of the same payload, when it was split.
+Status PacketChannel::take_header(size_t payload_before) {
+  const uint32_t size = next_size();
+  const auto sequence = static_cast<uint8_t>(input_[3]);
+  if (!duplex_ && sequence != sequence_++) {
+    return make_error(er::kNetPacketsOutOfOrder, "Got packets out of order");
+  }
+  if (payload_before + size > max_packet_) {
+    return make_error(er::kNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes");
+  }
+  return {};
+}
+
+// `size` bytes behind the header, which goes as well.
+void PacketChannel::take_payload(std::string& into, size_t size) {
+  into.append(input_, kHeaderSize, size);
+  if (input_.size() == kHeaderSize + size) {
+    input_.clear();
+  } else {
+    input_.erase(0, kHeaderSize + size);
+  }
+}
+
+void PacketChannel::drop_large_input() {
+  if (input_.empty() && input_.capacity() > kKeptOutput) input_ = std::string();
+}
+
+Result<std::string> PacketChannel::take_packet() {
+  const uint32_t size = next_size();
+  COMMITD_RETURN_IF_ERROR(take_header(0));
+  std::string payload;
+  take_payload(payload, size);
+  drop_large_input();
+  return payload;
+}
+
+// What is left of a long payload is received where it belongs.
+Task<Status> PacketChannel::read_rest(size_t left, std::string& into, Deadline deadline) {
   while (left > 0) {
     size_t start = into.size();
     const size_t step = std::min(left, std::clamp(start, kSmallestStep, kLargestStep));
@@ -112,20 +154,15 @@ Task<Status> PacketChannel::read_payload(size_t size, std::string& into, Deadlin
 
 Task<Result<std::string>> PacketChannel::read_packet(Deadline deadline) {
   std::string payload;
-  for (;;) {
-    auto header = co_await read_header(deadline);
-    if (!header.ok()) co_return std::move(header).error();
-    if (!duplex_ && header->sequence != sequence_++) {
-      co_return make_error(er::kNetPacketsOutOfOrder, "Got packets out of order");
-    }
-    if (payload.size() + header->size > max_packet_) {
-      co_return make_error(er::kNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes");
-    }
-    Status received = co_await read_payload(header->size, payload, deadline);
-    if (!received.ok()) co_return std::move(received).error();
-    if (header->size < kMaxPayload) break;
+  for (uint32_t size = kMaxPayload; size == kMaxPayload;) {
+    if (input_.size() < kHeaderSize) COMMITD_CO_RETURN_IF_ERROR(co_await need(kHeaderSize, deadline));
+    size = next_size();
+    COMMITD_CO_RETURN_IF_ERROR(take_header(payload.size()));
+    const size_t buffered = std::min<size_t>(size, input_.size() - kHeaderSize);
+    take_payload(payload, buffered);
+    if (buffered < size) COMMITD_CO_RETURN_IF_ERROR(co_await read_rest(size - buffered, payload, deadline));
   }
-  if (input_.empty() && input_.capacity() > kKeptOutput) input_ = std::string();
+  drop_large_input();
   co_return std::move(payload);
 }
 
@@ -175,8 +212,21 @@ void PacketChannel::split_last_packet() {
   write_packet(payload);
 }
 
+bool PacketChannel::flush_now() {
+  if (output_.empty()) return true;
+  const size_t sent = stream_->write_now(output_);
+  if (sent == 0) return false;
+  if (sent < output_.size()) {
+    output_.erase(0, sent);
+    return false;
+  }
+  output_.clear();
+  if (output_.capacity() > kKeptOutput) output_ = std::string();
+  return true;
+}
+
 Task<Status> PacketChannel::flush() {
-  if (output_.empty()) co_return Status();
+  if (flush_now()) co_return Status();
   if (!memory_.cover(output_.size())) {
     output_ = std::string();
     co_return out_of_memory();

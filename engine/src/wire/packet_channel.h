@@ -18,12 +18,20 @@ class PacketChannel final : public Channel {
   PacketChannel(std::unique_ptr<Stream> stream, uint32_t max_packet);
 
   Task<Result<std::string>> read_packet(Deadline deadline = kNoDeadline) override;
+  // Whether the next packet has come as a whole, and it: the same as read_packet(), without a coroutine.
+  bool is_idle() const { return input_.empty(); }  // nothing of it has come
+  bool has_packet() const;
+  Result<std::string> take_packet();
+  // Receives what is there, if there is anything.
+  void receive_now();
   // Until something of the next packet has come. The read timeout is for what follows its first byte.
   Task<Status> wait_for_packet(Deadline deadline);
   void write_packet(std::string_view payload) override;
   void write_packet(std::string_view head, std::string_view body) override;
   size_t buffered() const override { return output_.size(); }
   Task<Status> flush() override;
+  // Sends without waiting; false: what is left, or what is wrong, is flush()'s.
+  bool flush_now();
   void reset_sequence() override { sequence_ = 0; }
   void set_sequence(uint8_t next_outgoing) override { sequence_ = next_outgoing; }
   void set_duplex() override { duplex_ = true; }
@@ -61,15 +69,13 @@ class PacketChannel final : public Channel {
   void set_write_timeout(std::chrono::milliseconds timeout) { write_timeout_ = timeout; }
 
  private:
-  struct Header {
-    uint32_t size;
-    uint8_t sequence;
-  };
-
   Deadline next_step(Deadline deadline) const;
+  uint32_t next_size() const;  // of the payload whose header has come
+  Status take_header(size_t payload_before);
+  void take_payload(std::string& into, size_t size);
   Task<Status> need(size_t bytes, Deadline deadline);
-  Task<Result<Header>> read_header(Deadline deadline);
-  Task<Status> read_payload(size_t size, std::string& into, Deadline deadline);
+  Task<Status> read_rest(size_t left, std::string& into, Deadline deadline);
+  void drop_large_input();
   void append_header(size_t size);
   void split_last_packet();
 

@@ -18,6 +18,10 @@ namespace {
 // else is refused after that.
 constexpr uint32_t kReservedPlaces = 16;
 
+Socket::Family family_of(Entrance entrance) {
+  return entrance == Entrance::UnixSocket ? Socket::Family::Unix : Socket::Family::Tcp;
+}
+
 struct Listener {
   UniqueFd fd;
   Entrance entrance;
@@ -125,7 +129,7 @@ Task<void> ProtocolServer::Impl::serve(UniqueFd fd, Entrance entrance) {
     Error full = make_error(er::kConCount, "Too many connections");
     co_return co_await refuse(std::move(fd), std::move(full));
   }
-  auto socket = std::make_unique<Socket>(std::move(fd));
+  auto socket = std::make_unique<Socket>(std::move(fd), family_of(entrance));
   Connection connection(context_, std::move(socket), ++last_id_, entrance);
   co_await connection.run();
 }

@@ -31,6 +31,8 @@ class ResultWriter : public sql::ResultSink, public sql::KeptColumnsSink {
   // After the statement: a file that was not read to its end is received and dropped, and the error that
   // ended it is written. An error when the file did not come: the connection cannot go on.
   Task<Status> finish();
+  // finish() has nothing to do: most statements ask for no file.
+  bool is_finished() const { return !receiving_file_ && file_received_.ok() && !error_behind_file_; }
 
  protected:
   PacketChannel& channel_;

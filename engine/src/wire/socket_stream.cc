@@ -7,7 +7,7 @@ namespace {
 class SocketStream final : public Stream {
  public:
   explicit SocketStream(std::unique_ptr<Socket> socket)
-      : socket_(std::move(socket)), peer_(socket_->peer().host()) {}
+      : socket_(std::move(socket)), peer_(socket_->peer_host()) {}
 
   Task<Result<size_t>> read(std::span<char> into, Deadline deadline) override {
     return socket_->read(into, deadline);
@@ -15,6 +15,8 @@ class SocketStream final : public Stream {
   Task<Status> write(std::string_view bytes, Deadline deadline) override {
     return socket_->write(bytes, deadline);
   }
+  std::optional<size_t> read_now(std::span<char> into) override { return socket_->read_now(into); }
+  size_t write_now(std::string_view bytes) override { return socket_->write_now(bytes); }
   void shutdown() override { socket_->shutdown(); }
   std::string peer_address() const override { return peer_; }
 

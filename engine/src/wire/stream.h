@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ class Stream {
   // and the return.
   virtual Task<Result<size_t>> read(std::span<char> into, Deadline deadline) = 0;
   virtual Task<Status> write(std::string_view bytes, Deadline deadline) = 0;
+  // What goes without waiting, to spare the coroutine: none, or fewer bytes, leave the rest to those above.
+  virtual std::optional<size_t> read_now(std::span<char>) { return {}; }
+  virtual size_t write_now(std::string_view) { return 0; }
   // Nothing more will be written: says so to the peer where the stream has a way to.
   virtual Task<void> finish(Deadline) { co_return; }
   virtual void shutdown() = 0;

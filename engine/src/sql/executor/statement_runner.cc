@@ -46,22 +46,6 @@ Task<Result<Answer>> at_once(Result<OkInfo> info) {
   co_return Answer{false, *std::move(info)};
 }
 
-Status use_database(SessionState& session, std::string_view db) {
-  if (is_virtual_database(db)) {
-    session.database = std::string(db);
-    session.tracker.schema_changed();
-    return {};
-  }
-  COMMITD_RETURN_IF_ERROR(require_data(session));
-  if (!session.server.catalog->has_database(db)) return make_error(er::kBadDb, "Unknown database '{}'", db);
-  session.refresh_account();
-  if (session.record == nullptr || !session.record->sees_database(db))
-    return session.require_on_database(db, privilege::kSelect);
-  session.database = std::string(db);
-  session.tracker.schema_changed();
-  return {};
-}
-
 Task<Status> execute_do(StatementContext& context, const ast::DoStatement& statement) {
   const Scope nothing;
   Evaluation evaluation(context.session);
@@ -276,6 +260,22 @@ void answer_error(SessionState& session, Error error, ResultSink& sink) {
 }
 
 }  // namespace
+
+Status use_database(SessionState& session, std::string_view db) {
+  if (is_virtual_database(db)) {
+    session.database = std::string(db);
+    session.tracker.schema_changed();
+    return {};
+  }
+  COMMITD_RETURN_IF_ERROR(require_data(session));
+  if (!session.server.catalog->has_database(db)) return make_error(er::kBadDb, "Unknown database '{}'", db);
+  session.refresh_account();
+  if (session.record == nullptr || !session.record->sees_database(db))
+    return session.require_on_database(db, privilege::kSelect);
+  session.database = std::string(db);
+  session.tracker.schema_changed();
+  return {};
+}
 
 Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared,
                          const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,

@@ -30,6 +30,9 @@ Task<Result<std::vector<ResultColumn>>> describe_statement(SessionState& session
                                                            const ast::Statement& statement,
                                                            std::span<const Value> parameters);
 
+// USE.
+Status use_database(SessionState& session, std::string_view db);
+
 uint16_t server_status(const SessionState& session);
 
 }  // namespace commitd::sql

@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "base/error_codes.h"
+#include "sql/session_settings.h"
 #include "sql/variables/persisted_variables.h"
 
 namespace commitd::sql {
@@ -165,6 +166,7 @@ void SystemVariables::define(VariableDefinition definition) {
     definitions_[ordinal] = std::move(definition);
     values_[ordinal] = std::move(initial);
   }
+  session_defaults_.clear();
   by_name_[name] = ordinal;
   for (const auto& alias : aliases) by_name_[normalized(alias)] = ordinal;
 }
@@ -187,14 +189,16 @@ Value SystemVariables::global(size_t ordinal) const {
   return values_[ordinal];
 }
 
-void SystemVariables::copy_globals(std::span<Value> into) const {
-  {
-    std::lock_guard lock(mutex_);
-    std::copy_n(values_.begin(), into.size(), into.begin());
+// What sessions have values of is never computed: `read` is for global variables.
+std::shared_ptr<const SessionDefaults> SystemVariables::session_defaults(const Collation* names) const {
+  std::lock_guard lock(mutex_);
+  auto& made = session_defaults_[names == nullptr ? 0 : names->id];
+  if (made == nullptr) {
+    SessionValues globals;
+    std::copy_n(values_.begin(), globals.size(), globals.begin());
+    made = make_session_defaults(globals, names);
   }
-  for (size_t ordinal = 0; ordinal < into.size(); ++ordinal) {
-    if (definitions_[ordinal].read) into[ordinal] = definitions_[ordinal].read();
-  }
+  return made;
 }
 
 Value SystemVariables::global(std::string_view name) const {
@@ -227,6 +231,7 @@ Status SystemVariables::store(size_t ordinal, const Value& value) {
   if (const auto& hook = definitions_[ordinal].on_update) COMMITD_RETURN_IF_ERROR(hook(*converted));
   std::lock_guard lock(mutex_);
   values_[ordinal] = std::move(*converted);
+  session_defaults_.clear();
   return {};
 }
 
@@ -288,18 +293,19 @@ std::string SystemVariables::to_text(size_t ordinal, const Value& value) const {
   return value.is_null() ? "" : value.to_text();
 }
 
-void SessionVariables::reset() {
-  values_.resize(kSessionVariableCount);
-  system_.copy_globals(values_);
+void SessionVariables::start(const Collation* names) {
+  defaults_ = system_.session_defaults(names);
+  values_ = &defaults_->values;
+  own_.reset();
 }
 
 Value SessionVariables::read(size_t ordinal) const {
-  return ordinal < values_.size() ? values_[ordinal] : system_.global(ordinal);
+  return ordinal < kSessionVariableCount ? get(ordinal) : system_.global(ordinal);
 }
 
 Status SessionVariables::set(size_t ordinal, const Value& value) {
   const auto& variable = system_.definition(ordinal);
-  if (variable.scope == VariableScope::Global || ordinal >= values_.size()) {
+  if (variable.scope == VariableScope::Global || ordinal >= kSessionVariableCount) {
     return make_error(er::kGlobalVariable,
                       "Variable '{}' is a GLOBAL variable and should be set with SET GLOBAL", variable.name);
   }
@@ -307,7 +313,11 @@ Status SessionVariables::set(size_t ordinal, const Value& value) {
     return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a read only variable", variable.name);
   auto converted = system_.convert(ordinal, value);
   if (!converted.ok()) return std::move(converted).error();
-  values_[ordinal] = std::move(*converted);
+  if (own_ == nullptr) {
+    own_ = std::make_unique<SessionValues>(*values_);
+    values_ = own_.get();
+  }
+  (*own_)[ordinal] = std::move(*converted);
   return {};
 }
 

@@ -6,6 +6,7 @@
 // definitions do not change, values do.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,13 +17,20 @@
 #include <unordered_map>
 #include <vector>
 
+#include <absl/container/flat_hash_map.h>
+
 #include "base/result.h"
 #include "base/value.h"
 #include "observe/mutex.h"
 
+namespace commitd {
+struct Collation;
+}
+
 namespace commitd::sql {
 
 class PersistedVariables;  // persisted_variables.h
+struct SessionDefaults;    // sql/session_settings.h
 
 enum class VariableType : uint8_t { Boolean, Integer, Real, String, Enum, Set };
 enum class VariableScope : uint8_t { Global, Session, Both };
@@ -69,8 +77,8 @@ class SystemVariables {
 
   Value global(size_t ordinal) const;
   Value global(std::string_view name) const;  // must exist
-  // Of the first ordinals, as many as there is room for.
-  void copy_globals(std::span<Value> into) const;
+  // What a session starts with; `names`: the collation its client asks for, none: that of the global values.
+  std::shared_ptr<const SessionDefaults> session_defaults(const Collation* names) const;
   // SET GLOBAL. Errors: 1193 unknown, 1238 read only, 1228 session only, 1231 bad value, 1232 bad type.
   Status set_global(size_t ordinal, const Value& value);
   // SET PERSIST and mysqld-auto.cnf.
@@ -101,6 +109,8 @@ class SystemVariables {
   mutable observe::Mutex mutex_{"wait/synch/mutex/sql/LOCK_global_system_variables"};
   std::vector<Value> values_;
   std::vector<VariableOrigin> origins_;  // also guarded by mutex_
+  // Made of values_ as they are, by the collation's number (0: none); also guarded by mutex_.
+  mutable absl::flat_hash_map<uint16_t, std::shared_ptr<const SessionDefaults>> session_defaults_;
   std::unique_ptr<PersistedVariables> persisted_;
 };
 
@@ -171,23 +181,31 @@ enum SessionVariable : size_t {
   kSessionVariableCount
 };
 
-// One session's values: the global ones as of its start, then what SET SESSION changed.
+using SessionValues = std::array<Value, kSessionVariableCount>;
+
+// One session's values: the global ones as of its start, then what SET SESSION changed. Those of sessions
+// that change none are shared.
 class SessionVariables {
  public:
-  explicit SessionVariables(SystemVariables& system) : system_(system) { reset(); }
+  explicit SessionVariables(SystemVariables& system) : system_(system) { start(nullptr); }
 
-  void reset();  // COM_RESET_CONNECTION, COM_CHANGE_USER
-  const Value& get(size_t ordinal) const { return values_[ordinal]; }
+  void start(const Collation* names);  // also COM_RESET_CONNECTION, COM_CHANGE_USER
+  bool are_defaults() const { return own_ == nullptr; }
+  const SessionDefaults& defaults() const { return *defaults_; }
+  const SessionValues& values() const { return *values_; }
+  const Value& get(size_t ordinal) const { return (*values_)[ordinal]; }
   Value read(size_t ordinal) const;  // session value; the global one where there is no session value
   Status set(size_t ordinal, const Value& value);
 
-  bool boolean(SessionVariable variable) const { return values_[variable].as_int() != 0; }
-  uint64_t number(SessionVariable variable) const { return values_[variable].as_uint(); }
-  const std::string& text(SessionVariable variable) const { return values_[variable].as_string(); }
+  bool boolean(SessionVariable variable) const { return get(variable).as_int() != 0; }
+  uint64_t number(SessionVariable variable) const { return get(variable).as_uint(); }
+  const std::string& text(SessionVariable variable) const { return get(variable).as_string(); }
 
  private:
   SystemVariables& system_;
-  std::vector<Value> values_;  // by ordinal, for the first kSessionVariableCount
+  std::shared_ptr<const SessionDefaults> defaults_;
+  std::unique_ptr<SessionValues> own_;  // once one was set
+  const SessionValues* values_ = nullptr;
 };
 
 // The bits of sql_mode that the binlog and the executor use, as MySQL numbers them.

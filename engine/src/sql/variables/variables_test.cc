@@ -27,6 +27,27 @@ TEST_F(Variables, NumbersOutOfRangeAreClampedWithAWarning) {
   EXPECT_EQ(run("SET lock_wait_timeout = 5; SHOW WARNINGS"), " ; ");
 }
 
+TEST_F(Variables, SessionsThatStartWithTheSameChangeOnlyTheirOwn) {
+  constexpr std::string_view kRead =
+      "SELECT @@sql_mode, @@max_error_count, @@character_set_client, @@collation_connection";
+  auto latin = connect(), other = connect();
+  latin->set_client_collation(8);
+  other->set_client_collation(8);
+  const std::string before = run(*other, kRead);
+  EXPECT_TRUE(before.ends_with("|1024|latin1|latin1_swedish_ci")) << before;
+  EXPECT_EQ(run(*latin, "SET sql_mode = '', max_error_count = 3, NAMES utf8mb4"), "");
+  EXPECT_EQ(run(*latin, kRead), "|3|utf8mb4|utf8mb4_general_ci");
+  EXPECT_EQ(run(*other, kRead), before);
+  EXPECT_EQ(run("SET GLOBAL max_error_count = 9"), "");
+  EXPECT_EQ(run(*other, kRead), before);  // has begun before
+  auto later = connect();
+  EXPECT_EQ(run(*later, "SELECT @@max_error_count"), "9");
+  later->set_client_collation(8);
+  EXPECT_EQ(run(*later, "SELECT @@max_error_count, @@character_set_client"), "9|latin1");
+  run_blocking(other->reset());
+  EXPECT_EQ(run(*other, "SELECT @@max_error_count"), "9");
+}
+
 TEST_F(Variables, PersistSetsAndKeeps) {
   std::string file;
   auto& persisted = server().variables->persisted();

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <span>
 
 namespace commitd::wire {
 
@@ -32,12 +33,13 @@ std::string concatenate(std::string_view left, std::string_view right) {
 // system call.
 class RandomBytes {
  public:
-  unsigned char next() {
+  std::span<const unsigned char, kSaltSize> next() {
     if (used_ == bytes_.size()) {
       if (RAND_bytes(bytes_.data(), static_cast<int>(bytes_.size())) != 1) std::abort();
       used_ = 0;
     }
-    return bytes_[used_++];
+    used_ += kSaltSize;
+    return std::span<const unsigned char, kSaltSize>(&bytes_[used_ - kSaltSize], kSaltSize);
   }
 
  private:
@@ -49,11 +51,12 @@ class RandomBytes {
 
 std::string random_salt() {
   static thread_local RandomBytes random;
-  std::string salt;
+  std::string salt(kSaltSize, '\0');
+  const auto bytes = random.next();
   // Clients read the salt as text: no zero byte, and MySQL avoids '$' as well.
   for (size_t i = 0; i < kSaltSize; ++i) {
-    char c = static_cast<char>(random.next() % 94 + 33);
-    salt.push_back(c == '$' ? '!' : c);
+    const char c = static_cast<char>(bytes[i] % 94 + 33);
+    salt[i] = c == '$' ? '!' : c;
   }
   return salt;
 }

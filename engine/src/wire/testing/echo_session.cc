@@ -128,9 +128,13 @@ void Session::set_user(const Account& account, std::string) {
 }
 
 Task<Status> Session::use_database(std::string_view db) {
-  if (db == "missing") co_return make_error(er::kBadDb, "Unknown database '{}'", db);
+  co_return start_in_database(db);
+}
+
+Status Session::start_in_database(std::string_view db) {
+  if (db == "missing") return make_error(er::kBadDb, "Unknown database '{}'", db);
   impl_->database = db;
-  co_return Status();
+  return {};
 }
 
 void Session::set_client_collation(uint16_t) {}
