@@ -11,6 +11,7 @@ namespace commitd::wire {
 namespace {
 
 constexpr uint32_t kLargestAnswer = 1u << 30;  // MySQL's own limit for packets
+constexpr uint64_t kMostColumns = 65535;
 
 Error malformed() {
   return make_error(er::kClientMalformedPacket, "Malformed packet from the source");
@@ -24,32 +25,18 @@ bool is_eof(std::string_view packet) {
   return !packet.empty() && packet.size() < 9 && static_cast<uint8_t>(packet.front()) == kEofHeader;
 }
 
-Result<Client::TextRow> decode_row(std::string_view packet, size_t columns) {
+Status decode_row(std::string_view packet, std::span<Client::TextField> fields) {
   ByteReader in(packet);
-  Client::TextRow row;
-  row.reserve(columns);
-  for (size_t i = 0; i < columns; ++i) {
+  for (Client::TextField& field : fields) {
     if (in.at_null()) {
       in.skip(1);
-      row.push_back(std::nullopt);
+      field.reset();
     } else {
-      row.emplace_back(in.lenenc_string());
+      field = in.lenenc_string();
     }
   }
   if (!in.ok()) return malformed();
-  return row;
-}
-
-// Reads packets up to and including an EOF; gives those before it.
-Task<Result<std::vector<std::string>>> read_until_eof(Channel& channel, Deadline deadline) {
-  std::vector<std::string> packets;
-  for (;;) {
-    auto packet = co_await channel.read_packet(deadline);
-    if (!packet.ok()) co_return std::move(packet).error();
-    if (is_error(*packet)) co_return decode_error_packet(*packet);
-    if (is_eof(*packet)) co_return std::move(packets);
-    packets.push_back(std::move(*packet));
-  }
+  return {};
 }
 
 }  // namespace
@@ -89,27 +76,57 @@ Task<Status> Client::send_command(uint8_t command, std::string_view payload) {
 }
 
 Task<Result<std::vector<Client::TextRow>>> Client::query(std::string_view sql, Deadline deadline) {
-  COMMITD_CO_RETURN_IF_ERROR(co_await send_command(static_cast<uint8_t>(Command::Query), sql));
-  auto first = co_await channel_->read_packet(deadline);
-  if (!first.ok()) co_return std::move(first).error();
-  if (is_error(*first)) co_return decode_error_packet(*first);
   std::vector<TextRow> rows;
-  if (!first->empty() && static_cast<uint8_t>(first->front()) == kOkHeader) co_return std::move(rows);
-
-  ByteReader in(*first);
-  size_t columns = in.lenenc();
-  if (!in.ok()) co_return malformed();
-  auto definitions = co_await read_until_eof(*channel_, deadline);
-  if (!definitions.ok()) co_return std::move(definitions).error();
-  if (definitions->size() != columns) co_return malformed();
-  auto packets = co_await read_until_eof(*channel_, deadline);
-  if (!packets.ok()) co_return std::move(packets).error();
-  for (const std::string& packet : *packets) {
-    auto row = decode_row(packet, columns);
-    if (!row.ok()) co_return std::move(row).error();
-    rows.push_back(std::move(*row));
-  }
+  const TakeRow keep = [&rows](std::span<const TextField> fields) -> Status {
+    rows.emplace_back(fields.begin(), fields.end());
+    return {};
+  };
+  const std::function<Deadline()> until = [deadline] { return deadline; };
+  COMMITD_CO_RETURN_IF_ERROR(co_await query(sql, until, keep));
   co_return std::move(rows);
+}
+
+Task<Status> Client::query(std::string_view sql, const std::function<Deadline()>& deadline,
+                           const TakeRow& take) {
+  answered_ = false;
+  COMMITD_CO_RETURN_IF_ERROR(co_await send_command(static_cast<uint8_t>(Command::Query), sql));
+  co_return co_await read_answer(deadline, take);
+}
+
+Task<Status> Client::read_answer(const std::function<Deadline()>& deadline, const TakeRow& take) {
+  std::vector<TextField> fields;
+  // In turn: the number of columns, their definitions up to an EOF, the rows up to another.
+  enum class Part { Head, Definitions, Rows } part = Part::Head;
+  for (size_t definitions = 0;;) {
+    auto packet = co_await channel_->read_packet(deadline());
+    if (!packet.ok()) co_return std::move(packet).error();
+    if (is_error(*packet)) {
+      answered_ = true;
+      co_return decode_error_packet(*packet);
+    }
+    if (part == Part::Head) {
+      answered_ = !packet->empty() && static_cast<uint8_t>(packet->front()) == kOkHeader;
+      if (answered_) co_return Status();
+      ByteReader in(*packet);
+      const uint64_t columns = in.lenenc();
+      if (!in.ok() || columns > kMostColumns) co_return malformed();
+      fields.resize(columns);
+      part = Part::Definitions;
+    } else if (part == Part::Definitions) {
+      if (!is_eof(*packet)) {
+        ++definitions;
+        continue;
+      }
+      if (definitions != fields.size()) co_return malformed();
+      part = Part::Rows;
+    } else if (is_eof(*packet)) {
+      answered_ = true;
+      co_return Status();
+    } else {
+      COMMITD_CO_RETURN_IF_ERROR(decode_row(*packet, fields));
+      COMMITD_CO_RETURN_IF_ERROR(take(fields));
+    }
+  }
 }
 
 }  // namespace commitd::wire

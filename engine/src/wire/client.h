@@ -1,8 +1,11 @@
-// A MySQL client: what the replica's receiver uses to talk to its source.
+// A MySQL client: what the replica's receiver uses to talk to its source, and FEDERATED tables to read
+// theirs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,13 +36,23 @@ class Client {
 
   using TextRow = std::vector<std::optional<std::string>>;
   Task<Result<std::vector<TextRow>>> query(std::string_view sql, Deadline deadline);
+  // The rows as they come. `deadline` is asked before each packet; an error of `take` ends the reading in the
+  // middle of the answer.
+  using TextField = std::optional<std::string_view>;
+  using TakeRow = std::function<Status(std::span<const TextField>)>;
+  Task<Status> query(std::string_view sql, const std::function<Deadline()>& deadline, const TakeRow& take);
+  // The last answer was read to its end, be it an error: the next command may be sent.
+  bool answered() const { return answered_; }
   // Sends a command packet and leaves the rest to the caller (dump).
   Task<Status> send_command(uint8_t command, std::string_view payload);
   Channel& channel() { return *channel_; }
 
  private:
   explicit Client(std::unique_ptr<Channel> channel);
+  Task<Status> read_answer(const std::function<Deadline()>& deadline, const TakeRow& take);
+
   std::unique_ptr<Channel> channel_;
+  bool answered_ = true;
 };
 
 }  // namespace commitd::wire
