@@ -107,6 +107,11 @@ class TransactionReplay {
                         "Row event before position {} changes table '{}.{}', which does not exist here",
                         event.header.end_position, map->db, map->table);
     }
+    if (storage::engine_of(*table).remote) {
+      return make_error(er::kOpenAsReadonly,
+                        "Row event before position {} changes table '{}.{}', which is read only",
+                        event.header.end_position, map->db, map->table);
+    }
     if (table->columns.size() != map->types.size()) {
       return make_error(er::kErrorOnRead,
                         "Row event before position {} has {} columns for table '{}.{}', which has {} here",

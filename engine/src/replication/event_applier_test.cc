@@ -10,6 +10,7 @@
 #include "binlog/event_writer.h"
 #include "binlog/transaction_buffer.h"
 #include "storage/record/row_image.h"
+#include "storage/table_engines.h"
 #include "txn/definition_gate.h"
 #include "txn/transaction.h"
 
@@ -301,6 +302,21 @@ TEST_F(EventApplierTest, AMissingOrDifferentTableIsNamed) {
   outcome = applier().build(of_wider.logged(), false, writes);
   ASSERT_FALSE(outcome.ok());
   EXPECT_NE(outcome.error().message.find("3 columns"), std::string::npos) << outcome.error().message;
+}
+
+// A source of another kind may write to its FEDERATED tables, and logs that.
+TEST_F(EventApplierTest, RowsOnAnotherServerAreNotChanged) {
+  TableDef remote = *table_;
+  for (IndexDef& index : remote.indexes)
+    index.id = storage::index_id_in(*storage::find_table_engine("FEDERATED"), index.id);
+  table_ = std::make_shared<const TableDef>(remote);
+  Session session(*table_);
+  session.insert(row(1, "x"));
+  WriteSet writes;
+  auto outcome = applier().build(session.logged(), false, writes);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, er::kOpenAsReadonly);
+  EXPECT_TRUE(writes.empty());
 }
 
 }  // namespace

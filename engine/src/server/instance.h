@@ -34,7 +34,7 @@ class Instance {
   ~Instance();
 
   binlog::CommitPipeline& pipeline() { return *pipeline_; }
-  storage::Engine& engine() { return *engine_; }
+  storage::EngineRouter& engine() { return *engine_; }
   const binlog::LogOptions& log_options() const { return log_options_; }
 
   // Finishes commits, makes the engine durable and takes everything back out of `server`. Sessions must have

@@ -227,6 +227,7 @@ Status Server::open_instance() {
   instance_ = std::move(*instance);
   slow_log_.start(slow_log_heading(options_, context_.version));
   instance_->pipeline().on_failure(stop_at_once);
+  instance_->engine().federated().reach_by(&remote_servers_);
   BackupSource backups{&fs_, &instance_->engine(), instance_->log_options()};
   housekeeper_ =
       std::make_unique<Housekeeper>(std::move(backups), instance_->pipeline(), variables_, *roles_);

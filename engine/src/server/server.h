@@ -13,6 +13,7 @@
 #include "server/housekeeper.h"
 #include "server/instance.h"
 #include "server/options.h"
+#include "server/remote_servers.h"
 #include "server/slow_log_file.h"
 #include "sql/accounts/accounts.h"
 #include "sql/process_list.h"
@@ -69,6 +70,7 @@ class Server {
   sql::ServerContext context_;
   SlowLogFile slow_log_{fs_, options_.datadir};
   std::shared_ptr<wire::ServerLimits> limits_ = std::make_shared<wire::ServerLimits>();
+  RemoteServers remote_servers_{limits_};
   std::unique_ptr<Housekeeper> housekeeper_;
   std::unique_ptr<replication::RoleManager> roles_;
   std::unique_ptr<Instance> instance_;

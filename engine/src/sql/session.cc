@@ -253,6 +253,13 @@ Session::~Session() {
   rollback_transaction(impl_->state);
 }
 
+Task<void> Session::close() {
+  set_state("cleaning up");
+  rollback_transaction(impl_->state);
+  storage::Engine* engine = impl_->state.server.engine;
+  if (engine != nullptr) co_await engine->close_connection(impl_->state.engine_data);
+}
+
 void Session::set_user(const Account& account, std::string client_host) {
   impl_->state.account = account;
   impl_->state.client_host = std::move(client_host);
@@ -450,6 +457,7 @@ void Session::kill(bool connection) {
     state.server.transactions->locks.kill_wait(state.table_locks.owner());
     state.server.transactions->pipeline.ordered().wake_killed();
   }
+  state.engine_data.interrupt();
   if (!connection) return;
   std::function<void()> callback;
   {

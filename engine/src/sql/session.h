@@ -68,6 +68,9 @@ class Session {
   void close_statement(uint32_t statement_id);
   Task<Result<std::vector<ResultColumn>>> field_list(std::string_view table);  // COM_FIELD_LIST
   Task<void> reset();                                                          // COM_RESET_CONNECTION
+  // Before the session goes: gives back its locks, then what engines keep for it, which may take an exchange
+  // over the network.
+  Task<void> close();
   uint16_t server_status() const;
   ConnectionLimits limits() const;
   // What changed since the last call and is tracked (session_track_schema and so on).

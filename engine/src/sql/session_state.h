@@ -70,6 +70,7 @@ struct SessionState {
   std::optional<bool> next_read_only;
   NextGtid next_gtid;
 
+  storage::ConnectionData engine_data;
   txn::LockOwner lock_owner;
   std::optional<txn::Transaction> transaction;  // none while the server has no engine
   TableLocks table_locks;

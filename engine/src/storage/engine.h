@@ -20,6 +20,8 @@
 #include "base/log_position.h"
 #include "base/result.h"
 #include "gtid/gtid_set.h"
+#include "runtime/task.h"
+#include "storage/connection_data.h"
 #include "storage/write_set.h"
 
 namespace commitd::storage {
@@ -106,6 +108,10 @@ class Engine {
   // memory; they become durable with the transaction that uses them (WriteSet::raise_auto_increment).
   virtual Result<uint64_t> next_auto_increment(uint64_t table_id, uint64_t count, uint64_t at_least) = 0;
   virtual uint64_t peek_auto_increment(uint64_t table_id) = 0;
+
+  // A client's connection ends: what engines keep for it is given back, which may take an exchange with
+  // another server. Called on the connection's own reactor, outside every lock.
+  virtual Task<void> close_connection(ConnectionData&) { co_return; }
 
   // For /metrics.
   struct Sizes {

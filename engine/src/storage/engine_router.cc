@@ -125,4 +125,9 @@ MemoryTables* tables_in_memory(Engine& engine) {
   return router == nullptr ? nullptr : &router->memory();
 }
 
+FederatedTables* federated_tables(Engine& engine) {
+  auto* router = dynamic_cast<EngineRouter*>(&engine);
+  return router == nullptr ? nullptr : &router->federated();
+}
+
 }  // namespace commitd::storage

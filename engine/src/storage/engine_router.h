@@ -1,12 +1,13 @@
 // Several engines as one: each key belongs to the engine that its table is in (table_engines.h). What is
 // durable (catalog, counters, log position, rows of ROCKS tables) is in one engine, whose order and position
-// hold for all; tables in memory are beside it.
+// hold for all; tables in memory, and those on other servers, are beside it.
 #pragma once
 
 #include <map>
 #include <memory>
 
 #include "storage/engine.h"
+#include "storage/federated/federated_tables.h"
 #include "storage/memory/memory_tables.h"
 
 namespace commitd::storage {
@@ -17,6 +18,7 @@ class EngineRouter final : public Engine {
 
   // Until its start() what recovery repeats for them is dropped.
   MemoryTables& memory() { return memory_; }
+  FederatedTables& federated() { return federated_; }
 
   SnapshotPtr snapshot() override { return durable_->snapshot(); }
   Result<bool> get(const Snapshot* snapshot, std::string_view key, std::string& value) override;
@@ -50,6 +52,7 @@ class EngineRouter final : public Engine {
     return durable_->next_auto_increment(table_id, count, at_least);
   }
   uint64_t peek_auto_increment(uint64_t table_id) override { return durable_->peek_auto_increment(table_id); }
+  Task<void> close_connection(ConnectionData& data) override { return federated_.close(data); }
   Sizes sizes() const override { return durable_->sizes(); }
 
  private:
@@ -58,9 +61,11 @@ class EngineRouter final : public Engine {
 
   std::unique_ptr<Engine> durable_;
   MemoryTables memory_;
+  FederatedTables federated_;
 };
 
 // Those of an engine that has them; nullptr when it has none.
 MemoryTables* tables_in_memory(Engine& engine);
+FederatedTables* federated_tables(Engine& engine);
 
 }  // namespace commitd::storage

@@ -13,9 +13,25 @@ namespace {
 constexpr uint32_t kNumberShift = 30;
 
 // In order of their numbers.
-constexpr std::array<TableEngine, 2> kEngines = {{
-    {0, "ROCKS", "RocksDB tables whose only log is the binlog; ENGINE=InnoDB means this one", true, false},
-    {1, "MEMORY", "Tables in memory, not transactional; empty after a restart", false, true},
+constexpr std::array<TableEngine, 3> kEngines = {{
+    {.number = 0,
+     .name = "ROCKS",
+     .comment = "RocksDB tables whose only log is the binlog; ENGINE=InnoDB means this one",
+     .transactional = true,
+     .in_memory = false,
+     .remote = false},
+    {.number = 1,
+     .name = "MEMORY",
+     .comment = "Tables in memory, not transactional; empty after a restart",
+     .transactional = false,
+     .in_memory = true,
+     .remote = false},
+    {.number = 2,
+     .name = "FEDERATED",
+     .comment = "Tables on another MySQL-protocol server, to be read only",
+     .transactional = false,
+     .in_memory = false,
+     .remote = true},
 }};
 
 struct OtherName {

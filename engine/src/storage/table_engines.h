@@ -17,6 +17,7 @@ struct TableEngine {
   std::string_view comment;
   bool transactional;  // false: what a statement changed is there when it ends, and no ROLLBACK undoes it
   bool in_memory;      // rows end with the process
+  bool remote;         // rows are on another server, and only read here
 };
 
 std::span<const TableEngine> table_engines();

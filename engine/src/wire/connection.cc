@@ -76,6 +76,7 @@ Task<void> Connection::run() {
     aborted_connects().add();
   }
   co_await channel_.finish();
+  co_await session_.close();
 }
 
 Task<bool> Connection::log_in() {

@@ -229,7 +229,7 @@ struct IndexSpec {
 };
 struct TableOptions {
   std::string_view engine, charset, collation;
-  std::optional<std::string_view> comment;
+  std::optional<std::string_view> comment, connection;
   std::optional<uint64_t> auto_increment;
 };
 struct DatabaseStatement : Statement {  // USE, CREATE, ALTER, DROP DATABASE

@@ -12,8 +12,8 @@ namespace commitd::sql {
 namespace {
 
 constexpr uint8_t kFormat = 1;
-// Of tables: 2 has CHECK constraints.
-constexpr uint8_t kTableFormat = 2;
+// Of tables: 2 has CHECK constraints, 3 CONNECTION=.
+constexpr uint8_t kTableFormat = 3;
 
 Error damaged(std::string_view what) {
   return make_error(er::kErrorOnRead, "The catalog's record of a {} is damaged or of an unknown format",
@@ -235,6 +235,7 @@ std::string encode_table(const TableDef& table) {
     out.lenenc_string(check.expression);
     out.u8(check.enforced);
   }
+  out.lenenc_string(table.connection);
   return bytes;
 }
 
@@ -276,6 +277,7 @@ Result<TableDef> decode_table(std::string_view bytes) {
     check.enforced = in.u8() != 0;
     table.checks.push_back(std::move(check));
   }
+  if (format >= 3) table.connection = in.lenenc_string();
   if (!in.ok() || !in.at_end() || table.indexes.empty()) return damaged("table");
   return table;
 }

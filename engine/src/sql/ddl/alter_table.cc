@@ -15,6 +15,17 @@ namespace {
 
 using What = ast::AlterAction::What;
 
+Error not_of_its_engine(std::string_view table) {
+  return make_error(er::kIllegalHa, "Table storage engine for '{}' doesn't have this option", table);
+}
+
+// What ALTER can do where the rows are on another server.
+bool only_renames(const ast::AlterTableStatement& statement) {
+  return std::all_of(statement.actions.begin(), statement.actions.end(), [](const ast::AlterAction& action) {
+    return action.what == What::RenameTable || action.what == What::Nothing;
+  });
+}
+
 class Alteration {
  public:
   Alteration(TablePtr old_table, Context& context)
@@ -283,6 +294,7 @@ Status Alteration::set_options(const ast::TableOptions& options) {
   if (!options.engine.empty()) {
     auto engine = resolve_engine(options.engine, table_.name, context_.diagnostics);
     if (!engine.ok()) return std::move(engine).error();
+    if (storage::find_table_engine(*engine)->remote) return not_of_its_engine(table_.name);
     rebuild_ = rebuild_ || table_.engine != *engine;
     table_.engine = std::move(*engine);
   }
@@ -290,6 +302,7 @@ Status Alteration::set_options(const ast::TableOptions& options) {
   if (!collation.ok()) return std::move(collation).error();
   table_.default_collation = *collation;
   if (options.comment) table_.comment = *options.comment;
+  if (options.connection) table_.connection = *options.connection;
   if (options.auto_increment) auto_increment_ = *options.auto_increment;
   return {};
 }
@@ -440,6 +453,8 @@ Result<Effect> Alteration::finish() {
 Result<Effect> plan_alter_table(const ast::AlterTableStatement& statement, Context& context) {
   auto table = existing_table(context, statement.table);
   if (!table.ok()) return std::move(table).error();
+  if (storage::engine_of(**table).remote && !only_renames(statement))
+    return not_of_its_engine((*table)->name);
   Alteration alteration(*table, context);
   for (const auto& action : statement.actions) COMMITD_RETURN_IF_ERROR(alteration.apply(action));
   return alteration.finish();

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_codes.h"
 #include "sql/ddl/ddl.h"
 #include "storage/record/row_image.h"
 #include "storage/table_engines.h"
@@ -23,6 +24,11 @@ Status refuse_system_database(std::string_view db);
 Result<uint16_t> resolve_collation(std::string_view charset, std::string_view collation, uint16_t inherited);
 // ENGINE=…: InnoDB is the default engine under its own name; 1286 for what does not exist.
 Result<std::string> resolve_engine(std::string_view engine, std::string_view table, Diagnostics& diagnostics);
+
+// Of a table whose rows are on another server.
+inline Error read_only_table(std::string_view table) {
+  return make_error(er::kOpenAsReadonly, "Table '{}' is read only", table);
+}
 
 // What the rows that are there get in a column that is added.
 Result<Value> added_column_value(const ColumnDef& column);

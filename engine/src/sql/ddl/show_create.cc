@@ -180,6 +180,7 @@ std::string show_create_table(const TableDef& table) {
   if (collation.name != charset_info(collation.charset).default_collation)
     out += fmt::format(" COLLATE={}", collation.name);
   if (!table.comment.empty()) out += " COMMENT=" + quoted_text(table.comment);
+  if (!table.connection.empty()) out += " CONNECTION=" + quoted_text(table.connection);
   return out;
 }
 

@@ -1,6 +1,7 @@
 // CREATE, DROP, TRUNCATE and RENAME TABLE.
 #include "base/error_codes.h"
 #include "sql/ddl/planning.h"
+#include "storage/federated/connection_string.h"
 
 namespace commitd::sql::ddl {
 namespace {
@@ -68,6 +69,24 @@ Status add_checks(TableDef& table, const ast::CreateTableStatement& statement, c
   return {};
 }
 
+// Where the rows of a table on another server are.
+Status set_connection(TableDef& table, const ast::TableOptions& options) {
+  table.connection = options.connection.value_or("");
+  if (!storage::find_table_engine(table.engine)->remote) return {};
+  if (storage::names_a_server(table.connection)) {
+    return make_error(
+        er::kForeignServerDoesntExist,
+        "The foreign server name you are trying to reference does not exist. Data source error: "
+        " server name: '{}' doesn't exist!",
+        table.connection);
+  }
+  if (storage::parse_connection_string(table.connection)) return {};
+  return make_error(er::kForeignDataStringInvalidCantCreate,
+                    "Can't create federated table. The data source connection string '{}' is not in the "
+                    "correct format",
+                    table.connection);
+}
+
 Result<TableDef> new_definition(const ast::CreateTableStatement& statement, const DatabaseDef& database,
                                 CatalogChange& change, Context& context) {
   TableDef table;
@@ -79,6 +98,7 @@ Result<TableDef> new_definition(const ast::CreateTableStatement& statement, cons
                                context.diagnostics);
   if (!engine.ok()) return std::move(engine).error();
   table.engine = std::move(*engine);
+  COMMITD_RETURN_IF_ERROR(set_connection(table, statement.options));
   auto collation =
       resolve_collation(statement.options.charset, statement.options.collation, database.collation);
   if (!collation.ok()) return std::move(collation).error();
@@ -149,6 +169,7 @@ Result<Effect> plan_drop_table(const ast::DropTableStatement& statement, Context
 Result<Effect> plan_truncate(const ast::TableStatement& statement, Context& context) {
   auto table = existing_table(context, statement.table);
   if (!table.ok()) return std::move(table).error();
+  if (storage::engine_of(**table).remote) return read_only_table((*table)->name);
   CatalogChange change(context.catalog);
   TableDef emptied = **table;
   change.drop_table(**table);

@@ -7,6 +7,7 @@
 #include "sql/executor/from_clause.h"
 #include "sql/executor/row_buffer.h"
 #include "sql/executor/select.h"
+#include "sql/federated/remote_rows.h"
 
 namespace commitd::sql {
 namespace {
@@ -67,6 +68,17 @@ class OpenedSelect : public CorrelatedSelect {
   FromClause from_;
 };
 
+// A table on another server is fetched whole: reading it while the outer row is evaluated would wait.
+Task<Status> fetch_remote_tables(StatementContext& context, FromClause& from) {
+  for (Source& source : from.scope.sources) {
+    if (source.rows || !is_remote(*source.definition)) continue;
+    auto rows = co_await all_remote_rows(context, *source.definition);
+    if (!rows.ok()) co_return std::move(rows).error();
+    source.rows = *std::move(rows);
+  }
+  co_return Status();
+}
+
 }  // namespace
 
 Task<Status> open_correlated(StatementContext& context, const ast::SelectStatement& select) {
@@ -76,6 +88,7 @@ Task<Status> open_correlated(StatementContext& context, const ast::SelectStateme
   COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
   auto from = co_await open_from(context, select.from);
   if (!from.ok()) co_return std::move(from).error();
+  if (!context.describe_only) COMMITD_CO_RETURN_IF_ERROR(co_await fetch_remote_tables(context, *from));
   context.precomputed.correlated[&select] = std::make_shared<OpenedSelect>(context, select, *std::move(from));
   co_return Status();
 }

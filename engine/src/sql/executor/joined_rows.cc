@@ -4,6 +4,7 @@
 #include "sql/executor/changed_rows.h"
 #include "sql/executor/from_clause.h"
 #include "sql/executor/select.h"
+#include "sql/federated/remote_rows.h"
 
 namespace commitd::sql {
 namespace {
@@ -52,6 +53,7 @@ Status require_target(StatementContext& context, const BoundJoin& join, size_t s
   }
   COMMITD_RETURN_IF_ERROR(context.session.require_on_table(target.db, target.table, needed, command));
   COMMITD_RETURN_IF_ERROR(context.session.table_locks.check(target.db, target.table, true));
+  COMMITD_RETURN_IF_ERROR(require_writable(*target.definition));
   return context.changed_kind.add(*target.definition);
 }
 

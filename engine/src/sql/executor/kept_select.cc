@@ -129,8 +129,12 @@ void KeptSelect::keep(const SessionState& session, PlannedSelect planned) {
   columns_ = {planned_.bound->columns, {}, 0, 0};
   const Source& source = planned_.bound->scope.sources[0];
   const SessionSettings& settings = session.settings;
-  // Rows of virtual tables are made anew each time; those in memory may have to be emptied first.
-  const bool lasts = !source.rows && !storage::engine_of(*source.definition).in_memory;
+  // Rows of virtual tables are made anew each time, others come from another server; those in memory may have
+  // to be emptied first.
+  const auto is_ordinary = [](const storage::TableEngine& engine) {
+    return !engine.in_memory && !engine.remote;
+  };
+  const bool lasts = !source.rows && is_ordinary(storage::engine_of(*source.definition));
   basis_ = {session.record_version,
             settings.sql_mode,
             settings.time_zone_offset,

@@ -14,6 +14,7 @@
 #include "sql/executor/select_output.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
+#include "sql/federated/remote_rows.h"
 #include "sql/information_schema/virtual_table.h"
 
 namespace commitd::sql {
@@ -95,6 +96,7 @@ bool order_matches(const BoundSelect& select, const AccessPath& path, bool& back
 bool use_index_order(const BoundSelect& select, JoinPlan& plan) {
   if (plan.levels.size() != 1 || select.scope.sources[0].rows || select.order_by.empty() || select.grouped)
     return false;
+  if (is_remote(*select.scope.sources[0].definition)) return false;
   AccessPath& path = plan.levels[0].path;
   bool backwards = false;
   if (!path.unique && order_matches(select, path, backwards)) {
@@ -385,6 +387,7 @@ Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& 
       co_return make_error(er::kBadDb, "Unknown database '{}'", db);
     co_return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, ref.name.name);
   }
+  if (needed != privilege::kSelect) COMMITD_CO_RETURN_IF_ERROR(require_writable(*table));
   co_return Source::of_table(std::move(table), ref.alias);
 }
 

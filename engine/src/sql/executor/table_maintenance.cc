@@ -4,6 +4,7 @@
 #include "base/error_codes.h"
 #include "sql/executor/select.h"
 #include "sql/executor/show_statement.h"
+#include "sql/federated/remote_rows.h"
 #include "sql/information_schema/virtual_table.h"
 
 namespace commitd::sql {
@@ -43,6 +44,10 @@ Task<Result<Source>> open_for_maintenance(StatementContext& context, const ast::
   ast::TableRef ref;
   ref.name = name;
   co_return co_await open_table(context, ref, privilege::kSelect, "SELECT");
+}
+
+bool has_rows_here(const Source& source) {
+  return !source.rows && !is_remote(*source.definition);
 }
 
 // Errors that concern one table stand in its row; the others end the statement.
@@ -94,7 +99,7 @@ class Maintainer {
 
   Task<Status> checksum_of(const Source& source) {
     Row row{Value::string(name_), Value::null()};
-    if (!statement_.quick && !source.rows) {  // no engine keeps a checksum at hand
+    if (!statement_.quick && has_rows_here(source)) {  // no engine keeps a checksum at hand
       auto contents = co_await read_contents(context_, source.definition, source.definition->clustered());
       if (!contents.ok()) co_return std::move(contents).error();
       row[1] = Value::integer(contents->checksum);
@@ -105,7 +110,7 @@ class Maintainer {
 
   // Every index must give the rows that the clustered one has.
   Task<Status> check(const Source& source) {
-    if (source.rows) {
+    if (!has_rows_here(source)) {
       answer("note", "The storage engine for the table doesn't support check");
       co_return Status();
     }

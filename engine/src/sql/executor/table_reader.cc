@@ -4,6 +4,7 @@
 
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
+#include "sql/federated/remote_rows.h"
 #include "txn/column_choice.h"
 
 namespace commitd::sql {
@@ -72,9 +73,10 @@ class JoinReader {
 
   Task<Result<bool>> read(size_t number) {
     const JoinLevel& level = plan_.levels[number];
-    if (level.source->rows) co_return co_await read_materialised(number);
+    if (level.source->rows) co_return co_await read_materialised(number, *level.source->rows);
     auto keys = key_ranges(level.path, *level.source->definition, evaluation_);
     if (!keys.ok()) co_return std::move(keys).error();
+    if (is_remote(*level.source->definition)) co_return co_await read_remote(number, *keys);
     if (keys->point) co_return co_await read_point(number, *keys);
     co_return co_await read_ranges(number, *keys);
   }
@@ -97,9 +99,23 @@ class JoinReader {
     return evaluation_.status();
   }
 
-  Task<Result<bool>> read_materialised(size_t number) {
+  // Answers are kept for as long as the same is asked: an inner table that is read from end to end is fetched
+  // once.
+  Task<Result<bool>> read_remote(size_t number, const KeyRanges& keys) {
+    if (keys.ranges.empty()) co_return true;
     const JoinLevel& level = plan_.levels[number];
-    for (const Row& row : *level.source->rows) {
+    remote_.resize(plan_.levels.size());
+    RemoteAnswer& answer = remote_[number];
+    const auto& columns = plan_.mode == txn::ReadMode::Snapshot ? level.read_columns : std::nullopt;
+    RemoteQuestion question(*level.source->definition, columns, *level.path.index, keys.ranges);
+    if (answer.select != question.select)
+      COMMITD_CO_RETURN_IF_ERROR(co_await ask_remote(context_, question, answer));
+    co_return co_await read_materialised(number, answer.rows);
+  }
+
+  Task<Result<bool>> read_materialised(size_t number, const std::vector<Row>& rows) {
+    const JoinLevel& level = plan_.levels[number];
+    for (const Row& row : rows) {
       ++context_.session.rows_examined;
       evaluation_.rows[number] = row.data();
       const bool joins = holds(level.match);
@@ -184,6 +200,7 @@ class JoinReader {
   std::vector<bool> matched_;  // per nest
   std::vector<txn::FoundRow> own_found_;
   std::vector<txn::FoundRow>& found_;
+  std::vector<RemoteAnswer> remote_;  // per level
   uint64_t read_ = 0;
 };
 

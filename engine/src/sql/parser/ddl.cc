@@ -120,6 +120,9 @@ bool Grammar::table_option(ast::TableOptions& options) {
   } else if (accept(Word::Comment)) {
     accept('=');
     options.comment = string_literal();
+  } else if (accept(Word::Connection)) {
+    accept('=');
+    options.connection = string_literal();
   } else if (accept(Word::AutoIncrement)) {
     accept('=');
     options.auto_increment = unsigned_number();

@@ -62,6 +62,7 @@ struct TableDef {
   std::string engine = "ROCKS";
   uint16_t default_collation = 45;
   std::string comment;
+  std::string connection;  // CONNECTION=: where the rows of a FEDERATED table are
   std::vector<ColumnDef> columns;
   // indexes[0] is the clustered one: the primary key, or for a table without one a hidden index on an 8-byte
   // row id.

@@ -226,6 +226,9 @@ Task<Result<std::vector<ResultColumn>>> Session::field_list(std::string_view tab
   co_return std::move(columns);
 }
 
+Task<void> Session::close() {
+  co_return;
+}
 Task<void> Session::reset() {
   impl_->parameter_counts.clear();
   co_return;
