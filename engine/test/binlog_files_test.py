@@ -160,6 +160,19 @@ class BinlogFilesTest(unittest.TestCase):
         self.restart()
         self.assertEqual(self.count(), 6)
 
+    def test_a_reader_keeps_its_files_however_large_the_log_may_be(self):
+        # More than the sockets between them hold: the source is left with the first file open.
+        for first in range(0, 20000, 1000):
+            self.server.query("INSERT INTO d.t VALUES " + ", ".join(f"({n}, '{'r' * 1900}')" for n in range(first, first + 1000)))
+        self.rotate(2)
+        reader = self.enterContext(Reader(self.server))
+        self.assertEqual(reader.attach(), "binlog.000001")
+        self.server.query("SET GLOBAL commitd_max_retained_binlog_bytes = 1")
+        self.server.query("DO SLEEP(2.5)")
+        self.assertEqual(len(names(self.server)), 3)
+        reader.__exit__()
+        wait_until(lambda: names(self.server) == ["binlog.000003"], "nobody needs the old files any more")
+
     def test_gtid_purged_can_be_set_on_an_empty_server_and_grown(self):
         with Commitd(server_id=2) as other:
             foreign = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
