@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "observe/metrics.h"
+
 namespace commitd::storage {
 
 namespace {
@@ -10,6 +12,18 @@ constexpr size_t kMostLoggedKeys = 2048;
 constexpr size_t kMostVersions = 256;
 constexpr uint64_t kLargestRange = 64 << 10;
 constexpr int kMercy = 16;  // ranges in use that one look for room passes by
+
+observe::Counter& lookups(const char* result) {
+  return observe::counter("commitd_row_cache_lookups_total",
+                          "Times the row cache was asked for the range of a key, by whether it had it.",
+                          {{"result", result}});
+}
+
+observe::Gauge& memory_in_use() {
+  static auto& bytes =
+      observe::gauge("commitd_row_cache_bytes", "Memory that the row cache takes for ranges of rows.");
+  return bytes;
+}
 
 bool is_in(std::string_view key, const CachedRows& rows) {
   return key >= rows.lower() && key < rows.upper();
@@ -24,7 +38,25 @@ RowCache::Ranges::iterator RowCache::range_with(std::string_view key) {
   return key < at->second.upper ? at : ranges_.end();
 }
 
+void RowCache::count(const CachedRows& rows) {
+  bytes_ += rows.bytes();
+  memory_in_use().add(static_cast<double>(rows.bytes()));
+}
+
+void RowCache::discount(const CachedRows& rows) {
+  bytes_ -= rows.bytes();
+  memory_in_use().add(-static_cast<double>(rows.bytes()));
+}
+
 RowCache::Place RowCache::find(std::string_view key, Sequence snapshot) {
+  static observe::Counter& hits = lookups("hit");
+  static observe::Counter& misses = lookups("miss");
+  Place place = look_up(key, snapshot);
+  (place.rows ? hits : misses).add();
+  return place;
+}
+
+RowCache::Place RowCache::look_up(std::string_view key, Sequence snapshot) {
   std::lock_guard lock(mutex_);
   Place place;
   auto behind = ranges_.upper_bound(key);

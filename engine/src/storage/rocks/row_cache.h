@@ -41,7 +41,7 @@ class RowCache {
     std::string gap_end;                     // up to here; empty: no end
     bool may_fill = false;                   // and put() may have it
   };
-  Place find(std::string_view key, Sequence snapshot);
+  Place find(std::string_view key, Sequence snapshot);  // counted, by what came of it
   // What RocksDB has in the range at `snapshot`.
   void put(std::shared_ptr<const CachedRows> rows, Sequence snapshot);
 
@@ -85,6 +85,7 @@ class RowCache {
     CachedRows::Changes changes;
   };
 
+  Place look_up(std::string_view key, Sequence snapshot);
   Ranges::iterator range_with(std::string_view key);
   void close(const Change& change, Sequence latest);
   void erase_between(std::string_view begin, std::string_view end);
@@ -95,8 +96,8 @@ class RowCache {
   void drop_old_versions(Range& range);
   Ranges::iterator erase(Ranges::iterator range);
   void make_room();
-  void count(const CachedRows& rows) { bytes_ += rows.bytes(); }
-  void discount(const CachedRows& rows) { bytes_ -= rows.bytes(); }
+  void count(const CachedRows& rows);
+  void discount(const CachedRows& rows);
 
   const uint64_t capacity_;
   std::atomic<uint64_t> bytes_{0};
