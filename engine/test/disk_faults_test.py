@@ -125,6 +125,43 @@ class DiskFaultsTest(unittest.TestCase):
             server.start()
             self.assertEqual(self.ids(server), acknowledged)
 
+    # --- transactions that are larger than memory; MiB of a disk of 64 ---
+
+    def large_transaction(self, server, first, rows):
+        """The error of the row that fails, with its number; whether the rest can be committed is the caller's question."""
+        connection = self.enterContext(contextlib.closing(server.connect(autocommit=False)))
+        for number in range(first, first + rows):
+            code = code_of(lambda: connection.cursor().execute(f"INSERT INTO d.t VALUES ({number}, REPEAT('x', 1000000))"))
+            if code is not None:
+                return connection, code, number
+        return connection, None, first + rows
+
+    def test_a_large_transaction_that_does_not_fit_into_the_log_fails_alone(self):
+        disk = self.small_disk(64)
+        elsewhere = self.enterContext(tempfile.TemporaryDirectory())
+        with Commitd(f"--tmpdir={elsewhere}", datadir=os.path.join(disk, "data")) as server:
+            self.make_tables(server)
+            self.insert(server, 1)
+            log_size = sum(os.path.getsize(path) for path in server.binlog_files())
+            connection, code, _ = self.large_transaction(server, 10, 80)
+            self.assertIsNone(code)
+            self.assertEqual(code_of(connection.commit), DISK_FULL)
+            self.assertLess(sum(os.path.getsize(path) for path in server.binlog_files()), log_size + 3_000_000)
+            self.insert(server, 2)
+            self.assertEqual(self.ids(server), [1, 2])
+            server.kill()
+            server.start()
+            self.assertEqual(self.ids(server), [1, 2])
+
+    def test_a_large_transaction_whose_temporary_file_finds_no_room_loses_a_statement(self):
+        disk = self.small_disk(64)
+        with Commitd(f"--tmpdir={disk}", "--binlog-cache-size=100K") as server:
+            self.make_tables(server)
+            connection, code, failed = self.large_transaction(server, 0, 200)
+            self.assertEqual(code, DISK_FULL)
+            connection.commit()
+            self.assertEqual(self.ids(server), list(range(failed)))
+
     def test_a_full_disk_refuses_a_backup_and_leaves_nothing_of_it(self):
         disk = self.small_disk(32)
         with Commitd() as server:

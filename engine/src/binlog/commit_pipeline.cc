@@ -54,7 +54,7 @@ CommitPipeline::Impl::Impl(std::unique_ptr<Log> the_log, const OpenReport& repor
       found(report),
       log(std::move(the_log)),
       engine(the_engine),
-      engine_stage(*log, engine, applier,
+      engine_stage(*log, engine, applier, {options.settings, options.temporary},
                    [this](std::span<const PendingTransaction> transactions,
                           const storage::CommitPoint& point) { taken_into_engine(transactions, point); }) {
   const storage::CommitPoint& point = engine_stage.point();
@@ -232,10 +232,12 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
                          "The transaction needs {} bytes of binary log; {} are possible. Split it",
                          request.events->size(), kLargestTransaction);
   }
+  if (!request.events->status().ok()) co_return request.events->status();
   LocalCommit commit;
   commit.request = &request;
   commit.queued = Clock::now();
-  if (impl_->engine.has_own_log() && request.ship && request.writes != nullptr && !request.publish)
+  if (impl_->engine.has_own_log() && request.ship && request.writes != nullptr && !request.publish &&
+      !request.events->spilled() && !request.writes->spilled())
     commit.prepared = impl_->engine.prepare(*request.writes);
   if (impl_->options.settings->wake_everybody) {
     commit.room = &impl_->waiting_room;
@@ -260,9 +262,16 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
   co_return std::move(commit.result);
 }
 
-void CommitPipeline::append_received(std::string events, Gtid gtid,
+void CommitPipeline::append_received(EventSpool events, Gtid gtid,
                                      std::function<void(LogPosition)> on_durable) {
   impl_->queue.push(ReceivedTransaction{std::move(events), gtid, std::move(on_durable)});
+}
+
+void CommitPipeline::append_received(std::string events, Gtid gtid,
+                                     std::function<void(LogPosition)> on_durable) {
+  EventSpool spool;
+  spool.tail() = std::move(events);
+  append_received(std::move(spool), gtid, std::move(on_durable));
 }
 
 LogPosition CommitPipeline::durable_end() const {
@@ -308,6 +317,10 @@ std::chrono::nanoseconds CommitPipeline::oldest_unacknowledged_age() const {
 
 OrderedWrites& CommitPipeline::ordered() {
   return impl_->ordered;
+}
+
+const PipelineOptions& CommitPipeline::options() const {
+  return impl_->options;
 }
 
 Log& CommitPipeline::log() {

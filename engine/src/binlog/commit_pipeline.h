@@ -61,6 +61,9 @@ class EventApplier {
   // log order. When the outcome would be exclusive and `alone` is false, it returns {exclusive = true}
   // without filling `writes`; the pipeline commits what it has and calls again with alone = true.
   virtual Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) = 0;
+  // The same for one that is larger than memory: whole events, piece by piece; empty: there are no more.
+  using Events = std::function<Result<std::string_view>()>;
+  virtual Result<Outcome> build_from(const Events& next, bool alone, WriteSet& writes);
 };
 
 struct ReplayProgress {
@@ -75,6 +78,7 @@ struct PipelineOptions {
   uint64_t gno_floor = 0;                                              // GTIDs of this server start above it
   std::function<void(const ReplayProgress&)> on_replay_progress = {};  // every few seconds
   uint64_t max_unacknowledged_bytes = 256ull << 20;  // commits wait at the queue beyond this
+  TemporaryPlace temporary = {};                     // for transactions that are larger than memory
 };
 
 class CommitPipeline {
@@ -110,6 +114,7 @@ class CommitPipeline {
   // copied, positions and checksums patched. `on_durable` is called on the log thread with the position
   // behind it in our log; also when the transaction was there already. It must not wait for the pipeline.
   // After a failure it is never called.
+  void append_received(EventSpool events, Gtid gtid, std::function<void(LogPosition)> on_durable);
   void append_received(std::string events, Gtid gtid, std::function<void(LogPosition)> on_durable);
 
   // --- acknowledgement: from replication, any thread, monotonic ---
@@ -159,6 +164,7 @@ class CommitPipeline {
   // Of the oldest durable transaction that is not acknowledged; zero when there is none.
   std::chrono::nanoseconds oldest_unacknowledged_age() const;
   Log& log();
+  const PipelineOptions& options() const;
 
   // Waits until the durable (or acknowledged) end passes `position`; false at the deadline or when stopped.
   enum class Bound { Durable, Acknowledged };

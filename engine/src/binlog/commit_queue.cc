@@ -1,6 +1,7 @@
 #include "binlog/commit_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error_codes.h"
 
@@ -54,7 +55,10 @@ bool CommitQueue::is_empty() const {
 
 bool CommitQueue::can_take() const {
   if (paused_) return false;
-  if (!received_.empty() || !errands_.empty()) return true;
+  return !received_.empty() || !errands_.empty() || can_take_local();
+}
+
+bool CommitQueue::can_take_local() const {
   return holds_local() ? std::any_of(local_.begin(), local_.end(), is_epoch) : !local_.empty();
 }
 
@@ -102,8 +106,11 @@ void CommitQueue::gather(std::unique_lock<observe::Mutex>& lock, const Gathering
 CommitQueue::Batch CommitQueue::take_batch(bool one_at_a_time) {
   Batch batch;
   size_t bytes = 0;
-  while (!received_.empty() && bytes < kLargestGroup) {
-    bytes += received_.front().events.size();
+  const bool only_local = std::exchange(received_failed_, false) && can_take_local();
+  while (!received_.empty() && bytes < kLargestGroup && !only_local) {
+    const bool alone = received_.front().events.on_disk() != 0;
+    if (alone && !batch.received.empty()) break;
+    bytes += alone ? kLargestGroup : received_.front().events.size();
     batch.received.push_back(std::move(received_.front()));
     received_.pop_front();
   }
@@ -112,10 +119,12 @@ CommitQueue::Batch CommitQueue::take_batch(bool one_at_a_time) {
       ++next;
       continue;
     }
+    const bool alone = (*next)->request->events->spilled();
+    if (alone && !(batch.local.empty() && batch.received.empty())) break;
     bytes += (*next)->request->events->size();
     batch.local.push_back(*next);
     next = local_.erase(next);
-    if (one_at_a_time) break;
+    if (one_at_a_time || alone) break;
   }
   busy_with_local_ = !batch.local.empty();
   batch.errands.swap(errands_);
@@ -125,6 +134,7 @@ CommitQueue::Batch CommitQueue::take_batch(bool one_at_a_time) {
 void CommitQueue::put_back(std::vector<ReceivedTransaction> received, std::chrono::milliseconds rest) {
   std::unique_lock lock(mutex_);
   for (auto it = received.rbegin(); it != received.rend(); ++it) received_.push_front(std::move(*it));
+  received_failed_ = true;
   if (stopped_) received_.clear();  // they are still at their source
   work_.wait_for(lock, rest, [this] { return stopped_; });
   if (stopped_) received_.clear();

@@ -50,7 +50,7 @@ struct LocalCommit {
 };
 
 struct ReceivedTransaction {
-  std::string events;
+  EventSpool events;
   Gtid gtid;
   std::function<void(LogPosition)> on_durable;
 };
@@ -71,6 +71,7 @@ class CommitQueue {
   void push(ReceivedTransaction received);
   Status push(Errand& errand);
 
+  // One that is spilled is alone among the transactions.
   struct Batch {
     std::vector<LocalCommit*> local;
     std::vector<ReceivedTransaction> received;
@@ -117,6 +118,7 @@ class CommitQueue {
 
  private:
   bool can_take() const;
+  bool can_take_local() const;
   void tell();
   void wait_for_work(std::unique_lock<observe::Mutex>& lock);
   bool holds_local() const { return held_ || frozen_ > 0; }
@@ -136,6 +138,7 @@ class CommitQueue {
   std::optional<Error> closed_, failed_;
   bool busy_ = false, busy_with_local_ = false, paused_ = false, held_ = false, stopped_ = false;
   size_t frozen_ = 0;
+  bool received_failed_ = false;  // the last that were taken: it is the others' turn
 };
 
 }  // namespace commitd::binlog

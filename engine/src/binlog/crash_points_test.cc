@@ -41,6 +41,7 @@ Task<std::monostate> session(Workload& run, CommitPipeline& pipeline, const Tabl
     what.id = first + i;
     what.two_rows = true;
     what.ship = i % 5 != 4;
+    what.spilled = what.ship && i % 4 == 1;
     if (i == 7) what.statement = "CREATE TABLE t" + std::to_string(what.id) + " (i INT)";
     const Committed committed = co_await commit_order(pipeline, table, what);
     EXPECT_TRUE(committed.status.ok());

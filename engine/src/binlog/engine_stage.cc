@@ -10,6 +10,11 @@ constexpr size_t kReadSize = 1 << 20;
 // An engine batch made from events is not larger than this, so that replay needs bounded memory.
 constexpr size_t kLargestBatch = 8 << 20;
 
+Error cut_off(const PendingTransaction& transaction) {
+  return make_error(er::kErrorOnRead, "Transaction {} is cut off in the binary log",
+                    transaction.gtid.to_string());
+}
+
 }  // namespace
 
 Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& point) {
@@ -19,12 +24,23 @@ Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& poi
   return engine.checkpoint();
 }
 
-EngineStage::EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Taken taken)
+EngineStage::EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Large large, Taken taken)
     : log_(log),
       engine_(engine),
       applier_(applier),
+      large_(std::move(large)),
       taken_(std::move(taken)),
       point_(engine.replay_position()) {}
+
+Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, bool alone, WriteSet& writes) {
+  std::string all;
+  for (;;) {
+    auto piece = next();
+    if (!piece) return std::move(piece).error();
+    if (piece->empty()) return build(all, alone, writes);
+    all += *piece;
+  }
+}
 
 // Behind the last flush() another thread may already be in here with the next transactions.
 Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
@@ -35,7 +51,7 @@ Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
     if (&transaction == &transactions.back()) return flush();
     if (!built_.empty()) built_bytes += built_.back().byte_size();
     // What a DDL publishes must be there before the next transaction's events are looked at.
-    if (!publish_.empty() || built_bytes > kLargestBatch) {
+    if (!publish_.empty() || built_bytes > kLargestBatch || batch_.back()->spilled()) {
       COMMITD_RETURN_IF_ERROR(flush());
       built_bytes = 0;
     }
@@ -72,10 +88,17 @@ Status EngineStage::add(const PendingTransaction& transaction, LogPosition reada
   if (request.writes == nullptr) {
     batch_.push_back(&built_.emplace_back());
   } else {
+    if (request.writes->spilled()) COMMITD_RETURN_IF_ERROR(flush());
     keys_written_ += request.writes->entries().size();
     batch_.push_back(request.writes);
   }
   return {};
+}
+
+Error EngineStage::cannot_apply(const PendingTransaction& transaction, const Error& why) const {
+  return make_error(why.code, "Cannot apply transaction {} at offset {} of '{}': {}",
+                    transaction.gtid.to_string(), transaction.start.offset,
+                    log_.file_name(transaction.start.file), why.message);
 }
 
 // A transaction that a crash caught between prepare and commit.
@@ -94,6 +117,7 @@ Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosi
   auto was_prepared = add_prepared(transaction);
   if (!was_prepared) return std::move(was_prepared).error();
   if (*was_prepared) return {};
+  if (is_large(transaction)) return add_large_by_events(transaction);
   auto events = events_of(transaction, readable_to);
   if (!events) return std::move(events).error();
   WriteSet& writes = built_.emplace_back(WriteSet::without_undo());
@@ -106,14 +130,58 @@ Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosi
   }
   if (!outcome) {
     built_.pop_back();
-    return make_error(outcome.error().code, "Cannot apply transaction {} at offset {} of '{}': {}",
-                      transaction.gtid.to_string(), transaction.start.offset,
-                      log_.file_name(transaction.start.file), outcome.error().message);
+    return cannot_apply(transaction, outcome.error());
   }
+  take_built(std::move(*outcome));
+  return {};
+}
+
+void EngineStage::take_built(EventApplier::Outcome outcome) {
   keys_written_ += built_.back().entries().size();
   batch_.push_back(&built_.back());
-  if (outcome->publish) publish_.push_back(std::move(outcome->publish));
+  if (outcome.publish) publish_.push_back(std::move(outcome.publish));
+}
+
+// What is one event must be whole in memory anyway.
+bool EngineStage::is_large(const PendingTransaction& transaction) const {
+  return !transaction.gtid.empty() && large_.temporary.fs != nullptr &&
+         transaction.end.offset - transaction.start.offset > large_.settings->transaction_cache_bytes;
+}
+
+// It is alone in its batch, which the engine takes in parts. Not when the rest of its rows is read from the
+// engine: then it could not be taken a second time, after a crash.
+Status EngineStage::add_large_by_events(const PendingTransaction& transaction) {
+  COMMITD_RETURN_IF_ERROR(flush());
+  built_.emplace_back(WriteSet::without_undo())
+      .spill_beyond(large_.settings->transaction_cache_bytes, large_.temporary);
+  auto outcome = build_large(transaction, false);
+  if (outcome.ok() && outcome->exclusive) {
+    built_.back() = WriteSet::without_undo();
+    COMMITD_RETURN_IF_ERROR(flush_and_wait());
+    outcome = build_large(transaction, true);
+    if (outcome.ok() && !outcome->publish) outcome->publish = [] {};  // ends the batch
+  }
+  if (!outcome) {
+    built_.pop_back();
+    return cannot_apply(transaction, outcome.error());
+  }
+  take_built(std::move(*outcome));
   return {};
+}
+
+Result<EventApplier::Outcome> EngineStage::build_large(const PendingTransaction& transaction, bool alone) {
+  LogPosition at = transaction.start;
+  LogChunk chunk;
+  const auto next = [&]() -> Result<std::string_view> {
+    if (at == transaction.end) return std::string_view();
+    auto read = log_.read(at, transaction.end, kReadSize);
+    if (!read) return std::move(read).error();
+    if (read->bytes.empty() || read->start != at) return cut_off(transaction);
+    chunk = std::move(*read);
+    at.offset += chunk.bytes.size();
+    return chunk.bytes;
+  };
+  return applier_.build_from(next, alone, built_.back());
 }
 
 // Holds what it needs itself: it may be committed behind the caller's back.
@@ -193,8 +261,7 @@ Result<std::string_view> EngineStage::events_of(const PendingTransaction& transa
     chunk_ = std::move(*chunk);
     if (auto found = inside()) return *found;
     if (chunk_.bytes.empty() || chunk_.start != next) {
-      return make_error(er::kErrorOnRead, "Transaction {} is cut off in the binary log",
-                        transaction.gtid.to_string());
+      return cut_off(transaction);
     }
     joined_ += chunk_.bytes;
     next.offset += chunk_.bytes.size();

@@ -32,7 +32,12 @@ class EngineStage {
  public:
   // `taken`: called behind each engine batch, with the transactions that are visible now.
   using Taken = std::function<void(std::span<const PendingTransaction>, const storage::CommitPoint&)>;
-  EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Taken taken);
+  // `large`: how to deal with transactions that are larger than memory.
+  struct Large {
+    std::shared_ptr<const CommitSettings> settings;
+    TemporaryPlace temporary;
+  };
+  EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Large large, Taken taken);
 
   // An error is final: some of the transactions may be in the engine.
   Status apply(std::span<const PendingTransaction> transactions);
@@ -60,6 +65,11 @@ class EngineStage {
   Status add(const PendingTransaction& transaction, LogPosition readable_to);
   Result<bool> add_prepared(const PendingTransaction& transaction);
   Status add_by_events(const PendingTransaction& transaction, LogPosition readable_to);
+  Status add_large_by_events(const PendingTransaction& transaction);
+  Result<EventApplier::Outcome> build_large(const PendingTransaction& transaction, bool alone);
+  bool is_large(const PendingTransaction& transaction) const;
+  Error cannot_apply(const PendingTransaction& transaction, const Error& why) const;
+  void take_built(EventApplier::Outcome outcome);
   Status flush();
   Status flush_and_wait();
   struct Batch;
@@ -71,6 +81,7 @@ class EngineStage {
   Log& log_;
   storage::Engine& engine_;
   EventApplier& applier_;
+  const Large large_;
   Taken taken_;
   storage::CommitPoint point_;
   uint64_t keys_written_ = 0, committed_prepared_ = 0;

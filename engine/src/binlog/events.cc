@@ -106,6 +106,21 @@ Result<EventView> parse_event(std::string_view bytes) {
   return event;
 }
 
+size_t event_length(std::string_view bytes) {
+  return bytes.size() < kHeaderLength ? 0 : load_le32(bytes.data() + 9);
+}
+
+size_t whole_events(std::string_view bytes, size_t max_bytes) {
+  size_t done = 0;
+  while (bytes.size() - done >= kHeaderLength) {
+    const size_t length = event_length(bytes.substr(done));
+    if (length < kHeaderLength || length > bytes.size() - done) break;
+    if (done != 0 && done + length > max_bytes) break;
+    done += length;
+  }
+  return done;
+}
+
 bool checksum_matches(const EventView& event) {
   if (event.bytes.size() < kHeaderLength + kChecksumLength) return false;
   const size_t covered = event.bytes.size() - kChecksumLength;

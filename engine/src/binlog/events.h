@@ -59,6 +59,11 @@ struct EventView {
 // the CRC.
 Result<EventView> parse_event(std::string_view bytes);
 bool checksum_matches(const EventView& event);
+// Length of the event whose header `bytes` starts with; 0 when the header is cut off.
+size_t event_length(std::string_view bytes);
+// Length of the longest run of whole events at the front of `bytes` within `max_bytes`; of one event at
+// least, when that is complete.
+size_t whole_events(std::string_view bytes, size_t max_bytes);
 
 // Our own events travel as ignorable ones (type 28, flag 0x80): body = "cmtd", kind, payload. Other readers
 // skip them.

@@ -1,5 +1,9 @@
+#include <random>
+
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+#include "base/testing/recording_file_system.h"
 #include "binlog/event_writer.h"
 #include "binlog/table_map.h"
 #include "binlog/testing/orders.h"
@@ -237,6 +241,86 @@ TEST(TransactionBuffer, StatementEndsAreRightAfterARollbackInsideTheStatement) {
   const auto events = split(buffer.bytes());
   ASSERT_EQ(events.size(), 4u);
   EXPECT_TRUE(parse_rows_event(events[2], true)->statement_end);
+}
+
+std::string all_of(const TransactionBuffer& buffer) {
+  std::string bytes(buffer.spool().size(), '\0');
+  EXPECT_TRUE(buffer.spool().read(0, bytes).ok());
+  for (size_t at = 0; at < bytes.size(); at += event_length(std::string_view(bytes).substr(at)))
+    bytes.replace(at, 4, 4, '\0');  // its time
+  return bytes;
+}
+
+// Statements, savepoints, failed statements and spills at random: where the bytes are makes no difference.
+TEST(TransactionBuffer, SpilledEventsAreTheSameAsThoseInMemory) {
+  const TableDef table = orders_table();
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    commitd::testing::RecordingFileSystem fs;
+    TransactionBuffer in_memory{TransactionBuffer::Context{}}, spilling{TransactionBuffer::Context{}};
+    spilling.may_spill_to({&fs, "d"});
+    std::vector<std::pair<TransactionBuffer::Mark, TransactionBuffer::Mark>> marks;
+    std::mt19937 random(seed);
+    for (uint64_t id = 1; id < 60; ++id) {
+      const std::string image = orders_image(table, id, std::string(random() % 3000, 'n'));
+      for (TransactionBuffer* buffer : {&in_memory, &spilling}) buffer->insert_row(table, image);
+      const unsigned what = random() % 8;
+      if (what == 0) marks.emplace_back(in_memory.mark(), spilling.mark());
+      if (what == 1) in_memory.end_statement(), spilling.end_statement();
+      if (what == 2) {
+        ASSERT_TRUE(spilling.spill().ok());
+      }
+      if (what == 3 && !marks.empty()) {
+        marks.resize(1 + random() % marks.size());
+        in_memory.rollback_to(marks.back().first);
+        spilling.rollback_to(marks.back().second);
+      }
+    }
+    in_memory.finish(1);
+    spilling.finish(1);
+    ASSERT_FALSE(in_memory.spilled());
+    ASSERT_TRUE(all_of(in_memory) == all_of(spilling)) << "seed " << seed;
+  }
+}
+
+TEST(TransactionBuffer, SpillingFreesMemoryAndLeavesNoNameBehind) {
+  const TableDef table = orders_table();
+  commitd::testing::RecordingFileSystem fs;
+  fs.put_file("d/commitd-cache-1.tmp", "of a server that was killed");
+  TransactionBuffer buffer{TransactionBuffer::Context{}};
+  buffer.may_spill_to({&fs, "d"});
+  for (uint64_t id = 1; id <= 100; ++id) {
+    buffer.insert_row(table, orders_image(table, id, std::string(1000, 'n')));
+    ASSERT_TRUE(buffer.spill().ok());
+    ASSERT_LE(buffer.in_memory(), 20'000u);
+  }
+  EXPECT_GT(buffer.size(), 100'000u);
+  EXPECT_EQ(fs.list("d")->size(), 1u);
+  ASSERT_TRUE(remove_temporary_files({&fs, "d"}).ok());
+  EXPECT_TRUE(fs.list("d")->empty());
+}
+
+TEST(TransactionBuffer, AFullDiskKeepsTheEventsInMemory) {
+  const TableDef table = orders_table();
+  commitd::testing::RecordingFileSystem fs;
+  TransactionBuffer buffer{TransactionBuffer::Context{}}, in_memory{TransactionBuffer::Context{}};
+  buffer.may_spill_to({&fs, "d"});
+  for (uint64_t id = 1; id <= 50; ++id) {
+    const std::string image = orders_image(table, id, std::string(1000, 'n'));
+    buffer.insert_row(table, image);
+    in_memory.insert_row(table, image);
+    if (id == 20) {
+      ASSERT_TRUE(buffer.spill().ok());
+    }
+    if (id == 20) fs.fail_writes_beyond(0);
+    if (id == 40) {
+      ASSERT_EQ(buffer.spill().error().code, er::kDiskFull);
+    }
+    if (id == 40) fs.fail_writes_beyond(UINT64_MAX);
+  }
+  ASSERT_TRUE(buffer.spill().ok());
+  buffer.finish(1);
+  in_memory.finish(1);
+  EXPECT_TRUE(all_of(buffer) == all_of(in_memory));
 }
 
 TEST(TransactionScanner, FindsTransactionsOfEveryKind) {

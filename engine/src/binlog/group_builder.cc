@@ -27,10 +27,15 @@ GroupBuilder::Placed GroupBuilder::add_local(TransactionBuffer& events, const Gt
   event.last_committed = std::max(clock_.group_parent, behind);
   event.sequence_number = ++clock_.sequence;
   event.immediate_commit_timestamp = event.original_commit_timestamp = commit_timestamp;
-  event.transaction_length = whole_transaction_length(events.bytes().size(), event);
+  event.transaction_length = whole_transaction_length(events.size(), event);
   append_gtid(*bytes_, {events.context().server_id, origin_.timestamp}, event, events.row_events_only());
-  *bytes_ += events.bytes();
-  return seal_from(offset);
+  if (!events.spilled()) {
+    *bytes_ += events.bytes();
+    return seal_from(offset);
+  }
+  Placed placed = seal_from(offset);
+  placed.end.offset += events.size();
+  return placed;
 }
 
 GroupBuilder::Placed GroupBuilder::add_unshipped(TransactionBuffer& events) {
@@ -53,6 +58,20 @@ Result<GroupBuilder::Placed> GroupBuilder::add_received(std::string_view events)
     }
     done += event->bytes.size();
   }
+  return place_received(events);
+}
+
+Result<GroupBuilder::Placed> GroupBuilder::add_received_spilled(const EventSpool& events) {
+  std::string gtid(std::min(events.size(), kHeaderLength), '\0');
+  COMMITD_RETURN_IF_ERROR(events.read(0, gtid));
+  gtid.resize(std::min(events.size(), event_length(gtid)));
+  COMMITD_RETURN_IF_ERROR(events.read(0, gtid));
+  auto placed = add_received(gtid);
+  if (placed.ok()) placed->end.offset += events.size() - gtid.size();
+  return placed;
+}
+
+GroupBuilder::Placed GroupBuilder::place_received(std::string_view events) {
   const size_t offset = bytes_->size();
   *bytes_ += events;
   // Whatever the source's groups were, ours say nothing about them: one after the other.

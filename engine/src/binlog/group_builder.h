@@ -29,6 +29,7 @@ class GroupBuilder {
     LogPosition start, end;
   };
   // A local transaction under its GTID. Its events must be finished.
+  // A spilled one is the group's only one: its events stand behind take()'s bytes (SpilledEvents).
   // `behind`: sequence number of the last one in this group that it depends on; 0: none.
   Placed add_local(TransactionBuffer& events, const Gtid& gtid, uint64_t commit_timestamp,
                    int64_t behind = 0);
@@ -38,11 +39,16 @@ class GroupBuilder {
   // and checksums become ours.
   Result<Placed> add_received(std::string_view events);
 
+  // The same for one that is spilled, the group's only one: all but its GTID event stands behind take()'s
+  // bytes.
+  Result<Placed> add_received_spilled(const EventSpool& events);
+
   size_t size() const { return bytes_->size(); }
   std::shared_ptr<const std::string> take() { return std::move(bytes_); }
 
  private:
   Placed seal_from(size_t offset);
+  Placed place_received(std::string_view events);
 
   const LogPosition start_;
   const EventOrigin origin_;

@@ -87,21 +87,40 @@ Status Log::Impl::trim() {
 
 Status Log::Impl::append(std::shared_ptr<const std::string> bytes) {
   reserve(end.offset + bytes->size());
-  const std::string rest = filler(end.offset + bytes->size());
-  const std::array<std::string_view, 2> pieces{*bytes, rest};
+  COMMITD_RETURN_IF_ERROR(write_behind_end(*bytes, filler(end.offset + bytes->size())));
+  std::lock_guard lock(mutex);
+  const LogPosition start = end;
+  move_end(bytes->size());
+  pages.add(start, std::move(bytes));
+  return {};
+}
+
+// Nothing is reserved ahead of a part that another one follows.
+Status Log::Impl::append_part(std::string_view bytes, bool is_last) {
+  if (is_last) reserve(end.offset + bytes.size());
+  COMMITD_RETURN_IF_ERROR(
+      write_behind_end(bytes, is_last ? filler(end.offset + bytes.size()) : std::string()));
+  std::lock_guard lock(mutex);
+  move_end(bytes.size());
+  return {};
+}
+
+Status Log::Impl::write_behind_end(std::string_view bytes, std::string_view filler) {
+  const std::array<std::string_view, 2> pieces{bytes, filler};
   if (auto written = writer->write_at(end.offset, pieces); !written.ok()) {
     usable = writer->truncate(end.offset).ok();
     reserved_to = 0;
     return written;
   }
   writes().add();
-  bytes_written().add(bytes->size());
-  std::lock_guard lock(mutex);
-  const LogPosition start = end;
-  end.offset += bytes->size();
-  file_states[end.file].size = end.offset;
-  pages.add(start, std::move(bytes));
+  bytes_written().add(bytes.size());
   return {};
+}
+
+// The caller holds `mutex`.
+void Log::Impl::move_end(size_t bytes) {
+  end.offset += bytes;
+  file_states[end.file].size = end.offset;
 }
 
 Status Log::Impl::sync_writer() {
@@ -196,6 +215,9 @@ LogPosition Log::end() const {
 
 Status Log::append(std::shared_ptr<const std::string> bytes) {
   return impl_->append(std::move(bytes));
+}
+Status Log::append_part(std::string_view bytes, bool is_last) {
+  return impl_->append_part(bytes, is_last);
 }
 bool Log::usable() const {
   return impl_->usable;

@@ -94,6 +94,9 @@ class Log {
   // end(). After an error nothing of them is in the file; where even that failed, usable() is false: the
   // server must stop.
   Status append(std::shared_ptr<const std::string> bytes);
+  // A part of what is too large for one write: the same, but readers find it in the file only, and what was
+  // appended before it stays when it fails (cut() takes it back).
+  Status append_part(std::string_view bytes, bool is_last);
   bool usable() const;
   Status sync();                         // one fdatasync; an error is final: the server must stop
   Status rotate(const GtidSet& logged);  // ROTATE event, new file (FDE, PREVIOUS_GTIDS of `logged`), index

@@ -32,6 +32,7 @@ class Log::Impl {
   Status open(LogPosition scan_from, OpenReport& report);
   // log.cc
   Status append(std::shared_ptr<const std::string> bytes);
+  Status append_part(std::string_view bytes, bool is_last);
   Status rotate(const GtidSet& logged);
   Status cut(LogPosition position);
   Result<PurgeReport> purge(uint32_t first_kept);
@@ -78,6 +79,8 @@ class Log::Impl {
   GtidSet added_purged;  // what SET GLOBAL gtid_purged said
 
  private:
+  Status write_behind_end(std::string_view bytes, std::string_view filler);
+  void move_end(size_t bytes);
   Status open_first(LogPosition scan_from);
   Status open_files();
   Status remove_unlisted_files();

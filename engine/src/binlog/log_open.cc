@@ -227,7 +227,7 @@ Result<bool> Log::Impl::is_filler(uint32_t number, uint64_t from) {
   auto header = read_exactly(**file, from, kHeaderLength);
   if (!header) return std::move(header).error();
   const bool has_header =
-      static_cast<EventType>((*header)[4]) == EventType::Ignorable && load_le32(header->data() + 9) == length;
+      static_cast<EventType>((*header)[4]) == EventType::Ignorable && event_length(*header) == length;
   bool only_zeros = has_header || header->find_first_not_of('\0') == std::string::npos;
   for (uint64_t at = kHeaderLength; at < length && only_zeros; at += kWindow) {
     auto zeros = read_exactly(**file, from + at, std::min(length - at, kWindow));

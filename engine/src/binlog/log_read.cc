@@ -7,19 +7,6 @@
 namespace commitd::binlog {
 namespace {
 
-// The longest run of whole events at the front of `bytes` within `max_bytes`; one event at least, when it is
-// complete.
-size_t whole_events(std::string_view bytes, size_t max_bytes) {
-  size_t done = 0;
-  while (bytes.size() - done >= kHeaderLength) {
-    const uint32_t length = load_le32(bytes.data() + done + 9);
-    if (length < kHeaderLength || length > bytes.size() - done) break;
-    if (done != 0 && done + length > max_bytes) break;
-    done += length;
-  }
-  return done;
-}
-
 Error no_longer_here(std::string_view what) {
   return make_error(er::kSourceFatalReadingBinlog,
                     "Cannot replicate because the source purged required binary logs{}. Provision the "
@@ -65,7 +52,7 @@ Result<LogChunk> Log::Impl::read(LogPosition from, LogPosition limit, size_t max
       auto storage = std::make_shared<const std::string>(std::move(*bytes));
       return LogChunk{storage, std::string_view(*storage).substr(0, whole), from};
     }
-    const uint32_t length = bytes->size() < kHeaderLength ? 0 : load_le32(bytes->data() + 9);
+    const size_t length = event_length(*bytes);
     if (length <= wanted || length > stop - from.offset) {
       return make_error(er::kSourceFatalReadingBinlog, "No event starts at offset {} of '{}'", from.offset,
                         index.name(from.file));

@@ -4,6 +4,7 @@
 
 #include "base/error_codes.h"
 #include "binlog/pipeline_impl.h"
+#include "binlog/spilled_events.h"
 #include "binlog/transaction_scanner.h"
 
 namespace commitd::binlog {
@@ -65,6 +66,7 @@ void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock
 struct CommitPipeline::Impl::Group {
   CommitQueue::Batch batch;
   std::shared_ptr<const std::string> bytes;
+  const EventSpool* spilled = nullptr;  // the last of it stand behind `bytes`
   std::vector<PendingTransaction> transactions;
   std::vector<std::function<void(LogPosition)>> duplicates;  // already logged: only to be reported
   std::vector<std::pair<size_t, std::function<void(LogPosition)>>>
@@ -231,15 +233,22 @@ void CommitPipeline::Impl::fill_group(Group& group) {
       group.duplicates.push_back(received.on_durable);
       continue;
     }
-    auto placed = builder.add_received(received.events);
+    const bool spilled = received.events.on_disk() != 0;
+    auto placed = spilled ? builder.add_received_spilled(received.events)
+                          : builder.add_received(received.events.tail());
     if (!placed) {
       group.invalid = std::move(placed).error();
       return;
     }
     in_group.add(received.gtid);
+    if (spilled) group.spilled = &received.events;
     group.received.emplace_back(group.transactions.size(), received.on_durable);
-    group.transactions.push_back(
-        {placed->start, placed->end, received.gtid, epoch_inside(received.events), nullptr, {}});
+    group.transactions.push_back({placed->start,
+                                  placed->end,
+                                  received.gtid,
+                                  spilled ? 0 : epoch_inside(received.events.tail()),
+                                  nullptr,
+                                  {}});
   }
   const uint64_t timestamp = now_microseconds();
   for (LocalCommit* commit : group.batch.local) add_local(group, builder, *commit, timestamp);
@@ -261,6 +270,7 @@ void CommitPipeline::Impl::add_local(Group& group, GroupBuilder& builder, LocalC
   }
   const auto placed =
       builder.add_local(*request.events, request.gtid, timestamp, group.sequence_of(request.seen.order));
+  if (request.events->spilled()) group.spilled = &request.events->spool();
   group.transactions.push_back({placed.start, placed.end, request.gtid, request.epoch, &commit, {}});
   if (commit.ordered.order != 0) group.sequences.emplace_back(commit.ordered.order, clock_.sequence);
 }
@@ -269,7 +279,8 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
   if (group.transactions.empty()) return true;
   const auto start = Clock::now();
   const bool to_be_synced = next_group_is_synced();
-  if (auto written = log->append(std::move(group.bytes)); !written.ok()) {
+  auto written = group.spilled != nullptr ? append_spilled(group) : log->append(std::move(group.bytes));
+  if (!written.ok()) {
     if (!log->usable()) fail(written.error());
     group_failed(group, written.error());
     return false;
@@ -284,6 +295,24 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
   }
   observe_since(stage_seconds("sync"), flushed, Clock::now());
   return true;
+}
+
+// In bounded parts: all of it or, on failure, nothing.
+Status CommitPipeline::Impl::append_spilled(const Group& group) {
+  const LogPosition start = log->end();
+  const LogPosition transaction_end = group.transactions.front().end;
+  const size_t behind = transaction_end.offset - start.offset - group.bytes->size();
+  SpilledEvents events(*group.spilled, group.spilled->size() - behind, transaction_end.offset - behind);
+  Status written = log->append_part(*group.bytes, false);
+  while (written.ok() && !events.done()) {
+    auto part = events.next();
+    written = part.ok() ? log->append_part(*part, events.done()) : Status(std::move(part).error());
+    // What was received is damaged, or cannot be read back: to try again would not help.
+    if (!part.ok() && !group.batch.received.empty()) fail(written.error());
+  }
+  if (written.ok()) return written;
+  if (auto taken_back = cut_log(start); !taken_back.ok()) fail(taken_back.error());
+  return written;
 }
 
 // Nothing of the group is in the log: local transactions fail, received ones are tried again.

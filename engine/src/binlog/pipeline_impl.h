@@ -104,6 +104,7 @@ class CommitPipeline::Impl {
   bool prepare(const Group& group);
   void roll_back_prepared(const Group& group);
   bool write_and_sync(Group& group);
+  Status append_spilled(const Group& group);
   bool next_group_is_synced() const;
   CommitQueue::Gathering gathering() const;
   void group_is_durable(Group& group);

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "binlog/event_writer.h"
 #include "binlog/table_map.h"
+#include "observe/metrics.h"
 #include "storage/record/partial_image.h"
 
 namespace commitd::binlog {
@@ -15,6 +16,12 @@ constexpr size_t kRowsFlagsOffset = kHeaderLength + 6;
 
 EventOrigin origin_of(const TransactionBuffer::Context& context) {
   return {context.server_id, static_cast<uint32_t>(std::time(nullptr))};
+}
+
+observe::Counter& disk_use() {
+  static auto& counter = observe::counter("commitd_binlog_cache_disk_use_total",
+                                          "Transactions whose events were moved to a temporary file.");
+  return counter;
 }
 
 // Images that are made here from whole ones of the same table: they cannot be damaged.
@@ -30,7 +37,7 @@ void append_columns(const TableDef& table, std::string_view columns, std::string
 }  // namespace
 
 void TransactionBuffer::begin_if_needed() {
-  if (bytes_.empty()) append_query(bytes_, origin_of(context_), context_, "", "BEGIN");
+  if (spool_.empty()) append_query(spool_.tail(), origin_of(context_), context_, "", "BEGIN");
 }
 
 TransactionBuffer::OpenRows& TransactionBuffer::rows_for(EventType type, const TableDef& table,
@@ -43,7 +50,7 @@ TransactionBuffer::OpenRows& TransactionBuffer::rows_for(EventType type, const T
     end_statement();  // a reader takes all table maps of a statement before its rows: one table per statement
                       // end
     begin_if_needed();
-    append_table_map(bytes_, origin_of(context_), table);
+    append_table_map(spool_.tail(), origin_of(context_), table);
     mapped_table_ = table.id;
   }
   open_.type = type;
@@ -90,10 +97,11 @@ void TransactionBuffer::write_open_rows() {
     w.le64(open_.table_id);
     w.le32(open_.row_ids.size());
     for (uint64_t id : open_.row_ids) w.le64(id);
-    append_own(bytes_, origin, OwnKind::RowIds, payload);
+    append_own(spool_.tail(), origin, OwnKind::RowIds, payload);
   }
-  const size_t start = begin_event(bytes_, open_.type, origin);
-  ByteWriter w(bytes_);
+  std::string& out = spool_.tail();
+  const size_t start = begin_event(out, open_.type, origin);
+  ByteWriter w(out);
   w.le48(open_.table_id);
   w.le16(0);  // flags: end_statement() marks the last one
   w.le16(2);  // length of the extra data, itself included
@@ -101,23 +109,38 @@ void TransactionBuffer::write_open_rows() {
   w.bytes(open_.before_columns);
   w.bytes(open_.after_columns);
   w.bytes(open_.images);
-  end_event(bytes_, start);
-  statement_rows_.push_back(start);
+  end_event(out, start);
+  statement_rows_.push_back(spool_.on_disk() + start);
   open_.images.clear();
   open_.row_ids.clear();
 }
 
 void TransactionBuffer::end_statement() {
   write_open_rows();
-  if (!statement_rows_.empty())
-    store_le16(bytes_.data() + statement_rows_.back() + kRowsFlagsOffset, kRowsStatementEnd);
+  if (!statement_rows_.empty()) mark_statement_end();
   statement_rows_.clear();
   mapped_table_ = 0;
 }
 
+void TransactionBuffer::mark_statement_end() {
+  char flags[2];
+  store_le16(flags, kRowsStatementEnd);
+  auto marked = spool_.overwrite(statement_rows_.back() + kRowsFlagsOffset, {flags, sizeof(flags)});
+  if (!marked.ok()) status_ = std::move(marked);
+}
+
+Status TransactionBuffer::spill() {
+  if (place_.fs == nullptr) return {};
+  const bool first = !spilled();
+  COMMITD_RETURN_IF_ERROR(
+      spool_.spill(place_, statement_rows_.empty() ? spool_.size() : statement_rows_.back()));
+  if (first && spilled()) disk_use().add();
+  return {};
+}
+
 void TransactionBuffer::set_statement(std::string_view db, std::string_view sql) {
   clear();
-  append_query(bytes_, origin_of(context_), context_, db, sql);
+  append_query(spool_.tail(), origin_of(context_), context_, db, sql);
   is_statement_ = true;
 }
 
@@ -131,25 +154,26 @@ void TransactionBuffer::set_epoch(uint64_t epoch) {
   begin_if_needed();
   std::string payload;
   ByteWriter(payload).le64(epoch);
-  append_own(bytes_, origin_of(context_), OwnKind::Epoch, payload);
+  append_own(spool_.tail(), origin_of(context_), OwnKind::Epoch, payload);
 }
 
 TransactionBuffer::Mark TransactionBuffer::mark() {
   write_open_rows();
-  return {bytes_.size()};
+  return {spool_.size()};
 }
 
 void TransactionBuffer::rollback_to(Mark mark) {
   open_.images.clear();
   open_.row_ids.clear();
-  bytes_.resize(mark.bytes);
+  spool_.truncate(mark.bytes);
   while (!statement_rows_.empty() && statement_rows_.back() >= mark.bytes) statement_rows_.pop_back();
   // The table map may be gone or not; a second one does no harm.
   if (statement_rows_.empty()) mapped_table_ = 0;
 }
 
 void TransactionBuffer::clear() {
-  bytes_.clear();
+  spool_.clear();
+  status_ = {};
   open_.images.clear();
   open_.row_ids.clear();
   statement_rows_.clear();
@@ -159,7 +183,7 @@ void TransactionBuffer::clear() {
 
 void TransactionBuffer::finish(uint64_t xid) {
   end_statement();
-  if (!bytes_.empty() && !is_statement_) append_xid(bytes_, origin_of(context_), xid);
+  if (!spool_.empty() && !is_statement_) append_xid(spool_.tail(), origin_of(context_), xid);
 }
 
 }  // namespace commitd::binlog

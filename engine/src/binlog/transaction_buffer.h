@@ -1,6 +1,6 @@
 // A transaction's events, encoded while it executes and written to the log exactly as they stand here, but
 // for fields of fixed width (end_log_pos and the CRC of each event) and the GTID event in front, which only
-// the commit order can give.
+// the commit order can give. A large one is moved to a temporary file, all but its end (spill()).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "binlog/event_spool.h"
 #include "binlog/events.h"
 #include "storage/record/table_def.h"
 
@@ -26,10 +27,17 @@ class TransactionBuffer {
   };
   explicit TransactionBuffer(Context context) : context_(std::move(context)) {}
 
-  bool empty() const { return bytes_.empty() && open_.images.empty(); }
-  size_t size() const { return bytes_.size() + open_.images.size(); }
+  bool empty() const { return spool_.empty() && open_.images.empty(); }
+  size_t size() const { return spool_.size() + open_.images.size(); }
+  size_t in_memory() const { return spool_.in_memory() + open_.images.size(); }
+  bool spilled() const { return spool_.on_disk() != 0; }
   const Context& context() const { return context_; }
   void set_context(Context context) { context_ = std::move(context); }
+  // Where spill() goes; without a place it does nothing.
+  void may_spill_to(TemporaryPlace place) { place_ = std::move(place); }
+  // Frees the memory of all events but the last rows event, which end_statement() may still mark. An error
+  // changes nothing.
+  Status spill();
   // False when the transaction is one statement (its GTID event says so).
   bool row_events_only() const { return !is_statement_; }
 
@@ -59,7 +67,10 @@ class TransactionBuffer {
 
   // Closes the transaction (XID event). No change after this.
   void finish(uint64_t xid);
-  std::string& bytes() { return bytes_; }
+  std::string& bytes() { return spool_.tail(); }  // of one that is not spilled
+  const EventSpool& spool() const { return spool_; }
+  // An error when a change of what is in the file failed: the transaction cannot be logged.
+  const Status& status() const { return status_; }
 
  private:
   // The rows event that is being filled: written out when a row of another kind comes, since what must stand
@@ -81,12 +92,15 @@ class TransactionBuffer {
   // The columns of `before` that a change of a row needs to name it.
   std::string identifying_columns(const TableDef& table) const;
   void write_open_rows();
+  void mark_statement_end();
 
   Context context_;
-  std::string bytes_;
+  TemporaryPlace place_;
+  EventSpool spool_;
+  Status status_;
   OpenRows open_;
   uint64_t mapped_table_ = 0;           // the table whose rows events need no further TABLE_MAP; 0 = none
-  std::vector<size_t> statement_rows_;  // rows events of this statement: where they start in bytes_
+  std::vector<size_t> statement_rows_;  // rows events of this statement: where they start in spool_
   bool is_statement_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
@@ -44,6 +45,7 @@ class TransactionReplay {
       if (!event) return std::move(event).error();
       events.remove_prefix(event->header.length);
       COMMITD_RETURN_IF_ERROR(apply(*event));
+      COMMITD_RETURN_IF_ERROR(writes_.write_spilled());
     }
     return {};
   }
@@ -313,8 +315,9 @@ class TransactionReplay {
 
   Result<bool> read_stored(const std::string& key, std::string& stored) const {
     if (const WriteSet::Entry* own = writes_.find(key)) {
-      if (own->value) stored = *own->value;
-      return own->value.has_value();
+      if (!own->value) return false;
+      COMMITD_RETURN_IF_ERROR(writes_.read_value(*own, stored));
+      return true;
     }
     return read_stored_(key, stored);
   }
@@ -369,8 +372,17 @@ EventApplier::EventApplier(sql::Catalog& catalog, sql::ServerContext& server)
           }) {}
 
 Result<EventApplier::Outcome> EventApplier::build(std::string_view events, bool alone, WriteSet& writes) {
+  return build_from([&events] { return Result(std::exchange(events, {})); }, alone, writes);
+}
+
+Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, bool alone, WriteSet& writes) {
   TransactionReplay replay(find_table_, apply_statement_, read_stored_, alone, writes);
-  COMMITD_RETURN_IF_ERROR(replay.apply_all(events));
+  for (;;) {
+    auto piece = next();
+    if (!piece) return std::move(piece).error();
+    if (piece->empty() || (replay.outcome.exclusive && !alone)) break;
+    COMMITD_RETURN_IF_ERROR(replay.apply_all(*piece));
+  }
   static auto& applied =
       observe::counter("commitd_replica_applied_transactions_total",
                        "Transactions applied from their events: received ones, and those of recovery.");

@@ -27,6 +27,7 @@ class EventApplier final : public binlog::EventApplier {
   EventApplier(sql::Catalog& catalog, sql::ServerContext& server);
 
   Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) override;
+  Result<Outcome> build_from(const Events& next, bool alone, WriteSet& writes) override;
 
  private:
   TableFinder find_table_;

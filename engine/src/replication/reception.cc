@@ -143,7 +143,9 @@ Task<Status> Reception::request_stream(Connection& connection) {
 
 Task<Status> Reception::receive(ConnectionPtr connection) {
   if (connection->source.semisync) environment_.reactor->spawn(send_acknowledgements(connection));
-  SourceStream stream({connection->source.semisync, connection->source.checksummed});
+  const binlog::PipelineOptions& pipeline = environment_.pipeline->options();
+  SourceStream stream({connection->source.semisync, connection->source.checksummed,
+                       pipeline.settings->transaction_cache_bytes, pipeline.temporary});
   while (!stopping_) {
     const Deadline deadline = Clock::now() + kSilenceLimit;
     Result<std::string> packet = co_await connection->client->channel().read_packet(deadline);

@@ -81,7 +81,7 @@ Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& eve
     position_ = event.header.end_position;
   if (*place == TransactionBoundary::Place::Outside) return step;
   if (*place == TransactionBoundary::Place::First) events_.clear();
-  append(event);
+  COMMITD_RETURN_IF_ERROR(append(event));
   if (*place != TransactionBoundary::Place::Last) return step;
   step.transaction =
       ReceivedTransaction{std::move(events_), boundary_.gtid(), file_, position_, wants_acknowledgement};
@@ -98,12 +98,14 @@ Status SourceStream::take_rotate(const binlog::EventView& event) {
   return {};
 }
 
-void SourceStream::append(const binlog::EventView& event) {
+Status SourceStream::append(const binlog::EventView& event) {
   if (checksummed_) {
-    events_ += event.bytes;
+    events_.tail() += event.bytes;
   } else {
-    events_ += with_checksum(event.bytes);
+    events_.tail() += with_checksum(event.bytes);
   }
+  if (options_.temporary.fs == nullptr || events_.in_memory() <= options_.most_in_memory) return {};
+  return events_.spill(options_.temporary, events_.size());
 }
 
 }  // namespace commitd::replication

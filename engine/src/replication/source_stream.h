@@ -8,13 +8,14 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "binlog/event_spool.h"
 #include "replication/dump_framing.h"
 #include "replication/transaction_boundary.h"
 
 namespace commitd::replication {
 
 struct ReceivedTransaction {
-  std::string events;  // from the GTID event on, checksummed
+  binlog::EventSpool events;  // from the GTID event on, checksummed
   Gtid gtid;
   // The place behind it in the source's log, and whether the source asked to be told when it is durable here.
   std::string source_file;
@@ -27,8 +28,11 @@ class SourceStream {
   struct Options {
     bool semisync = false;
     bool checksummed = true;  // until a format description says otherwise
+    // Larger transactions go to a temporary file; without a place they do not.
+    size_t most_in_memory = 0;
+    TemporaryPlace temporary = {};
   };
-  explicit SourceStream(Options options) : options_(options), checksummed_(options.checksummed) {}
+  explicit SourceStream(Options options) : options_(std::move(options)), checksummed_(options_.checksummed) {}
 
   struct Step {
     std::optional<ReceivedTransaction> transaction;
@@ -43,14 +47,14 @@ class SourceStream {
  private:
   Result<Step> feed_event(const binlog::EventView& event, bool wants_acknowledgement);
   Status take_rotate(const binlog::EventView& event);
-  void append(const binlog::EventView& event);
+  Status append(const binlog::EventView& event);
 
   const Options options_;
   bool checksummed_;
   TransactionBoundary boundary_;
   std::string file_;
   uint64_t position_ = 0;
-  std::string events_;
+  binlog::EventSpool events_;
 };
 
 }  // namespace commitd::replication

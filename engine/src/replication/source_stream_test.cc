@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "base/testing/recording_file_system.h"
 #include "binlog/event_writer.h"
 #include "replication/semisync_protocol.h"
 
@@ -94,7 +95,7 @@ TEST_P(SourceStreamTest, CutsTheStreamIntoTransactions) {
   packets.query("COMMIT");
 
   SourceStream stream({semisync, checksummed});
-  const auto transactions = feed_all(stream, packets);
+  auto transactions = feed_all(stream, packets);
   ASSERT_EQ(transactions.size(), 3u);
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(transactions[i].gtid, (Gtid{kSource, i + 1}));
   EXPECT_EQ(transactions[0].source_file, "binlog.000001");
@@ -103,7 +104,7 @@ TEST_P(SourceStreamTest, CutsTheStreamIntoTransactions) {
   EXPECT_FALSE(transactions[1].wants_acknowledgement);
 
   // What goes into the own log is checksummed whatever the source sends, and begins with the GTID event.
-  std::string_view rest = transactions[0].events;
+  std::string_view rest = transactions[0].events.tail();
   int events = 0;
   while (!rest.empty()) {
     auto event = binlog::parse_event(rest);
@@ -113,6 +114,26 @@ TEST_P(SourceStreamTest, CutsTheStreamIntoTransactions) {
     rest.remove_prefix(event->header.length);
   }
   EXPECT_EQ(events, 4);
+}
+
+TEST_P(SourceStreamTest, LargeTransactionsGoToTemporaryFiles) {
+  const auto [semisync, checksummed] = GetParam();
+  Packets packets(semisync, checksummed);
+  for (uint64_t gno : {1, 2}) {
+    packets.gtid(gno);
+    packets.query("CREATE TABLE t (a INT)");
+  }
+  commitd::testing::RecordingFileSystem fs;
+  SourceStream spilling({semisync, checksummed, 100, {&fs, "d"}}), in_memory({semisync, checksummed});
+  const auto spilled = feed_all(spilling, packets);
+  auto expected = feed_all(in_memory, packets);
+  ASSERT_EQ(spilled.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(spilled[i].events.on_disk(), 100u);
+    std::string bytes(spilled[i].events.size(), '\0');
+    ASSERT_TRUE(spilled[i].events.read(0, bytes).ok());
+    EXPECT_EQ(bytes, expected[i].events.tail());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(AllForms, SourceStreamTest,

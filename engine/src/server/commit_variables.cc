@@ -118,6 +118,8 @@ void CommitVariables::define() {
                             &CommitSettings::sync_delay_microseconds, kLargestDelay));
   variables_.define(setting("binlog_group_commit_sync_no_delay_count", settings_,
                             &CommitSettings::sync_no_delay_count, kLargestDelay));
+  variables_.define(
+      setting("binlog_cache_size", settings_, &CommitSettings::transaction_cache_bytes, UINT64_MAX));
   variables_.define(flush_setting(variables_, settings_));
   variables_.define(checked_switch(variables_, kPrepareCommitMutex, false, running_, check_mutex,
                                    [settings = settings_](bool on) { settings->one_at_a_time = on; }));

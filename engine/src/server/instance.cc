@@ -104,6 +104,8 @@ Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options&
   pipeline.server_uuid = datadir.server_uuid();
   pipeline.settings = options.commit_settings;
   pipeline.gno_floor = roles.gno_floor();
+  pipeline.temporary = {&fs, server_.variables->global("tmpdir").as_string()};
+  COMMITD_RETURN_IF_ERROR(remove_temporary_files(pipeline.temporary));
   pipeline.on_replay_progress = [](const binlog::ReplayProgress& now) {
     spdlog::info("replaying transactions={} rows={} bytes={} of={} percent={}", now.transactions, now.rows,
                  now.bytes, now.total_bytes, now.total_bytes == 0 ? 100 : now.bytes * 100 / now.total_bytes);
@@ -131,6 +133,7 @@ Status Instance::recover(const binlog::OpenReport& found, replication::RoleManag
   LogPosition limit = roles.starts_undecided() ? std::max(found.acknowledged, from) : found.end;
   auto replayed = pipeline_->replay(std::min(limit, found.end));
   if (!replayed.ok()) return std::move(replayed).error();
+  limit = std::max(limit, pipeline_->applied_end());
   spdlog::info(
       "recovered from={}:{} to={}:{} transactions={} rows={} unacknowledged={} committed_prepared={} "
       "rolled_back_prepared={}",

@@ -52,7 +52,8 @@ void define_options(sql::SystemVariables& variables, const Options& options) {
        {number("port", options.port), number("admin_port", options.admin_port),
         text("admin_address", options.admin_address), text("bind_address", options.bind_address),
         text("socket", options.socket), number("server_id", options.server_id), text("hostname", host_name()),
-        text("version", std::string(kVersion)), text("innodb_version", std::string(kVersion)),
+        text("tmpdir", options.datadir), text("version", std::string(kVersion)),
+        text("innodb_version", std::string(kVersion)),
         number("commitd_reactor_threads", options.reactor_threads), computed("commitd_memory_budget", [] {
           return Value::unsigned_integer(MemoryBudget::process().limit());
         })}) {

@@ -72,6 +72,8 @@ class Engine {
   // Takes transactions in binlog order: one atomic batch holds their data, counters and `point`. Called by
   // one thread at a time. Gives provisional row ids their final numbers (and keeps the counters of that in
   // the same batch).
+  // One that is spilled comes alone, and may be taken in parts, with its counters and `point` in the last.
+  // Nobody sees it before that. A crash may leave some of the parts: half_taken().
   virtual Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) = 0;
 
   // --- for engines with a log of their own ---
@@ -99,6 +101,9 @@ class Engine {
       const = 0;  // what commit_ordered last took, or what was found at open
   virtual CommitPoint flushed_position()
       const = 0;  // what would be found after a crash now: the binlog may be purged up to here
+  // Where the transaction ends of which a crash has left parts: what is replayed must reach at least so far.
+  // Default: there is none.
+  virtual Result<LogPosition> half_taken() { return LogPosition{}; }
   virtual Status checkpoint() = 0;  // make everything committed so far durable
   // A copy of the engine's files in `directory` (hard links where possible) that opens as of one commit
   // point, which is returned.
@@ -133,6 +138,8 @@ struct RocksOptions {
   std::string directory;
   uint64_t block_cache_bytes = 128ull << 20;
   uint64_t write_buffer_bytes = 64ull << 20;
+  // A transaction that is larger than memory is taken in parts of this size.
+  uint64_t part_bytes = 1 << 20;
   // RocksDB's write-ahead log on: for commitd_durability=xa.
   bool own_log = false;
   std::shared_ptr<const std::atomic<uint64_t>> flush_log_at_trx_commit = nullptr;  // null: 1

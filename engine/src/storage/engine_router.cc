@@ -18,7 +18,7 @@ bool touches_memory(const WriteSet& writes) {
 }
 
 // What stays for the durable engine: its own keys, and the counters of all tables.
-WriteSet durable_part(const WriteSet& writes) {
+Result<WriteSet> durable_part(const WriteSet& writes) {
   WriteSet rest = WriteSet::without_undo();
   for (const auto& [begin, end] : writes.erased_ranges()) {
     if (!engine_of_key(begin).in_memory) rest.erase_range(begin, end);
@@ -26,7 +26,9 @@ WriteSet durable_part(const WriteSet& writes) {
   for (const auto& [key, entry] : writes.entries()) {
     if (engine_of_key(key).in_memory) break;
     if (entry.value) {
-      rest.put(key, *entry.value, entry.row_id, entry.table_id);
+      std::string value;
+      COMMITD_RETURN_IF_ERROR(writes.read_value(entry, value));
+      rest.put(key, std::move(value), entry.row_id, entry.table_id);
     } else {
       rest.erase(key, entry.row_id, entry.table_id);
     }
@@ -89,29 +91,32 @@ Status EngineRouter::commit_ordered(std::span<WriteSet* const> transactions, con
     COMMITD_RETURN_IF_ERROR(row_ids.load(*writes));
     const WriteSet& whole = *writes;
     if (touches_memory(whole)) {
-      take_into_memory(whole, row_ids);
-      writes = &rests.emplace_back(durable_part(whole));
+      COMMITD_RETURN_IF_ERROR(take_into_memory(whole, row_ids));
+      auto rest = durable_part(whole);
+      if (!rest) return std::move(rest).error();
+      writes = &rests.emplace_back(std::move(*rest));
     }
     row_ids.pass(whole);
   }
   return durable_->commit_ordered(durable, point);
 }
 
-void EngineRouter::take_into_memory(const WriteSet& writes, const RowIds& row_ids) {
+Status EngineRouter::take_into_memory(const WriteSet& writes, const RowIds& row_ids) {
   WriteSet changes = WriteSet::without_undo();
   for (const auto& [begin, end] : writes.erased_ranges()) {
     if (engine_of_key(begin).in_memory) changes.erase_range(begin, end);
   }
   const auto& entries = writes.entries();
   for (auto at = entries.lower_bound(first_key_in_memory()); at != entries.end(); ++at) {
-    apply_entry(
-        at->first, at->second, [&](uint64_t table) { return row_ids.first(table); },
+    COMMITD_RETURN_IF_ERROR(apply_entry(
+        writes, at->first, at->second, [&](uint64_t table) { return row_ids.first(table); },
         [&](std::string_view key, std::string_view value) {
           changes.put(std::string(key), std::string(value));
         },
-        [&](std::string_view key) { changes.erase(std::string(key)); });
+        [&](std::string_view key) { changes.erase(std::string(key)); }));
   }
   memory_.apply(changes);
+  return {};
 }
 
 // What is only in memory has nothing to be prepared.

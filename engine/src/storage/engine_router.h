@@ -42,6 +42,7 @@ class EngineRouter final : public Engine {
   }
 
   CommitPoint replay_position() const override { return durable_->replay_position(); }
+  Result<LogPosition> half_taken() override { return durable_->half_taken(); }
   CommitPoint flushed_position() const override { return durable_->flushed_position(); }
   Status checkpoint() override { return durable_->checkpoint(); }
   Result<CommitPoint> backup_to(const std::string& directory) override {
@@ -57,7 +58,7 @@ class EngineRouter final : public Engine {
 
  private:
   class RowIds;
-  void take_into_memory(const WriteSet& writes, const RowIds& row_ids);
+  Status take_into_memory(const WriteSet& writes, const RowIds& row_ids);
 
   std::unique_ptr<Engine> durable_;
   MemoryTables memory_;

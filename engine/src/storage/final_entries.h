@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/packed_int.h"
+#include "base/result.h"
 #include "storage/write_set.h"
 
 namespace commitd::storage {
@@ -17,23 +18,31 @@ inline std::string with_final_row_id(std::string_view bytes, uint64_t first_id) 
   return final_bytes;
 }
 
-// put(key, value) or erase(key) for one entry. first_id(table) is what the transaction's first new row of the
-// table gets.
+// put(key, value) or erase(key) for one entry of `writes`. first_id(table) is what the transaction's first
+// new row of the table gets.
 template <class FirstId, class Put, class Erase>
-void apply_entry(std::string_view key, const WriteSet::Entry& entry, FirstId&& first_id, Put&& put,
-                 Erase&& erase) {
+Status apply_entry(const WriteSet& writes, std::string_view key, const WriteSet::Entry& entry,
+                   FirstId&& first_id, Put&& put, Erase&& erase) {
+  if (!entry.value) {
+    // A provisional row that was erased again has never been in the engine.
+    if (entry.row_id != WriteSet::RowId::AtKeyEnd) erase(key);
+    return {};
+  }
+  std::string read_back;
+  if (entry.spilled()) COMMITD_RETURN_IF_ERROR(writes.read_value(entry, read_back));
+  const std::string& value = entry.spilled() ? read_back : *entry.value;
   switch (entry.row_id) {
     case WriteSet::RowId::Final:
-      entry.value ? put(key, *entry.value) : erase(key);
-      return;
+      put(key, value);
+      break;
     case WriteSet::RowId::AtKeyEnd:
-      // A provisional row that was erased again has never been in the engine.
-      if (entry.value) put(with_final_row_id(key, first_id(entry.table_id)), *entry.value);
-      return;
+      put(with_final_row_id(key, first_id(entry.table_id)), value);
+      break;
     case WriteSet::RowId::AtValueEnd:
-      entry.value ? put(key, with_final_row_id(*entry.value, first_id(entry.table_id))) : erase(key);
-      return;
+      put(key, with_final_row_id(value, first_id(entry.table_id)));
+      break;
   }
+  return {};
 }
 
 }  // namespace commitd::storage

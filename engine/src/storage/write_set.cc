@@ -1,8 +1,15 @@
 #include "storage/write_set.h"
 
+#include "base/error_codes.h"
+#include "storage/table_engines.h"
+
 namespace commitd {
 
 namespace {
+
+// A smaller value saves less than the place of it takes.
+constexpr size_t kWorthSpilling = 64;
+constexpr size_t kMostWaiting = 1 << 20;
 
 size_t entry_size(std::string_view key, const WriteSet::Entry& entry) {
   return key.size() + (entry.value ? entry.value->size() : 0) + 64;
@@ -18,7 +25,54 @@ void WriteSet::erase(std::string key, RowId row_id, uint64_t table_id) {
   set(std::move(key), Entry{std::nullopt, table_id, row_id});
 }
 
+void WriteSet::spill_beyond(size_t bytes, TemporaryPlace place) {
+  most_in_memory_ = bytes;
+  place_ = std::move(place);
+}
+
+void WriteSet::move_out(std::string_view key, Entry& entry) {
+  if (place_.fs == nullptr || byte_size_ < most_in_memory_ || !entry.value ||
+      entry.value->size() < kWorthSpilling || storage::engine_of_key(key).in_memory)
+    return;
+  entry.spilled_at = spilled_bytes_;
+  entry.spilled_length = static_cast<uint32_t>(entry.value->size());
+  waiting_ += *entry.value;
+  spilled_bytes_ += entry.spilled_length;
+  entry.value.emplace();
+}
+
+Status WriteSet::write_spilled() {
+  if (waiting_.size() < kMostWaiting) return {};
+  if (!file_) {
+    auto opened = open_temporary_file(place_);
+    if (!opened) return std::move(opened).error();
+    file_ = std::move(*opened);
+  }
+  const std::string_view bytes = waiting_;
+  COMMITD_RETURN_IF_ERROR(file_->write_at(spilled_bytes_ - waiting_.size(), std::span(&bytes, 1)));
+  waiting_.clear();
+  return {};
+}
+
+Status WriteSet::read_value(const Entry& entry, std::string& into) const {
+  if (!entry.spilled()) {
+    into = *entry.value;
+    return {};
+  }
+  const uint64_t in_file = spilled_bytes_ - waiting_.size();
+  if (entry.spilled_at >= in_file) {
+    into = waiting_.substr(entry.spilled_at - in_file, entry.spilled_length);
+    return {};
+  }
+  into.resize(entry.spilled_length);
+  auto got = file_->read_at(entry.spilled_at, into);
+  if (!got) return std::move(got).error();
+  if (*got != into.size()) return make_error(er::kErrorOnRead, "A transaction's temporary file is cut off");
+  return {};
+}
+
 void WriteSet::set(std::string key, Entry entry) {
+  move_out(key, entry);
   byte_size_ += entry_size(key, entry);
   if (!keeps_undo_) {
     const size_t before = entries_.size();
@@ -101,6 +155,9 @@ void WriteSet::clear() {
   restarted_auto_increment_.clear();
   undo_.clear();
   byte_size_ = 0;
+  file_.reset();
+  waiting_.clear();
+  spilled_bytes_ = 0;
 }
 
 }  // namespace commitd

@@ -5,6 +5,9 @@
 // Row ids of tables without a primary key are given in log order at commit, so that every member of a cluster
 // gives the same ones: until then a new row has a provisional id (bit 63 set, counted from 0 per table and
 // transaction).
+//
+// The values of a large one may be in a temporary file (spill_beyond); keys, and what undoes changes, stay in
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +21,8 @@
 
 #include <absl/container/btree_map.h>
 
+#include "base/temporary_file.h"
+
 namespace commitd {
 
 inline constexpr uint64_t kProvisionalRowId = uint64_t{1} << 63;
@@ -28,9 +33,12 @@ class WriteSet {
   enum class RowId : uint8_t { Final, AtKeyEnd, AtValueEnd };
 
   struct Entry {
-    std::optional<std::string> value;  // nullopt = the key is deleted
+    std::optional<std::string> value;  // nullopt = the key is deleted; of a spilled one: see read_value()
     uint64_t table_id = 0;             // needed only when row_id != Final
     RowId row_id = RowId::Final;
+    uint32_t spilled_length = 0;  // not 0: the value is in the file
+    uint64_t spilled_at = 0;
+    bool spilled() const { return spilled_length != 0; }
   };
   using Map = absl::btree_map<std::string, Entry, std::less<>>;
 
@@ -41,6 +49,16 @@ class WriteSet {
     writes.keeps_undo_ = false;
     return writes;
   }
+
+  // From now on values that come when more than `bytes` are in memory go to a temporary file. Not those of
+  // tables in memory.
+  void spill_beyond(size_t bytes, TemporaryPlace place);
+  // Writes out what waits for it; to be called between changes. An error changes nothing.
+  Status write_spilled();
+  // Some value is in the file.
+  bool spilled() const { return spilled_bytes_ != 0; }
+  // The value of an entry that has one.
+  Status read_value(const Entry& entry, std::string& into) const;
 
   void put(std::string key, std::string value, RowId row_id = RowId::Final, uint64_t table_id = 0);
   void erase(std::string key, RowId row_id = RowId::Final, uint64_t table_id = 0);
@@ -54,7 +72,7 @@ class WriteSet {
     return entries_.empty() && erased_ranges_.empty() && auto_increment_.empty() &&
            restarted_auto_increment_.empty();
   }
-  size_t byte_size() const { return byte_size_; }
+  size_t byte_size() const { return byte_size_ + waiting_.size(); }  // in memory
 
   uint64_t new_provisional_row_id(uint64_t table_id);  // kProvisionalRowId | n
   const std::map<uint64_t, uint64_t>& provisional_counts() const { return provisional_counts_; }
@@ -74,6 +92,7 @@ class WriteSet {
 
  private:
   void set(std::string key, Entry entry);
+  void move_out(std::string_view key, Entry& entry);
   void restore(const std::string& key, std::optional<Entry> previous);
 
   struct Undo {
@@ -91,6 +110,12 @@ class WriteSet {
   std::vector<Undo> undo_;
   size_t byte_size_ = 0;
   bool keeps_undo_ = true;
+
+  TemporaryPlace place_;
+  size_t most_in_memory_ = 0;
+  std::shared_ptr<File> file_;
+  std::string waiting_;         // the newest values for the file
+  uint64_t spilled_bytes_ = 0;  // with those
 };
 
 }  // namespace commitd

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/recording_file_system.h"
+
 namespace commitd {
 namespace {
 
@@ -17,6 +19,76 @@ TEST(WriteSet, TheLastWriteOfAKeyCounts) {
   ASSERT_NE(writes.find("k"), nullptr);
   EXPECT_FALSE(writes.find("k")->value.has_value());
   EXPECT_EQ(writes.find("other"), nullptr);
+}
+
+// Where a value is makes no difference, not for what is taken back either.
+TEST(WriteSet, SpilledValuesAreTheSameAsThoseInMemory) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    testing::RecordingFileSystem fs;
+    WriteSet in_memory, spilling;
+    spilling.spill_beyond(2000, {&fs, "d"});
+    std::vector<std::pair<WriteSet::Mark, WriteSet::Mark>> marks;
+    std::mt19937 random(seed);
+    const auto change = [&](WriteSet& writes, const std::string& key, const std::string& value) {
+      value.empty() ? writes.erase(key) : writes.put(key, value);
+    };
+    for (int i = 0; i < 300; ++i) {
+      const std::string key = "0 key " + std::to_string(random() % 60);
+      const std::string value(random() % 5 == 0 ? 0 : random() % 40'000, static_cast<char>('a' + i % 26));
+      change(in_memory, key, value);
+      change(spilling, key, value);
+      ASSERT_TRUE(spilling.write_spilled().ok());
+      if (random() % 30 == 0) marks.emplace_back(in_memory.mark(), spilling.mark());
+      if (random() % 60 == 0 && !marks.empty()) {
+        in_memory.rollback_to(marks.back().first);
+        spilling.rollback_to(marks.back().second);
+      }
+    }
+    EXPECT_TRUE(spilling.spilled());
+    EXPECT_FALSE(in_memory.spilled());
+    EXPECT_TRUE(fs.list("d")->empty()) << "its file has no name";
+    ASSERT_EQ(in_memory.entries().size(), spilling.entries().size());
+    auto expected = in_memory.entries().begin();
+    for (const auto& [key, entry] : spilling.entries()) {
+      EXPECT_EQ(key, expected->first);
+      ASSERT_EQ(entry.value.has_value(), expected->second.value.has_value());
+      std::string value;
+      if (entry.value) {
+        ASSERT_TRUE(spilling.read_value(entry, value).ok());
+      }
+      EXPECT_TRUE(value == expected->second.value.value_or(""));
+      ++expected;
+    }
+  }
+}
+
+TEST(WriteSet, MemoryIsBoundedByWhatIsSpilled) {
+  testing::RecordingFileSystem fs;
+  WriteSet writes;
+  writes.spill_beyond(100'000, {&fs, "d"});
+  for (int i = 0; i < 2000; ++i) {
+    writes.put("0 key " + std::to_string(i), std::string(10'000, 'v'));
+    ASSERT_TRUE(writes.write_spilled().ok());
+    ASSERT_LE(writes.byte_size(), 100'000u + 2000 * 80 + (2 << 20));
+  }
+}
+
+TEST(WriteSet, AFullDiskKeepsTheValuesInMemory) {
+  testing::RecordingFileSystem fs;
+  WriteSet writes;
+  writes.spill_beyond(1000, {&fs, "d"});
+  for (int i = 0; i < 40; ++i) writes.put("0 key " + std::to_string(i), std::string(100'000, 'v'));
+  fs.fail_writes_beyond(0);
+  EXPECT_FALSE(writes.write_spilled().ok());
+  std::string value;
+  for (const auto& [key, entry] : writes.entries()) {
+    ASSERT_TRUE(writes.read_value(entry, value).ok());
+    EXPECT_EQ(value.size(), 100'000u);
+  }
+  fs.fail_writes_beyond(UINT64_MAX);
+  ASSERT_TRUE(writes.write_spilled().ok());
+  ASSERT_TRUE(writes.read_value(*writes.find("0 key 30"), value).ok());
+  EXPECT_EQ(value, std::string(100'000, 'v'));
 }
 
 TEST(WriteSet, RollingBackRestoresWhatWasThereAtTheMark) {

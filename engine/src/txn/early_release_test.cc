@@ -154,6 +154,7 @@ class EarlyRelease : public TransactionTest {
   Task<void> lost_while_waiting();
   Task<void> older_version_stays();
   Task<void> not_released(bool switched_off);
+  Task<void> large_not_released();
   Task<void> hidden_ids();
   Task<void> table_locks();
 };
@@ -388,6 +389,22 @@ TEST_F(EarlyRelease, SwitchedOffLocksStayUntilTheEnd) {
 }
 TEST_F(EarlyRelease, SerializableTransactionsKeepTheirLocksUntilTheEnd) {
   run_blocking(not_released(false));
+}
+
+// What others would read of it may be in its file.
+Task<void> EarlyRelease::large_not_released() {
+  settings().transaction_cache_bytes = 1;
+  start_using(a);
+  EXPECT_EQ(co_await birthday(a, 1), "ok");
+  const std::string wide(80, 'b');  // other values stay in memory in any case
+  EXPECT_EQ(co_await insert(a, person(2, wide.c_str(), 5)), "ok");
+  co_await commit_unacknowledged(a, of_a);
+  EXPECT_TRUE(services().pipeline.ordered().empty());
+  acknowledge();
+  EXPECT_EQ(co_await end_of(of_a), "ok");
+}
+TEST_F(EarlyRelease, LargeTransactionsKeepTheirLocksUntilTheEnd) {
+  run_blocking(large_not_released());
 }
 
 Task<void> EarlyRelease::hidden_ids() {

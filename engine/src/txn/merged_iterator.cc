@@ -97,7 +97,7 @@ Result<bool> MergedIterator::next_merged() {
     own_key_ = own->first;
     key_ = own_key_;
     if (!own->second.value) continue;
-    own_value_ = *own->second.value;
+    COMMITD_RETURN_IF_ERROR(writes_.read_value(own->second, own_value_));
     value_ = own_value_;
     return true;
   }

@@ -56,6 +56,7 @@ void Transaction::begin(const Options& options, const binlog::TransactionBuffer:
   impl_->next_gtid = next_gtid;
   impl_->options = options;
   impl_->events.set_context(context);
+  impl_->arrange_spilling(options.ship, context.minimal_images);
   impl_->owner.begin_transaction();
   impl_->locked_rows = LockedRows::Wait;
   impl_->active = true;
@@ -172,6 +173,7 @@ Task<Status> Transaction::commit_statement(std::string_view db, std::string_view
   if (has_writes()) status = co_await impl_->log_and_apply({});
   if (status.ok()) {
     impl_->writes = std::move(writes);
+    impl_->spilling.reset();
     impl_->events.clear();
     impl_->events.set_statement(db, sql);
     status = co_await impl_->log_and_apply(std::move(publish));
@@ -198,7 +200,7 @@ bool Transaction::Impl::may_let_go_early() const {
   constexpr size_t kMostKeys = 1000;
   return next_gtid.empty() && options.isolation != Isolation::Serializable &&
          writes.provisional_counts().empty() && writes.erased_ranges().empty() &&
-         writes.entries().size() <= kMostKeys;
+         writes.entries().size() <= kMostKeys && !writes.spilled();
 }
 
 // When the outcome is not known (error 1053) the transaction lives on in the log only, so this side of it
@@ -233,6 +235,18 @@ Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
   co_return status;
 }
 
+// What is not shipped becomes one event, which must be whole in memory. And what is taken into the engine in
+// parts must mean the same when a start does it again: rows with minimal images are completed from the
+// engine.
+void Transaction::Impl::arrange_spilling(bool ship, bool minimal_images) {
+  const binlog::PipelineOptions& pipeline = services.pipeline.options();
+  const Spilling wanted{ship, ship && !minimal_images, pipeline.settings->transaction_cache_bytes};
+  if (spilling == wanted) return;
+  spilling = wanted;
+  events.may_spill_to(wanted.events ? pipeline.temporary : TemporaryPlace{});
+  writes.spill_beyond(wanted.beyond, wanted.values ? pipeline.temporary : TemporaryPlace{});
+}
+
 void Transaction::Impl::forget() {
   services.locks.release_all(owner);
   snapshot.reset();
@@ -245,8 +259,7 @@ void Transaction::Impl::forget() {
 }
 
 Status Transaction::Impl::check_size() {
-  const size_t logged = writes.byte_size() + events.size();
-  if (logged > options.max_bytes) {
+  if (events.size() > options.max_bytes) {
     return make_error(er::kTransCacheFull,
                       "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of "
                       "storage; increase this mysqld "
@@ -254,7 +267,12 @@ Status Transaction::Impl::check_size() {
   }
   // A change is kept with what undoes it; both are nodes of trees and lists.
   constexpr size_t kOverheadOfChange = 192;
-  if (memory.cover(logged + writes.byte_size() + writes.mark() * kOverheadOfChange)) return {};
+  COMMITD_RETURN_IF_ERROR(writes.write_spilled());
+  const size_t changes = 2 * writes.byte_size() + writes.mark() * kOverheadOfChange;
+  const bool large = events.in_memory() > services.pipeline.options().settings->transaction_cache_bytes;
+  if (!large && memory.cover(changes + events.in_memory())) return {};
+  COMMITD_RETURN_IF_ERROR(events.spill());
+  if (memory.cover(changes + events.in_memory())) return {};
   return make_error(er::kTransCacheFull,
                     "Multi-statement transaction required more memory than the server has left of its "
                     "'commitd_memory_budget'; split it and try again");

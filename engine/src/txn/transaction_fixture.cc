@@ -49,6 +49,7 @@ TransactionTest::TransactionTest() {
   binlog::PipelineOptions options;
   options.server_uuid = Uuid::random();
   options.settings = settings_;
+  options.temporary = {&FileSystem::posix(), directory_};
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), report, *engine_, applier_, options);
   const auto replayed = pipeline_->replay(report.end);
   if (!replayed) throw std::runtime_error(replayed.error().message);

@@ -75,12 +75,19 @@ class Transaction::Impl {
   Task<Status> log_and_apply(std::function<void()> publish);
   void forget();  // locks, snapshot, writes: no transaction any more
   Status check_size();
+  void arrange_spilling(bool ship, bool minimal_images);
 
   Services& services;
   LockOwner& owner;
   Options options;
   WriteSet writes;
   binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
+  struct Spilling {
+    bool events = false, values = false;
+    uint64_t beyond = 0;
+    bool operator==(const Spilling&) const = default;
+  };
+  std::optional<Spilling> spilling;  // what `events` and `writes` were told last
   storage::SnapshotPtr snapshot;
   // The definition gate when the snapshot was taken, and when the statement began: before it looked at any
   // definition. nullopt: it was closed.

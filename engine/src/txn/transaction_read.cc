@@ -24,8 +24,9 @@ Status fill_row(const TableDef& table, std::string_view clustered_key, std::stri
 
 Result<bool> Transaction::Impl::read(const storage::Snapshot* at, std::string_view key, std::string& value) {
   if (const WriteSet::Entry* own = writes.find(key)) {
-    if (own->value) value = *own->value;
-    return own->value.has_value();
+    if (!own->value) return false;
+    COMMITD_RETURN_IF_ERROR(writes.read_value(*own, value));
+    return true;
   }
   // Before the engine: what is not in there any more, the engine has.
   if (at == nullptr) {

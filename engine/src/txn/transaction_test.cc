@@ -371,7 +371,7 @@ Task<void> too_large(Client& a, TablePtr people) {
   options.max_bytes = 2000;
   a.transaction.begin(options, {});
   std::string result = "ok";
-  for (int id = 1; id < 100 && result == "ok"; ++id)
+  for (int id = 1; id < 1000 && result == "ok"; ++id)
     result = co_await insert(a, people, person(id, nullptr, 1));
   EXPECT_EQ(result, std::to_string(er::kTransCacheFull));
 }

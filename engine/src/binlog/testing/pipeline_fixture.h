@@ -87,9 +87,22 @@ struct Commit {
   std::string statement = {};  // instead of a row
   bool two_rows = false;       // in two statements
   bool lets_go_early = false;
+  bool spilled = false;   // the first of two rows; of one, all
+  size_t note_bytes = 0;  // of the second row's note, besides
   SeenOrder seen = {};
   Gtid gtid = {};  // SET gtid_next
 };
+
+inline std::string second_image(const TableDef& table, const Commit& what) {
+  return orders_image(table, what.id, "second" + std::string(what.note_bytes, 'x'));
+}
+
+inline void spill(TransactionBuffer& events, CommitPipeline& pipeline) {
+  events.end_statement();
+  events.may_spill_to(pipeline.options().temporary);
+  EXPECT_TRUE(events.spill().ok());
+  EXPECT_TRUE(events.spilled());
+}
 
 inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& table, Commit what) {
   TransactionBuffer events{TransactionBuffer::Context{}};
@@ -104,8 +117,9 @@ inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& ta
     const std::string image = orders_image(table, what.id, "");
     events.insert_row(table, image);
     writes.put(image, "");
+    if (what.spilled) spill(events, pipeline);
     if (what.two_rows) {
-      const std::string second = orders_image(table, what.id, "second");
+      const std::string second = second_image(table, what);
       events.end_statement();
       events.insert_row(table, second);
       writes.put(second, "");
@@ -142,6 +156,7 @@ class Server {
                   PipelineOptions options = {})
       : engine(std::move(state)), fs_(fs), options_(std::move(options)) {
     if (options_.server_uuid.is_nil()) options_.server_uuid = server_a();
+    options_.temporary = {&fs, "d"};
   }
   ~Server() { stop(); }
 

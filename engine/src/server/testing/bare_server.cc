@@ -31,6 +31,7 @@ Status BareServer::open_engine() {
   auto engine = storage::open_rocks_on(*env_, {.directory = std::string(kEngineDirectory),
                                                .block_cache_bytes = 1 << 20,
                                                .write_buffer_bytes = write_buffer_bytes,
+                                               .part_bytes = kPartBytes,
                                                .own_log = xa});
   if (!engine) return std::move(engine).error();
   engine_ = std::make_unique<storage::EngineRouter>(wrap_ ? wrap_(std::move(*engine)) : std::move(*engine));
@@ -73,6 +74,11 @@ Status BareServer::start() {
   if (!log) return std::move(log).error();
   binlog::PipelineOptions options;
   options.server_uuid = *Uuid::parse("11111111-2222-3333-4444-555555555555");
+  auto settings = std::make_shared<binlog::CommitSettings>();
+  settings->transaction_cache_bytes = kTransactionCacheBytes;
+  options.settings = std::move(settings);
+  options.temporary = {&files_, std::string(kLogDirectory)};
+  COMMITD_RETURN_IF_ERROR(remove_temporary_files(options.temporary));
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), found, *engine_, *applier_, options);
   auto replayed = pipeline_->replay(found.end);
   if (!replayed) return std::move(replayed).error();

@@ -25,6 +25,8 @@
 namespace commitd::server::testing {
 
 inline constexpr std::string_view kLogDirectory = "/log", kEngineDirectory = "/engine";
+// Larger transactions are spilled, and taken into the engine in parts.
+inline constexpr uint64_t kTransactionCacheBytes = 4000, kPartBytes = 2000;
 
 class BareServer {
  public:

@@ -50,7 +50,7 @@ class CrashWorkload::Writer {
   std::string padding(int most) { return std::string(1 + below(most), static_cast<char>('a' + below(26))); }
 
   bool change_something() {
-    switch (below(6)) {
+    switch (below(7)) {
       case 0:
       case 1:
         return transfer();
@@ -60,6 +60,8 @@ class CrashWorkload::Writer {
         return change_unique();
       case 4:
         return change_rows_in_memory();
+      case 5:
+        return change_more_than_memory();
       default:
         return execute(
             fmt::format("INSERT INTO large (writer, body) VALUES ({}, '{}')", number_, padding(4000)));
@@ -88,6 +90,21 @@ class CrashWorkload::Writer {
     const int row = number_ * 1000 + below(8);
     return execute(fmt::format("INSERT INTO fleeting VALUES ({}, 1), ({}, 2)", row, row + 100)) &&
            execute(fmt::format("DELETE FROM fleeting WHERE k = {}", row + 100));
+  }
+
+  // Spilled to a temporary file, with a savepoint behind what is in it already, and taken by the engine in
+  // parts.
+  bool change_more_than_memory() {
+    const int first = number_ * 1000;
+    std::string rows;
+    for (int id = first; id < first + 8; ++id)
+      rows += fmt::format("{}({}, {}, '{}')", rows.empty() ? "" : ", ", id, id, padding(40) + padding(1600));
+    return execute("REPLACE INTO bulky VALUES " + rows) && execute("SAVEPOINT filled") &&
+           execute(fmt::format("UPDATE bulky SET n = n + 5, body = CONCAT(body, '{}') WHERE id = {}",
+                               padding(3000), first + below(8))) &&
+           execute(fmt::format("DELETE FROM bulky WHERE id = {}", first + below(8))) &&
+           (below(2) == 0 || execute("ROLLBACK TO filled")) &&
+           execute(fmt::format("UPDATE bulky SET n = n + 1 WHERE id BETWEEN {} AND {}", first, first + 3));
   }
 
   bool change_unique() {
@@ -147,6 +164,7 @@ void CrashWorkload::prepare() {
         "CREATE TABLE fleeting (k INT, n INT, KEY by_n (n)) ENGINE=MEMORY",
         "CREATE TABLE named (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, body VARCHAR(100), UNIQUE KEY "
         "(name))",
+        "CREATE TABLE bulky (id INT PRIMARY KEY, n INT, body TEXT, KEY by_n (n))",
         "CREATE TABLE large (id INT PRIMARY KEY AUTO_INCREMENT, writer INT, body TEXT)"}) {
     execute(server, *session, statement);
   }

@@ -23,6 +23,7 @@ const std::map<std::string, std::string>& mysql_names() {
       {"commitd_network_bytes_received_total", "Bytes_received"},
       {"commitd_network_bytes_sent_total", "Bytes_sent"},
       {"commitd_transactions_committed_total", "Binlog_cache_use"},
+      {"commitd_binlog_cache_disk_use_total", "Binlog_cache_disk_use"},
       {"commitd_deadlocks_total", "Innodb_deadlocks"},
       {"commitd_row_lock_timeouts_total", "Innodb_row_lock_timeouts"},
       {"commitd_row_lock_waits_total", "Innodb_row_lock_waits"},

@@ -8,7 +8,8 @@ namespace commitd::storage {
 
 namespace {
 
-constexpr size_t kFixedSize = 4 + 8 + 8;
+constexpr size_t kPositionSize = 4 + 8;
+constexpr size_t kFixedSize = kPositionSize + 8;
 
 std::string key_named(std::string_view name) {
   std::string key;
@@ -22,14 +23,27 @@ std::string key_named(std::string_view name) {
 std::string commit_point_key() {
   return key_named("commit_point");
 }
+std::string half_taken_key() {
+  return key_named("half_taken");
+}
 std::string format_version_key() {
   return key_named("format_version");
 }
 
-std::string encode_commit_point(const CommitPoint& point) {
+std::string encode_position(LogPosition position) {
   std::string bytes;
-  append_big_endian(bytes, point.position.file, 4);
-  append_big_endian(bytes, point.position.offset, 8);
+  append_big_endian(bytes, position.file, 4);
+  append_big_endian(bytes, position.offset, 8);
+  return bytes;
+}
+
+LogPosition decode_position(std::string_view bytes) {
+  if (bytes.size() < kPositionSize) return {};
+  return {static_cast<uint32_t>(load_be(bytes.data(), 4)), load_be(bytes.data() + 4, 8)};
+}
+
+std::string encode_commit_point(const CommitPoint& point) {
+  std::string bytes = encode_position(point.position);
   append_big_endian(bytes, point.epoch, 8);
   bytes += point.executed.encode();
   return bytes;
@@ -39,9 +53,8 @@ Result<CommitPoint> decode_commit_point(std::string_view bytes) {
   if (bytes.size() < kFixedSize)
     return make_error(er::kErrorOnRead, "The storage engine's commit point is damaged");
   CommitPoint point;
-  point.position.file = static_cast<uint32_t>(load_be(bytes.data(), 4));
-  point.position.offset = load_be(bytes.data() + 4, 8);
-  point.epoch = load_be(bytes.data() + 12, 8);
+  point.position = decode_position(bytes);
+  point.epoch = load_be(bytes.data() + kPositionSize, 8);
   auto executed = GtidSet::decode(bytes.substr(kFixedSize));
   if (!executed) return executed.error();
   point.executed = std::move(*executed);

@@ -11,7 +11,11 @@ namespace commitd::storage {
 std::string encode_commit_point(const CommitPoint& point);
 Result<CommitPoint> decode_commit_point(std::string_view bytes);
 
+std::string encode_position(LogPosition position);
+LogPosition decode_position(std::string_view bytes);  // {} when there are too few
+
 std::string commit_point_key();
+std::string half_taken_key();  // where a transaction ends of which the first parts are here
 std::string format_version_key();
 
 }  // namespace commitd::storage

@@ -33,13 +33,20 @@ Result<uint64_t> load_counter(rocksdb::DB& db, const std::string& key) {
 // have reached.
 class BatchBuilder {
  public:
-  BatchBuilder(rocksdb::WriteBatch& batch, Counters& counters) : batch_(batch), counters_(counters) {}
+  // `write_part`: called behind every entry, takes what the batch has if that is enough; empty: everything
+  // stays in one.
+  using WritePart = std::function<Status()>;
+  BatchBuilder(rocksdb::WriteBatch& batch, Counters& counters, WritePart write_part)
+      : batch_(batch), counters_(counters), write_part_(std::move(write_part)) {}
 
   Status add(const WriteSet& writes) {
     for (const auto& [table_id, count] : writes.provisional_counts())
       COMMITD_RETURN_IF_ERROR(load_row_id(table_id));
     for (const auto& [begin, end] : writes.erased_ranges()) batch_.DeleteRange(slice(begin), slice(end));
-    for (const auto& [key, entry] : writes.entries()) add_entry(key, entry);
+    for (const auto& [key, entry] : writes.entries()) {
+      COMMITD_RETURN_IF_ERROR(add_entry(writes, key, entry));
+      if (write_part_) COMMITD_RETURN_IF_ERROR(write_part_());
+    }
     for (const auto& [table_id, count] : writes.provisional_counts()) row_ids_[table_id] += count;
     for (const auto& [table_id, next] : writes.restarted_auto_increments())
       auto_increments_[table_id] = {next, true};
@@ -95,15 +102,16 @@ class BatchBuilder {
     return {};
   }
 
-  void add_entry(const std::string& key, const WriteSet::Entry& entry) {
-    apply_entry(
-        key, entry, [this](uint64_t table_id) { return row_ids_.at(table_id); },
+  Status add_entry(const WriteSet& writes, const std::string& key, const WriteSet::Entry& entry) {
+    return apply_entry(
+        writes, key, entry, [this](uint64_t table_id) { return row_ids_.at(table_id); },
         [this](std::string_view at, std::string_view value) { batch_.Put(slice(at), slice(value)); },
         [this](std::string_view at) { batch_.Delete(slice(at)); });
   }
 
   rocksdb::WriteBatch& batch_;
   Counters& counters_;
+  const WritePart write_part_;
   std::map<uint64_t, uint64_t> row_ids_;  // next one to give
   std::map<uint64_t, AutoIncrement> auto_increments_;
 };
@@ -142,12 +150,13 @@ class TableChanges final : public rocksdb::WriteBatch::Handler {
 }  // namespace
 
 RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
-                         CommitPoint found, uint64_t row_cache_bytes)
+                         CommitPoint found, uint64_t row_cache_bytes, uint64_t part_bytes)
     : db_(std::move(db)),
       cache_(std::make_shared<RowCache>(row_cache_bytes)),
       flushes_(std::move(flushes)),
       counters_([this](const std::string& key) { return load_counter(*db_, key); }),
-      point_(std::move(found)) {
+      point_(std::move(found)),
+      part_bytes_(part_bytes) {
   flushes_->start_at(point_);
 }
 
@@ -166,11 +175,21 @@ rocksdb::WriteOptions RocksEngine::write_options() const {
   return options;
 }
 
-SnapshotPtr RocksEngine::snapshot() {
+SnapshotPtr RocksEngine::new_snapshot() {
   return std::make_shared<RocksSnapshot>(db_, cache_);
 }
 
+SnapshotPtr RocksEngine::snapshot() {
+  return parts_.whole(
+      [this](const SnapshotPtr& before) { return before != nullptr ? before : new_snapshot(); });
+}
+
 Result<bool> RocksEngine::get(const Snapshot* snapshot, std::string_view key, std::string& value) {
+  if (snapshot != nullptr) return get_at(snapshot, key, value);
+  return parts_.whole([&](const SnapshotPtr& before) { return get_at(before.get(), key, value); });
+}
+
+Result<bool> RocksEngine::get_at(const Snapshot* snapshot, std::string_view key, std::string& value) {
   if (snapshot != nullptr && is_table_key(key)) {
     const auto sequence = static_cast<const RocksSnapshot*>(snapshot)->sequence();
     if (const auto rows = cache_->find(key, sequence).rows) return rows->get(key, value);
@@ -185,6 +204,12 @@ Result<bool> RocksEngine::get(const Snapshot* snapshot, std::string_view key, st
 }
 
 std::unique_ptr<Iterator> RocksEngine::iterate(SnapshotPtr snapshot, std::string lower, std::string upper) {
+  if (snapshot != nullptr) return iterate_at(std::move(snapshot), std::move(lower), std::move(upper));
+  return parts_.whole([&](const SnapshotPtr& before) { return iterate_at(before, lower, upper); });
+}
+
+std::unique_ptr<Iterator> RocksEngine::iterate_at(SnapshotPtr snapshot, std::string lower,
+                                                  std::string upper) {
   const bool cached = snapshot != nullptr && !upper.empty() && is_table_key(lower);
   if (!cached) return make_rocks_iterator(db_, std::move(snapshot), std::move(lower), std::move(upper));
   return make_cached_iterator(db_, cache_, std::move(snapshot), std::move(lower), std::move(upper));
@@ -201,10 +226,23 @@ rocksdb::Status RocksEngine::write(rocksdb::WriteBatch& batch) {
 
 Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) {
   rocksdb::WriteBatch batch;
-  BatchBuilder builder(batch, counters_);
+  std::optional<PartsGate::Commit> in_parts;
+  BatchBuilder::WritePart write_part;
+  if (transactions.size() == 1 && transactions.front()->spilled()) {
+    in_parts.emplace(parts_, new_snapshot());
+    batch.Put(half_taken_key(), encode_position(point.position));
+    write_part = [this, &batch]() -> Status {
+      if (batch.GetDataSize() < part_bytes_) return {};
+      const rocksdb::Status written = write(batch);
+      batch.Clear();
+      return written.ok() ? Status{} : Status{write_error(written)};
+    };
+  }
+  BatchBuilder builder(batch, counters_, std::move(write_part));
   for (const WriteSet* writes : transactions) COMMITD_RETURN_IF_ERROR(builder.add(*writes));
   COMMITD_RETURN_IF_ERROR(builder.add_counters());
   batch.Put(commit_point_key(), encode_commit_point(point));
+  if (in_parts) batch.Delete(half_taken_key());
   const std::vector<Gtid> prepared = prepared_.among(point.executed);
   for (const Gtid& gtid : prepared) batch.Delete(prepared_key(gtid));
 
@@ -269,6 +307,14 @@ CommitPoint RocksEngine::replay_position() const {
   return point_;
 }
 
+Result<LogPosition> RocksEngine::half_taken() {
+  std::string bytes;
+  const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), half_taken_key(), &bytes);
+  if (status.IsNotFound()) return LogPosition{};
+  if (!status.ok()) return read_error(status);
+  return decode_position(bytes);
+}
+
 Status RocksEngine::checkpoint() {
   rocksdb::FlushOptions options;
   options.wait = true;
@@ -279,6 +325,7 @@ Status RocksEngine::checkpoint() {
 // RocksDB flushes the memtable and links the files of one version: some prefix that lies at or behind what
 // was committed when this was called. The copy itself tells which.
 Result<CommitPoint> RocksEngine::backup_to(const std::string& directory) {
+  const auto whole = parts_.none_meanwhile();
   rocksdb::Checkpoint* created = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(db_.get(), &created);
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(created);

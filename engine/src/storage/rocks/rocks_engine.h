@@ -10,6 +10,7 @@
 #include <rocksdb/db.h>
 
 #include "storage/engine.h"
+#include "storage/rocks/commit_in_parts.h"
 #include "storage/rocks/counters.h"
 #include "storage/rocks/flush_tracker.h"
 #include "storage/rocks/own_log.h"
@@ -21,7 +22,7 @@ namespace commitd::storage {
 class RocksEngine final : public Engine {
  public:
   RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes, CommitPoint found,
-              uint64_t row_cache_bytes);
+              uint64_t row_cache_bytes, uint64_t part_bytes);
   // For commitd_durability=xa; before use.
   Status open_own_log(OwnLog::Level level);
   ~RocksEngine() override;
@@ -42,6 +43,7 @@ class RocksEngine final : public Engine {
   void before_persisting(std::function<Status()> sync) override;
 
   CommitPoint replay_position() const override;
+  Result<LogPosition> half_taken() override;
   CommitPoint flushed_position() const override { return flushes_->flushed(); }
   Status checkpoint() override;
   Result<CommitPoint> backup_to(const std::string& directory) override;
@@ -51,6 +53,10 @@ class RocksEngine final : public Engine {
   Sizes sizes() const override;
 
  private:
+  SnapshotPtr new_snapshot();
+  // As they are, whether a transaction is being taken in parts or not.
+  Result<bool> get_at(const Snapshot* snapshot, std::string_view key, std::string& value);
+  std::unique_ptr<Iterator> iterate_at(SnapshotPtr snapshot, std::string lower, std::string upper);
   rocksdb::WriteOptions write_options() const;
   rocksdb::Status write(rocksdb::WriteBatch& batch);  // the cache with it
 
@@ -60,8 +66,10 @@ class RocksEngine final : public Engine {
   std::unique_ptr<OwnLog> own_log_;  // null in single_log
   PreparedTable prepared_;
   Counters counters_;
+  PartsGate parts_;
   mutable std::mutex point_mutex_;
   CommitPoint point_;
+  const uint64_t part_bytes_;
 };
 
 // open_rocks on another file system than the machine's. `env` must outlive the engine.

@@ -1,11 +1,17 @@
 #include "storage/engine.h"
 
+#include <atomic>
 #include <filesystem>
+#include <optional>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
 #include "base/packed_int.h"
+#include "base/testing/recording_file_system.h"
+#include "storage/rocks/commit_in_parts.h"
 
 namespace commitd::storage {
 namespace {
@@ -199,6 +205,97 @@ TEST_F(RocksEngineTest, ARestartedAutoIncrementIsLowerFromThenOn) {
   engine_.reset();
   open();
   EXPECT_EQ(engine_->peek_auto_increment(7), 5u);
+}
+
+// Several memtables are full before it ends, and a flush that begins in the middle looks around.
+TEST_F(RocksEngineTest, ATransactionThatIsTakenInPartsIsSeenWholeOrNotAtAll) {
+  constexpr int kRows = 400;
+  const auto key = [](int row) { return "0 key " + std::to_string(1000 + row); };
+  const auto rows = [&](const SnapshotPtr& snapshot) {
+    size_t found = 0;
+    const auto all = engine_->iterate(snapshot, "0 key ", "0 key:");
+    for (all->seek("0 key "); all->valid(); all->next()) ++found;
+    return found;
+  };
+  testing::RecordingFileSystem temporary;
+  WriteSet large;
+  large.spill_beyond(10'000, {&temporary, "d"});
+  for (int row = 0; row < kRows; ++row) {
+    large.put(key(row), std::string(30'000, static_cast<char>('a' + row % 26)));
+    ASSERT_TRUE(large.write_spilled().ok());
+  }
+  put("0 before", "1", 1);
+  put(key(0), "old", 2);
+  int looks = 0;
+  // No part gets past a flush that has not begun, but the last one may be there before this has looked.
+  const auto in_the_middle = [&] { return engine_->half_taken()->offset == 3; };
+  engine_->before_persisting([&]() -> Status {
+    const SnapshotPtr taken = engine_->snapshot();
+    for (const SnapshotPtr& snapshot : {taken, SnapshotPtr()}) {
+      const std::string first = get(key(0), snapshot.get()), last = get(key(kRows - 1), snapshot.get());
+      const std::string before = get("0 before", snapshot.get());
+      const size_t found = rows(snapshot);
+      const uint64_t flushed = engine_->flushed_position().position.offset;
+      if (!in_the_middle()) return {};
+      ++looks;
+      EXPECT_EQ(first, "old");
+      EXPECT_EQ(last, "(none)");
+      EXPECT_EQ(before, "1");
+      EXPECT_EQ(found, 1u);
+      EXPECT_LT(flushed, 3u);
+    }
+    return {};
+  });
+  commit(large, 3);
+  engine_->before_persisting(nullptr);
+  EXPECT_GT(looks, 0);
+  EXPECT_EQ(*engine_->half_taken(), LogPosition());
+  const SnapshotPtr behind = engine_->snapshot();
+  for (int row = 0; row < kRows; ++row)
+    ASSERT_EQ(get(key(row), behind.get()), std::string(30'000, static_cast<char>('a' + row % 26)));
+  EXPECT_EQ(rows(behind), size_t{kRows});
+  EXPECT_EQ(rows(nullptr), size_t{kRows});
+}
+
+TEST(PartsGate, BackupsWaitForTheLastPart) {
+  PartsGate gate;
+  std::atomic<bool> ended = false;
+  std::thread backup;
+  {
+    const PartsGate::Commit commit(gate, std::make_shared<Snapshot>());
+    backup = std::thread([&] {
+      const auto whole = gate.none_meanwhile();
+      EXPECT_TRUE(ended);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ended = true;
+  }
+  backup.join();
+}
+
+// Both edges fall between a look and its end.
+TEST(PartsGate, ALookThatACommitBeganOrEndedInIsRepeated) {
+  PartsGate gate;
+  const auto old = std::make_shared<Snapshot>();
+  std::optional<PartsGate::Commit> commit;
+  std::vector<SnapshotPtr> looked_at;
+  gate.whole([&](const SnapshotPtr& before) {
+    looked_at.push_back(before);
+    if (looked_at.size() == 1) commit.emplace(gate, old);
+    return true;
+  });
+  EXPECT_EQ(looked_at, (std::vector<SnapshotPtr>{nullptr, old}));
+  commit.reset();
+  looked_at.clear();
+  gate.whole([&](const SnapshotPtr& before) {
+    looked_at.push_back(before);
+    if (looked_at.size() == 1) {
+      commit.emplace(gate, old);
+      commit.reset();
+    }
+    return true;
+  });
+  EXPECT_EQ(looked_at, (std::vector<SnapshotPtr>{nullptr, nullptr}));
 }
 
 TEST_F(RocksEngineTest, AnUnknownFormatIsRefusedAndNothingChanged) {
