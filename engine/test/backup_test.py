@@ -94,10 +94,16 @@ class BackupTest(unittest.TestCase):
         events = self.server.query(f"SHOW BINLOG EVENTS IN '{file}' FROM {position} LIMIT 1")
         self.assertIn(events[0][2], ("Gtid", "Ignorable"))  # a transaction boundary of the source's log
 
-    # What is prepared in the moment of the copy is in the copy, too, and was acknowledged to nobody.
     def test_backup_of_xa_under_load(self):
+        self.backup_under_load("--commitd-durability=xa")
+
+    def test_backup_of_xa_without_an_order_under_load(self):
+        self.backup_under_load("--commitd-durability=xa", "--thread-handling=one-thread-per-connection", "--binlog-order-commits=OFF")
+
+    # What is prepared in the moment of the copy is in the copy, too, and was acknowledged to nobody.
+    def backup_under_load(self, *flags):
         self.server.kill()
-        self.server = self.enterContext(Commitd("--commitd-durability=xa", "--innodb-lock-wait-timeout=5"))
+        self.server = self.enterContext(Commitd(*flags, "--innodb-lock-wait-timeout=5"))
         load = Load(self.server)
         with load:
             (_, _, gtids), = self.server.query(f"BACKUP TO '{self.backup}'")

@@ -1,6 +1,7 @@
 """commitd_durability, sync_binlog and the legacy switches of the commit path: counted, killed and switched."""
 
 import contextlib
+import itertools
 import os
 import re
 import subprocess
@@ -13,6 +14,14 @@ from commitd_process import Commitd
 from preload import on_a_slow_disk
 
 INSERT = "INSERT INTO slap.t (v) VALUES ('some text of a usual length')"
+
+
+# Every session's own thread takes what it commits into the engine.
+ANY_ORDER = ("--commitd-durability=xa", "--thread-handling=one-thread-per-connection", "--binlog-order-commits=OFF")
+
+
+def is_in_bag(number):
+    return number % 3 == 0
 
 
 def counts(server):
@@ -102,8 +111,66 @@ class DurabilityTest(unittest.TestCase):
             server.query("SET GLOBAL commitd_prepare_commit_mutex = OFF")
             self.assertLess(self.load(server, queries=800)["groups"], 800)
 
+    def test_without_an_order_every_session_commits_and_syncs_by_itself(self):
+        with on_a_slow_disk(*ANY_ORDER) as server:
+            added = self.load(server, queries=400)
+            self.assertEqual(added["binlog"], added["groups"])
+            self.assertEqual(added["engine"], added["groups"] + added["transactions"])
+            self.assertLess(added["groups"], 400)
+            server.query("SET GLOBAL binlog_order_commits = ON")
+            added = self.load(server, queries=400)
+            self.assertLessEqual(added["engine"], 2 * added["groups"])
+
+    def test_without_an_order_the_position_under_a_read_lock_is_that_of_what_can_be_seen(self):
+        """Seed 004, part 2: what the log has up to the position is what the tables have."""
+        with Commitd(*ANY_ORDER) as server:
+            server.query("CREATE DATABASE d")
+            server.query("CREATE TABLE d.t (id BIGINT PRIMARY KEY, v VARCHAR(100))")
+            with self.writing(server), contextlib.closing(server.connect()) as locker, locker.cursor() as cursor:
+                for _ in range(10):
+                    cursor.execute("FLUSH TABLES WITH READ LOCK")
+                    cursor.execute("SHOW BINARY LOG STATUS")
+                    file, position = cursor.fetchone()[:2]
+                    cursor.execute("SELECT COUNT(*) FROM d.t")
+                    rows = cursor.fetchone()[0]
+                    cursor.execute("UNLOCK TABLES")
+                    self.assertEqual(self.rows_logged(server, file, position), rows)
+
+    @contextlib.contextmanager
+    def writing(self, server, writers=8):
+        stop = threading.Event()
+
+        def write(writer):
+            with contextlib.closing(server.connect(autocommit=True)) as connection, connection.cursor() as cursor:
+                for i in itertools.count():
+                    if stop.is_set():
+                        return
+                    cursor.execute("INSERT INTO d.t VALUES (%s, 'x')", (writer * 1000000 + i,))
+
+        threads = [threading.Thread(target=write, args=(writer,)) for writer in range(writers)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+    def rows_logged(self, server, file, position):
+        read = subprocess.run(["mariadb-binlog", "--no-defaults", "-v", "--base64-output=decode-rows", f"--stop-position={position}",
+                               os.path.join(server.datadir, file)], capture_output=True, text=True, check=True)
+        return len(re.findall(r"^### INSERT INTO `d`.`t`", read.stdout, re.MULTILINE))
+
     def test_acknowledged_commits_survive_kills_in_xa(self):
-        with Commitd("--commitd-durability=xa") as server:
+        self.survive_kills("--commitd-durability=xa")
+
+    def test_acknowledged_commits_survive_kills_without_an_order(self):
+        self.survive_kills(*ANY_ORDER)
+
+    def survive_kills(self, *flags):
+        """Some transactions have rows without a primary key, which go into the engine in order at all times."""
+        with Commitd(*flags) as server:
             server.query("CREATE DATABASE d")
             server.query("CREATE TABLE d.t (id BIGINT PRIMARY KEY, v VARCHAR(100), KEY (v))")
             server.query("CREATE TABLE d.bag (v BIGINT)")
@@ -115,7 +182,7 @@ class DurabilityTest(unittest.TestCase):
                 server.start()
                 rows = {row[0] for row in server.query("SELECT id FROM d.t")}
                 self.assertEqual(acknowledged - rows, set())
-                self.assertEqual(sorted(rows), sorted(row[0] for row in server.query("SELECT v FROM d.bag")))
+                self.assertEqual(sorted(row for row in rows if is_in_bag(row)), sorted(row[0] for row in server.query("SELECT v FROM d.bag")))
             self.assertGreater(len(acknowledged), 100)
             self.assertRegex(server.log_text(), r"committed_prepared=\d")
 
@@ -129,7 +196,8 @@ class DurabilityTest(unittest.TestCase):
                     for i in range(100000):
                         number = (round_number * 100 + writer) * 100000 + i
                         cursor.execute("INSERT INTO d.t VALUES (%s, 'x')", (number,))
-                        cursor.execute("INSERT INTO d.bag VALUES (%s)", (number,))
+                        if is_in_bag(number):
+                            cursor.execute("INSERT INTO d.bag VALUES (%s)", (number,))
                         connection.commit()
                         with lock:
                             acknowledged.add(number)
@@ -185,6 +253,10 @@ class DurabilityTest(unittest.TestCase):
                 cursor.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 2")
                 cursor.execute("SHOW WARNINGS")
                 self.assertIn("has no effect", cursor.fetchall()[0][2])
+
+    def test_without_an_order_every_session_needs_a_thread(self):
+        with Commitd("--commitd-durability=xa") as server:
+            self.set_fails(server, "SET GLOBAL binlog_order_commits = OFF", "1231", "--thread-handling=one-thread-per-connection")
 
     def test_broadcast_wakes_more_and_loses_nobody(self):
         with on_a_slow_disk() as server:

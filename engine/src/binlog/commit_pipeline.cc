@@ -19,6 +19,22 @@ void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock
   histogram.observe_ns(std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
 }
 
+// Final row ids are given in the log's order, and so are epochs; what is not prepared is known to recovery by
+// its place in the log alone.
+bool may_come_in_any_order(const PendingTransaction& transaction) {
+  return transaction.local != nullptr && transaction.local->is_prepared && transaction.epoch == 0 &&
+         transaction.local->request->writes->provisional_counts().empty();
+}
+
+// Those in front that go into the engine in the same way.
+std::span<const PendingTransaction> first_alike(std::span<const PendingTransaction> transactions) {
+  const bool any_order = may_come_in_any_order(transactions.front());
+  const auto other = std::find_if(transactions.begin(), transactions.end(), [any_order](const auto& one) {
+    return may_come_in_any_order(one) != any_order;
+  });
+  return transactions.first(other - transactions.begin());
+}
+
 Error shutting_down() {
   return make_error(
       er::kServerShutdown,
@@ -56,7 +72,10 @@ CommitPipeline::Impl::Impl(std::unique_ptr<Log> the_log, const OpenReport& repor
       engine(the_engine),
       engine_stage(*log, engine, applier, {options.settings, options.temporary},
                    [this](std::span<const PendingTransaction> transactions,
-                          const storage::CommitPoint& point) { taken_into_engine(transactions, point); }) {
+                          const storage::CommitPoint& point) { taken_into_engine(transactions, point); }),
+      unordered(engine, [this](const CommitRequest& request, const storage::CommitPoint& point) {
+        taken_by_session(request, point);
+      }) {
   const storage::CommitPoint& point = engine_stage.point();
   durable_end = found.end;
   acknowledged_end = applied_end = point.position;
@@ -119,7 +138,14 @@ bool CommitPipeline::Impl::log_thread_may_apply() const {
 }
 
 void CommitPipeline::Impl::take_into_engine(const std::vector<PendingTransaction>& batch) {
-  auto applied = engine_stage.apply(batch);
+  const bool in_order = options.settings->order_commits;
+  Status applied;
+  for (std::span<const PendingTransaction> rest = batch; applied.ok() && !rest.empty();) {
+    const auto next = in_order ? rest : first_alike(rest);
+    const bool any_order = !in_order && may_come_in_any_order(next.front());
+    rest = rest.subspan(next.size());
+    applied = any_order ? let_sessions_take(next) : engine_stage.apply(next);
+  }
   if (applied.ok()) return;
   fail(applied.error());
   std::vector<LocalCommit*> unanswered;
@@ -132,6 +158,42 @@ void CommitPipeline::Impl::take_into_engine(const std::vector<PendingTransaction
     engine_idle.notify_all();
   }
   refuse(unanswered, applied.error());
+}
+
+// Whoever comes behind them, in the engine or with a question about it, finds them all there.
+Status CommitPipeline::Impl::let_sessions_take(std::span<const PendingTransaction> transactions) {
+  unordered.expect(transactions, engine_stage.point());
+  WaitingRoom* room = nullptr;
+  for (const PendingTransaction& transaction : transactions) {
+    transaction.local->goes_itself = true;
+    if (WaitingRoom* shared = transaction.local->answer_quietly({})) room = shared;
+  }
+  if (room != nullptr) room->wake_everybody();
+  auto point = unordered.wait_for_all();
+  if (point.ok()) engine_stage.continue_at(*point);
+  std::lock_guard lock(mutex);
+  for (const PendingTransaction& transaction : transactions)
+    pending_bytes -= std::min<size_t>(pending_bytes, transaction.end.offset - transaction.start.offset);
+  in_engine -= transactions.size();
+  adjust_hold();
+  engine_idle.notify_all();
+  return point.ok() ? Status{} : Status{std::move(point).error()};
+}
+
+Status CommitPipeline::Impl::take_into_engine(const LocalCommit& commit) {
+  COMMITD_RETURN_IF_ERROR(unordered.take(*commit.request));
+  const auto now = Clock::now();
+  observe_since(stage_seconds("ack"), commit.durable, commit.acknowledged);
+  observe_since(stage_seconds("engine"), commit.acknowledged, now);
+  observe_since(stage_seconds("total"), commit.queued, now);
+  return {};
+}
+
+void CommitPipeline::Impl::taken_by_session(const CommitRequest& request, const storage::CommitPoint& point) {
+  std::lock_guard lock(mutex);
+  executed.add(request.gtid);
+  applied_end = std::max(applied_end, point.position);
+  waits.executed(executed);
 }
 
 std::vector<PendingTransaction> CommitPipeline::Impl::wait_for_acknowledged() {
@@ -259,6 +321,7 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
   do {
     co_await commit.waiting.parker.park();
   } while (commit.room != nullptr && !commit.room->leave(commit.waiting));
+  if (commit.goes_itself) co_return impl_->take_into_engine(commit);
   co_return std::move(commit.result);
 }
 

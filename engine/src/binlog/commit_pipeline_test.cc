@@ -444,19 +444,19 @@ TEST_F(Pipeline, WhatTheEngineHasPartsOfIsReplayedToItsEndOrNotAtAll) {
   commit({1});
   const LogPosition acknowledged = pipeline().durable_end();
   commit({2});
-  const LogPosition half_taken = pipeline().durable_end();
+  const LogPosition incomplete_up_to = pipeline().durable_end();
   commit({3});
   server_.stop();
   FakeEngine::State state;
-  state.half_taken = half_taken;
+  state.point.incomplete_up_to = incomplete_up_to;
   {
     Server again(fs_, state);
     ASSERT_TRUE(again.open().ok());
     ASSERT_TRUE(again.pipeline->replay(acknowledged).ok());
     EXPECT_EQ(again.engine.state().keys, (std::vector{key(1), key(2)}));
-    EXPECT_EQ(again.pipeline->acknowledged_end(), half_taken);
+    EXPECT_EQ(again.pipeline->acknowledged_end(), incomplete_up_to);
   }
-  state.half_taken.offset = server_.report.end.offset + 1'000'000;
+  state.point.incomplete_up_to.offset = server_.report.end.offset + 1'000'000;
   Server ahead(fs_, state);
   ASSERT_TRUE(ahead.open().ok());
   EXPECT_FALSE(ahead.pipeline->replay(acknowledged).ok()) << "the log has lost it";

@@ -24,7 +24,9 @@ namespace commitd::binlog {
 struct LocalCommit {
   CommitRequest* request = nullptr;
   OrderedTransaction ordered;
-  std::string prepared;  // Engine::prepare()'s record
+  std::string prepared;      // Engine::prepare()'s record
+  bool is_prepared = false;  // the engine has that
+  bool goes_itself = false;  // binlog_order_commits=OFF: once woken, it goes into the engine by itself
   Status result;
   Clock::time_point queued, taken, durable, acknowledged;
   WaitingRoom::Guest waiting;

@@ -18,6 +18,9 @@ struct CommitSettings {
   // commitd_prepare_commit_mutex: a transaction is prepared, logged and in the engine before the next one's
   // turn comes.
   std::atomic<bool> one_at_a_time{false};
+  // binlog_order_commits; false: with an engine that has prepared them, sessions take their transactions into
+  // it themselves, each when its thread comes to it.
+  std::atomic<bool> order_commits{true};
   // binlog_cache_size: larger events of a transaction go to a temporary file.
   std::atomic<uint64_t> transaction_cache_bytes{4 << 20};
   // commitd_early_lock_release: a transaction's row locks go when its place in the log's order is fixed.

@@ -114,6 +114,11 @@ Result<bool> EngineStage::add_prepared(const PendingTransaction& transaction) {
 }
 
 Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosition readable_to) {
+  // With binlog_order_commits=OFF a crash may have left it in the engine, and not one in front of it.
+  if (!transaction.gtid.empty() && point_.executed.contains(transaction.gtid)) {
+    batch_.push_back(&built_.emplace_back());
+    return {};
+  }
   auto was_prepared = add_prepared(transaction);
   if (!was_prepared) return std::move(was_prepared).error();
   if (*was_prepared) return {};

@@ -58,6 +58,8 @@ class EngineStage {
   Status finish_overlapping();
 
   const storage::CommitPoint& point() const { return point_; }
+  // Others have taken what stands in front of `point`. Only while nothing is applied.
+  void continue_at(storage::CommitPoint point) { point_ = std::move(point); }
   uint64_t keys_written() const { return keys_written_; }
   uint64_t committed_prepared() const { return committed_prepared_; }
 

@@ -197,6 +197,7 @@ bool CommitPipeline::Impl::prepare(const Group& group) {
     if (transaction.local == nullptr || transaction.local->prepared.empty() || transaction.gtid.empty())
       continue;
     prepared.push_back({transaction.gtid, std::move(transaction.local->prepared)});
+    transaction.local->is_prepared = true;
   }
   auto done = engine.prepare_ordered(prepared);
   if (done.ok()) return true;

@@ -12,6 +12,7 @@
 #include "binlog/engine_stage.h"
 #include "binlog/group_builder.h"
 #include "binlog/progress_waits.h"
+#include "binlog/unordered_commits.h"
 #include "observe/metrics.h"
 #include "observe/mutex.h"
 
@@ -32,6 +33,8 @@ class CommitPipeline::Impl {
 
   // --- engine thread (commit_pipeline.cc) ---
   void run_engine_thread();
+  // A session takes its own transaction into the engine.
+  Status take_into_engine(const LocalCommit& commit);
 
   // For a wait that is listed.
   Task<bool> wait_for(ProgressWaits::Wait& wait, Deadline deadline);
@@ -63,6 +66,7 @@ class CommitPipeline::Impl {
   OrderedWrites ordered;
   CommitQueue queue{ordered};
   EngineStage engine_stage;
+  UnorderedCommits unordered;
   std::thread log_thread, engine_thread;
 
   // Everything below under `mutex`.
@@ -117,6 +121,8 @@ class CommitPipeline::Impl {
   std::vector<PendingTransaction> take_acknowledged();  // the caller holds `mutex`
   bool log_thread_may_apply() const;                    // the caller holds `mutex`
   void take_into_engine(const std::vector<PendingTransaction>& batch);
+  Status let_sessions_take(std::span<const PendingTransaction> transactions);
+  void taken_by_session(const CommitRequest& request, const storage::CommitPoint& point);
   void taken_into_engine(std::span<const PendingTransaction> transactions, const storage::CommitPoint& point);
 
   // pipeline_control.cc

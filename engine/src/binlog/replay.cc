@@ -124,17 +124,15 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
         "The data lacks transactions that the binary log has no longer: {}. Provision this server anew",
         missing.to_string());
   }
-  auto half_taken = engine.half_taken();
-  if (!half_taken) return std::move(half_taken).error();
-  if (*half_taken > found.end) {
+  if (point.incomplete_up_to > found.end) {
     return make_error(er::kErrorOnRead,
                       "The binary log ends at offset {} of '{}', before position {} of '{}' up to which the "
-                      "data has parts of a transaction",
-                      found.end.offset, log->file_name(found.end.file), half_taken->offset,
-                      log->file_name(half_taken->file));
+                      "data has some transactions in part",
+                      found.end.offset, log->file_name(found.end.file), point.incomplete_up_to.offset,
+                      log->file_name(point.incomplete_up_to.file));
   }
   // Acknowledged, whatever the log says of it: nothing else is taken into the engine.
-  limit = std::max(limit, *half_taken);
+  limit = std::max(limit, point.incomplete_up_to);
   auto files = log->files();
   if (!files) return std::move(files).error();
   const LogPosition first{files->front().number, kFileMagic.size()};

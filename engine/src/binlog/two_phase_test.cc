@@ -41,7 +41,8 @@ class TwoPhase : public ::testing::Test {
   // The engine's states: its own log is synced before prepare and commit return.
   std::vector<Moment> moments_{{0, {}}};
   RecordingFileSystem fs_;
-  Server server_{fs_};
+  const std::shared_ptr<CommitSettings> settings_ = std::make_shared<CommitSettings>();
+  Server server_{fs_, {}, {.settings = settings_}};
   Reactors reactors_{2};
 };
 
@@ -125,6 +126,111 @@ TEST_F(TwoPhase, RecoveryCommitsWhatTheLogHasAndRollsBackTheRest) {
   }
   EXPECT_GT(rolled_back, 0u);
   EXPECT_GT(committed_prepared, 0u);
+}
+
+// Keeps a reactor's thread until it is let go.
+Task<bool> occupy(std::latch& occupied, std::latch& until) {
+  occupied.count_down();
+  until.wait();
+  co_return true;
+}
+
+class AnyOrder : public TwoPhase {
+ protected:
+  // Both are in one group, and the session of the first has no thread to go into the engine with.
+  void the_second_goes_first() {
+    settings_->order_commits = false;
+    start(CommitPipeline::Gate::Gated);
+    first_ = begin({1});
+    eventually([&] { return server_.pipeline->gtid_logged().count() == 1; });
+    end_of_first_ = server_.pipeline->durable_end();
+    auto second = begin({2});
+    eventually([&] { return server_.pipeline->gtid_logged().count() == 2; });
+    occupied_ = run_on(reactors_[1], occupy(is_occupied_, let_go_));
+    is_occupied_.wait();
+    server_.pipeline->acknowledge(server_.pipeline->durable_end());
+    EXPECT_TRUE(second->get().status.ok());
+    EXPECT_FALSE(first_->done());
+  }
+  void let_the_first_go() {
+    let_go_.count_down();
+    EXPECT_TRUE(first_->get().status.ok());
+  }
+
+  LogPosition end_of_first_;
+  std::shared_ptr<Pending<Committed>> first_;
+  std::latch is_occupied_{1}, let_go_{1};
+  std::shared_ptr<Pending<bool>> occupied_;
+};
+
+TEST_F(AnyOrder, APositionIsReachedWhenEverythingInFrontOfItIsInTheEngine) {
+  the_second_goes_first();
+  FakeEngine::State state = server_.engine.state();
+  EXPECT_EQ(state.keys, std::vector{key(2)});
+  EXPECT_LT(state.point.position, end_of_first_);
+  EXPECT_EQ(state.point.incomplete_up_to, server_.pipeline->durable_end());
+  EXPECT_EQ(server_.pipeline->applied_end(), state.point.position);
+  EXPECT_EQ(server_.pipeline->gtid_executed().count(), 1u);
+  server_.pipeline->freeze();
+  EXPECT_FALSE(server_.pipeline->frozen()) << "the position is not that of what can be seen";
+  let_the_first_go();
+  eventually([&] { return server_.pipeline->frozen(); });
+  EXPECT_EQ(server_.pipeline->visible().end, server_.pipeline->durable_end());
+  server_.pipeline->thaw();
+  state = server_.engine.state();
+  EXPECT_EQ(state.keys, (std::vector{key(2), key(1)}));
+  EXPECT_EQ(state.point.position, server_.pipeline->durable_end());
+  EXPECT_EQ(state.batch_sizes, (std::vector<size_t>{1, 1})) << "each by itself";
+}
+
+// What knows its place in the log alone finds everything in front of it, and nothing behind it.
+TEST_F(AnyOrder, WhatIsNotPreparedGoesInItsTurn) {
+  the_second_goes_first();
+  auto third = begin({.id = 3, .ship = false});
+  auto fourth = begin({.id = 4});
+  eventually([&] { return server_.pipeline->gtid_logged().count() == 3; });
+  server_.pipeline->acknowledge(server_.pipeline->durable_end());
+  EXPECT_EQ(server_.engine.state().keys, std::vector{key(2)});
+  let_the_first_go();
+  EXPECT_TRUE(third->get().status.ok());
+  EXPECT_TRUE(fourth->get().status.ok());
+  const auto keys = server_.engine.state().keys;
+  ASSERT_EQ(keys.size(), 4u);
+  EXPECT_EQ(keys[0], key(2));
+  EXPECT_EQ(keys[1], key(1));
+}
+
+// Nobody had acknowledged anything that the log knows of: that the engine has the second says it of both.
+TEST_F(AnyOrder, RecoveryTakesWhatIsMissingAndNothingTwice) {
+  the_second_goes_first();
+  const FakeEngine::State crashed = server_.engine.state();
+  const auto disk = fs_.after_crash(fs_.steps(), Loss::DropAll, 0);
+  let_the_first_go();
+  Server again(*disk, crashed);
+  again.engine.own_log = true;
+  ASSERT_TRUE(again.open().ok());
+  auto report = again.pipeline->replay({});
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(again.engine.state().keys, (std::vector{key(2), key(1)}));
+  EXPECT_EQ(report->committed_prepared, 1u);
+  EXPECT_TRUE(again.engine.recover().empty());
+  EXPECT_EQ(again.pipeline->gtid_executed(), again.pipeline->gtid_logged());
+  EXPECT_EQ(again.pipeline->unapplied_transactions(), 0u);
+  EXPECT_EQ(again.engine.replay_position().position, again.pipeline->durable_end());
+}
+
+TEST_F(AnyOrder, AnEngineThatFailsAnswersEverybody) {
+  settings_->order_commits = false;
+  start(CommitPipeline::Gate::Gated);
+  auto first = begin({1});
+  auto second = begin({2});
+  eventually([&] { return server_.pipeline->gtid_logged().count() == 2; });
+  server_.engine.fail(true);
+  server_.pipeline->acknowledge(server_.pipeline->durable_end());
+  EXPECT_FALSE(first->get().status.ok());
+  EXPECT_FALSE(second->get().status.ok());
+  eventually([&] { return server_.pipeline->failure().has_value(); });
+  EXPECT_FALSE(begin({3})->get().status.ok());
 }
 
 }  // namespace

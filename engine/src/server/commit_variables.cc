@@ -49,17 +49,24 @@ Error not_in_xa_yet(const char* name, const char* value) {
   return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support '{}={}'", name, value);
 }
 
-Status check_mutex(bool on, bool xa) {
-  if (!on || xa) return {};
+Status check_mutex(bool on, const sql::SystemVariables& variables) {
+  if (!on || uses_xa(variables)) return {};
   return needs_xa(kPrepareCommitMutex, "ON", "the only log cannot be serialised with a second one");
 }
 
-Status check_order(bool on, bool xa) {
+Status check_order(bool on, const sql::SystemVariables& variables) {
   if (on) return {};
-  if (xa) return not_in_xa_yet(kOrderCommits, "OFF");
-  return needs_xa(kOrderCommits, "OFF",
-                  "recovery rolls the storage engine forward from one position of the binary log, which "
-                  "only means something when commits happen in its order");
+  if (!uses_xa(variables)) {
+    return needs_xa(kOrderCommits, "OFF",
+                    "recovery rolls the storage engine forward from one position of the binary log, which "
+                    "only means something when commits happen in its order");
+  }
+  if (variables.global("thread_handling").to_text() == "one-thread-per-connection") return {};
+  return make_error(
+      er::kWrongValueForVar,
+      "Variable '{}' can't be set to the value of 'OFF': each session's thread then waits for "
+      "the storage engine's log itself, which needs --thread-handling=one-thread-per-connection",
+      kOrderCommits);
 }
 
 Status check_error_action(bool ignore, bool xa) {
@@ -93,13 +100,14 @@ VariableDefinition flush_setting(sql::SystemVariables& variables, std::shared_pt
 // A switch that only some modes allow. While options are read the mode may still be to come: `running` says
 // that it is known.
 VariableDefinition checked_switch(sql::SystemVariables& variables, const char* name, bool initial,
-                                  std::shared_ptr<const bool> running, Status (*check)(bool on, bool xa),
+                                  std::shared_ptr<const bool> running,
+                                  Status (*check)(bool on, const sql::SystemVariables&),
                                   std::function<void(bool)> store) {
   auto definition = variable(name, VariableType::Boolean, Value::integer(initial));
   definition.on_update = [&variables, running = std::move(running), check,
                           store = std::move(store)](const Value& value) -> Status {
     const bool on = value.as_int() != 0;
-    if (*running) COMMITD_RETURN_IF_ERROR(check(on, uses_xa(variables)));
+    if (*running) COMMITD_RETURN_IF_ERROR(check(on, variables));
     store(on);
     return {};
   };
@@ -123,7 +131,8 @@ void CommitVariables::define() {
   variables_.define(flush_setting(variables_, settings_));
   variables_.define(checked_switch(variables_, kPrepareCommitMutex, false, running_, check_mutex,
                                    [settings = settings_](bool on) { settings->one_at_a_time = on; }));
-  variables_.define(checked_switch(variables_, kOrderCommits, true, running_, check_order, [](bool) {}));
+  variables_.define(checked_switch(variables_, kOrderCommits, true, running_, check_order,
+                                   [settings = settings_](bool on) { settings->order_commits = on; }));
 
   auto early = variable("commitd_early_lock_release", VariableType::Boolean, Value::integer(1));
   early.on_update = [settings = settings_](const Value& value) -> Status {
@@ -149,8 +158,8 @@ void CommitVariables::define() {
 
 Status CommitVariables::check() {
   const bool xa = uses_xa(variables_);
-  COMMITD_RETURN_IF_ERROR(check_mutex(is_on(variables_, kPrepareCommitMutex), xa));
-  COMMITD_RETURN_IF_ERROR(check_order(is_on(variables_, kOrderCommits), xa));
+  COMMITD_RETURN_IF_ERROR(check_mutex(is_on(variables_, kPrepareCommitMutex), variables_));
+  COMMITD_RETURN_IF_ERROR(check_order(is_on(variables_, kOrderCommits), variables_));
   COMMITD_RETURN_IF_ERROR(
       check_error_action(variables_.global(kErrorAction).to_text() == "IGNORE_ERROR", xa));
   for (const char* name : {"log_bin", "log_replica_updates"}) {

@@ -129,12 +129,16 @@ Loss loss_of(unsigned variant) {
 struct Mode {
   unsigned seed;
   bool xa;
+  bool order_commits = true;
 };
 class CrashPoints : public ::testing::TestWithParam<Mode> {};
 
 TEST_P(CrashPoints, NothingAcknowledgedIsLostAndTheDataIsWhatTheLogSays) {
   CrashWorkload workload;
-  workload.run({.transactions = kTransactions, .seed = GetParam().seed, .xa = GetParam().xa});
+  workload.run({.transactions = kTransactions,
+                .seed = GetParam().seed,
+                .xa = GetParam().xa,
+                .order_commits = GetParam().order_commits});
   ASSERT_EQ(workload.problems, std::vector<std::string>());
   const CrashJudge judge(workload);
   ASSERT_EQ(judge.oracle().problems, std::vector<std::string>());
@@ -156,6 +160,7 @@ TEST_P(CrashPoints, NothingAcknowledgedIsLostAndTheDataIsWhatTheLogSays) {
 
 INSTANTIATE_TEST_SUITE_P(SingleLog, CrashPoints, ::testing::Values(Mode{1, false}, Mode{2, false}));
 INSTANTIATE_TEST_SUITE_P(Xa, CrashPoints, ::testing::Values(Mode{3, true}));
+INSTANTIATE_TEST_SUITE_P(XaInAnyOrder, CrashPoints, ::testing::Values(Mode{4, true, false}));
 
 // --- the tests above must be able to fail ---
 

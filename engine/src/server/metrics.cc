@@ -20,6 +20,8 @@ void register_counters() {
       {"commitd_checkpoints_total", "Times the storage engine was made durable on purpose."},
       {"commitd_binlog_bytes_written_total", "Bytes written to the binary log."},
       {"commitd_engine_fsyncs_total", "Syncs of the storage engine's own log (xa only)."},
+      {"commitd_commits_out_of_order_total",
+       "Commits that came into the engine before one earlier in the log."},
       {"commitd_wakeups_total", "Waiters for commits, log positions and executed GTIDs that were woken."},
       {"commitd_semisync_acks_total", "Acknowledgements received from replicas."},
       {"commitd_dump_bytes_sent_total", "Bytes of events sent to readers of the log."},

@@ -31,6 +31,9 @@ struct CommitPoint {
   LogPosition position;  // replay starts here
   GtidSet executed;      // gtid_executed
   uint64_t epoch = 0;    // epoch of the last epoch transaction at or before `position`
+  // Behind `position`: the last transaction ends here of which something is there while something in front of
+  // that is missing. What is replayed must reach at least so far.
+  LogPosition incomplete_up_to = {};
 };
 
 class Snapshot {
@@ -71,9 +74,9 @@ class Engine {
 
   // Takes transactions in binlog order: one atomic batch holds their data, counters and `point`. Called by
   // one thread at a time. Gives provisional row ids their final numbers (and keeps the counters of that in
-  // the same batch).
+  // the same batch). With binlog_order_commits=OFF prepared ones that have no such ids come in any order.
   // One that is spilled comes alone, and may be taken in parts, with its counters and `point` in the last.
-  // Nobody sees it before that. A crash may leave some of the parts: half_taken().
+  // Nobody sees it before that. A crash may leave some of the parts: `incomplete_up_to`.
   virtual Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) = 0;
 
   // --- for engines with a log of their own ---
@@ -101,9 +104,6 @@ class Engine {
       const = 0;  // what commit_ordered last took, or what was found at open
   virtual CommitPoint flushed_position()
       const = 0;  // what would be found after a crash now: the binlog may be purged up to here
-  // Where the transaction ends of which a crash has left parts: what is replayed must reach at least so far.
-  // Default: there is none.
-  virtual Result<LogPosition> half_taken() { return LogPosition{}; }
   virtual Status checkpoint() = 0;  // make everything committed so far durable
   // A copy of the engine's files in `directory` (hard links where possible) that opens as of one commit
   // point, which is returned.

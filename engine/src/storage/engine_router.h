@@ -42,7 +42,6 @@ class EngineRouter final : public Engine {
   }
 
   CommitPoint replay_position() const override { return durable_->replay_position(); }
-  Result<LogPosition> half_taken() override { return durable_->half_taken(); }
   CommitPoint flushed_position() const override { return durable_->flushed_position(); }
   Status checkpoint() override { return durable_->checkpoint(); }
   Result<CommitPoint> backup_to(const std::string& directory) override {

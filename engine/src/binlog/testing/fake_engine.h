@@ -26,7 +26,6 @@ class FakeEngine final : public storage::Engine {
     std::vector<std::string> keys;  // of every transaction, in the order they came
     std::vector<size_t> batch_sizes;
     std::map<Gtid, std::string> prepared;  // with a log of its own
-    LogPosition half_taken;
   };
   FakeEngine() = default;
   explicit FakeEngine(State state) : state_(std::move(state)) {}
@@ -94,7 +93,6 @@ class FakeEngine final : public storage::Engine {
     return state_.point;
   }
   storage::CommitPoint flushed_position() const override { return replay_position(); }
-  Result<LogPosition> half_taken() override { return state().half_taken; }
 
   State state() const {
     std::lock_guard lock(mutex_);

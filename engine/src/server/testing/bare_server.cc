@@ -76,6 +76,7 @@ Status BareServer::start() {
   options.server_uuid = *Uuid::parse("11111111-2222-3333-4444-555555555555");
   auto settings = std::make_shared<binlog::CommitSettings>();
   settings->transaction_cache_bytes = kTransactionCacheBytes;
+  settings->order_commits = order_commits;
   options.settings = std::move(settings);
   options.temporary = {&files_, std::string(kLogDirectory)};
   COMMITD_RETURN_IF_ERROR(remove_temporary_files(options.temporary));

@@ -57,7 +57,8 @@ class BareServer {
 
   uint64_t max_file_size = 12'000;
   uint64_t write_buffer_bytes = 64 << 10;
-  bool xa = false;  // commitd_durability
+  bool xa = false;            // commitd_durability
+  bool order_commits = true;  // binlog_order_commits
 
  private:
   FileSystem& files_;

@@ -235,6 +235,7 @@ void CrashWorkload::run(const Shape& shape) {
   files.start_recording();
   BareServer server(files, shape.wrap);
   server.xa = shape.xa;
+  server.order_commits = shape.order_commits;
   if (auto started = server.start(); !started.ok()) throw std::runtime_error(started.error().message);
   files.lie_about_sync(shape.lie_about_sync);
   files.lie_about_directory_syncs(shape.lie_about_directory_syncs);

@@ -35,6 +35,7 @@ struct CrashWorkload {
     int transactions = 30;  // of each writer
     unsigned seed = 1;
     bool xa = false;
+    bool order_commits = true;
     bool lie_about_sync = false;
     bool lie_about_directory_syncs = false;
     BareServer::Wrap wrap = {};

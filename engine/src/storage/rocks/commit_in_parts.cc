@@ -9,7 +9,7 @@ SnapshotPtr PartsGate::before() {
   return before_;
 }
 
-PartsGate::Commit::Commit(PartsGate& gate, SnapshotPtr before) : gate_(gate), alone_(gate.commits_) {
+PartsGate::Commit::Commit(PartsGate& gate, SnapshotPtr before) : gate_(gate) {
   {
     std::lock_guard lock(gate_.before_mutex_);
     gate_.before_ = std::move(before);

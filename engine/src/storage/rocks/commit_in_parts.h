@@ -1,5 +1,5 @@
 // While a transaction that is too large for one batch is taken in parts, everybody who looks at the engine
-// sees it as it was before, and no backup is made.
+// sees it as it was before.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,6 @@ class PartsGate {
   // at; null when there is no need for one. It may be called several times: the last one counts.
   template <class Look>
   auto whole(const Look& look);
-  // Holds off commits in parts.
-  std::unique_lock<std::mutex> none_meanwhile() { return std::unique_lock(commits_); }
 
   // From its making to its end the parts are written.
   class Commit {
@@ -27,13 +25,11 @@ class PartsGate {
 
    private:
     PartsGate& gate_;
-    std::unique_lock<std::mutex> alone_;
   };
 
  private:
   SnapshotPtr before();
 
-  std::mutex commits_;
   std::atomic<uint64_t> changes_{0};  // odd: parts are being written
   std::mutex before_mutex_;
   SnapshotPtr before_;

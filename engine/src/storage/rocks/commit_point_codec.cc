@@ -23,8 +23,8 @@ std::string key_named(std::string_view name) {
 std::string commit_point_key() {
   return key_named("commit_point");
 }
-std::string half_taken_key() {
-  return key_named("half_taken");
+std::string incomplete_up_to_key() {
+  return key_named("incomplete_up_to");
 }
 std::string format_version_key() {
   return key_named("format_version");

@@ -15,7 +15,7 @@ std::string encode_position(LogPosition position);
 LogPosition decode_position(std::string_view bytes);  // {} when there are too few
 
 std::string commit_point_key();
-std::string half_taken_key();  // where a transaction ends of which the first parts are here
+std::string incomplete_up_to_key();
 std::string format_version_key();
 
 }  // namespace commitd::storage

@@ -74,8 +74,7 @@ std::vector<Gtid> PreparedTable::among(const GtidSet& executed) const {
   std::vector<Gtid> found;
   for (const auto& [sid, gnos] : gnos_) {
     for (const uint64_t gno : gnos) {
-      if (!executed.contains(Gtid{sid, gno})) break;
-      found.push_back({sid, gno});
+      if (executed.contains(Gtid{sid, gno})) found.push_back({sid, gno});
     }
   }
   return found;

@@ -1,5 +1,7 @@
 // The engine with a log of its own: prepared transactions over a crash, and what a write set's record keeps.
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -92,6 +94,45 @@ TEST_F(PreparedTest, ACommitTakesThePreparedRecordWithIt) {
   EXPECT_EQ(found->recover(), (std::vector<Gtid>{{kServer, 2}}));
   EXPECT_TRUE(has(*found, "one"));
   EXPECT_EQ(found->replay_position().position, (LogPosition{1, 100}));
+}
+
+// binlog_order_commits=OFF
+TEST_F(PreparedTest, WhatIsCommittedBeforeItsTurnIsKnownFromTheRest) {
+  WriteSet one = write_of("one"), two = write_of("two");
+  prepare(1, one);
+  prepare(2, two);
+  CommitPoint point = point_at(0);
+  point.executed.add({kServer, 2});
+  point.incomplete_up_to = {1, 200};
+  WriteSet* const second[] = {&two};
+  ASSERT_TRUE(engine_->commit_ordered(second, point).ok());
+  ASSERT_TRUE(engine_->commit().ok());
+  {
+    const auto found = crashed();
+    EXPECT_TRUE(has(*found, "two"));
+    EXPECT_FALSE(has(*found, "one"));
+    EXPECT_EQ(found->recover(), (std::vector<Gtid>{{kServer, 1}}));
+    EXPECT_EQ(found->replay_position().position, (LogPosition{1, 0}));
+    EXPECT_EQ(found->replay_position().executed, point.executed);
+    EXPECT_EQ(found->replay_position().incomplete_up_to, (LogPosition{1, 200}));
+  }
+  std::atomic<bool> is_whole = false;
+  std::thread backup([&] {
+    const auto copied = engine_->backup_to(directory_ / "backup");
+    EXPECT_TRUE(is_whole) << "a copy that lacks a transaction in front of others";
+    EXPECT_EQ(copied->position, (LogPosition{1, 200}));
+    EXPECT_EQ(copied->incomplete_up_to, LogPosition());
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  is_whole = true;
+  WriteSet* const first[] = {&one};
+  CommitPoint behind = point_at(2);
+  behind.incomplete_up_to = {1, 200};
+  ASSERT_TRUE(engine_->commit_ordered(first, behind).ok());
+  ASSERT_TRUE(engine_->commit().ok());
+  backup.join();
+  EXPECT_TRUE(crashed()->recover().empty());
+  EXPECT_EQ(crashed()->replay_position().incomplete_up_to, LogPosition());
 }
 
 TEST_F(PreparedTest, ARollbackIsDurable) {

@@ -158,6 +158,7 @@ RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushT
       point_(std::move(found)),
       part_bytes_(part_bytes) {
   flushes_->start_at(point_);
+  if (point_.incomplete_up_to > point_.position) copies_.become_incomplete();
 }
 
 RocksEngine::~RocksEngine() = default;
@@ -224,13 +225,27 @@ rocksdb::Status RocksEngine::write(rocksdb::WriteBatch& batch) {
   return status;
 }
 
+void RocksEngine::incomplete_up_to(LogPosition position) {
+  copies_.become_incomplete();
+  std::lock_guard lock(point_mutex_);
+  point_.incomplete_up_to = position;
+}
+
+// An engine that failed stays as it is: nobody is to wait for it.
 Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) {
+  Status taken = take(transactions, point);
+  if (!taken.ok() || point.incomplete_up_to <= point.position) copies_.become_whole();
+  return taken;
+}
+
+Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitPoint& point) {
   rocksdb::WriteBatch batch;
   std::optional<PartsGate::Commit> in_parts;
   BatchBuilder::WritePart write_part;
   if (transactions.size() == 1 && transactions.front()->spilled()) {
     in_parts.emplace(parts_, new_snapshot());
-    batch.Put(half_taken_key(), encode_position(point.position));
+    incomplete_up_to(point.position);
+    batch.Put(incomplete_up_to_key(), encode_position(point.position));
     write_part = [this, &batch]() -> Status {
       if (batch.GetDataSize() < part_bytes_) return {};
       const rocksdb::Status written = write(batch);
@@ -242,7 +257,13 @@ Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, cons
   for (const WriteSet* writes : transactions) COMMITD_RETURN_IF_ERROR(builder.add(*writes));
   COMMITD_RETURN_IF_ERROR(builder.add_counters());
   batch.Put(commit_point_key(), encode_commit_point(point));
-  if (in_parts) batch.Delete(half_taken_key());
+  const bool whole = point.incomplete_up_to <= point.position;
+  if (!whole) {
+    incomplete_up_to(point.incomplete_up_to);
+    batch.Put(incomplete_up_to_key(), encode_position(point.incomplete_up_to));
+  } else if (point_.incomplete_up_to != LogPosition()) {
+    batch.Delete(incomplete_up_to_key());
+  }
   const std::vector<Gtid> prepared = prepared_.among(point.executed);
   for (const Gtid& gtid : prepared) batch.Delete(prepared_key(gtid));
 
@@ -253,6 +274,7 @@ Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, cons
   flushes_->committed(db_->GetLatestSequenceNumber(), point);
   std::lock_guard lock(point_mutex_);
   point_ = point;
+  if (whole) point_.incomplete_up_to = {};
   return {};
 }
 
@@ -307,14 +329,6 @@ CommitPoint RocksEngine::replay_position() const {
   return point_;
 }
 
-Result<LogPosition> RocksEngine::half_taken() {
-  std::string bytes;
-  const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), half_taken_key(), &bytes);
-  if (status.IsNotFound()) return LogPosition{};
-  if (!status.ok()) return read_error(status);
-  return decode_position(bytes);
-}
-
 Status RocksEngine::checkpoint() {
   rocksdb::FlushOptions options;
   options.wait = true;
@@ -325,7 +339,7 @@ Status RocksEngine::checkpoint() {
 // RocksDB flushes the memtable and links the files of one version: some prefix that lies at or behind what
 // was committed when this was called. The copy itself tells which.
 Result<CommitPoint> RocksEngine::backup_to(const std::string& directory) {
-  const auto whole = parts_.none_meanwhile();
+  const CopyGate::Copy copy_of_whole(copies_);
   rocksdb::Checkpoint* created = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(db_.get(), &created);
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(created);
@@ -357,10 +371,19 @@ Engine::Sizes RocksEngine::sizes() const {
 
 Result<CommitPoint> stored_commit_point(rocksdb::DB& db) {
   std::string bytes;
-  const rocksdb::Status status = db.Get(rocksdb::ReadOptions(), commit_point_key(), &bytes);
-  if (status.IsNotFound()) return CommitPoint{};
+  rocksdb::Status status = db.Get(rocksdb::ReadOptions(), commit_point_key(), &bytes);
+  if (!status.ok() && !status.IsNotFound()) return read_error(status);
+  CommitPoint point;
+  if (status.ok()) {
+    auto decoded = decode_commit_point(bytes);
+    if (!decoded) return std::move(decoded).error();
+    point = std::move(*decoded);
+  }
+  status = db.Get(rocksdb::ReadOptions(), incomplete_up_to_key(), &bytes);
+  if (status.IsNotFound()) return point;
   if (!status.ok()) return read_error(status);
-  return decode_commit_point(bytes);
+  point.incomplete_up_to = decode_position(bytes);
+  return point;
 }
 
 }  // namespace commitd::storage

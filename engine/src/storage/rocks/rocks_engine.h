@@ -11,6 +11,7 @@
 
 #include "storage/engine.h"
 #include "storage/rocks/commit_in_parts.h"
+#include "storage/rocks/copy_gate.h"
 #include "storage/rocks/counters.h"
 #include "storage/rocks/flush_tracker.h"
 #include "storage/rocks/own_log.h"
@@ -43,7 +44,6 @@ class RocksEngine final : public Engine {
   void before_persisting(std::function<Status()> sync) override;
 
   CommitPoint replay_position() const override;
-  Result<LogPosition> half_taken() override;
   CommitPoint flushed_position() const override { return flushes_->flushed(); }
   Status checkpoint() override;
   Result<CommitPoint> backup_to(const std::string& directory) override;
@@ -59,6 +59,8 @@ class RocksEngine final : public Engine {
   std::unique_ptr<Iterator> iterate_at(SnapshotPtr snapshot, std::string lower, std::string upper);
   rocksdb::WriteOptions write_options() const;
   rocksdb::Status write(rocksdb::WriteBatch& batch);  // the cache with it
+  Status take(std::span<WriteSet* const> transactions, const CommitPoint& point);
+  void incomplete_up_to(LogPosition position);  // from the next batch on
 
   std::shared_ptr<rocksdb::DB> db_;
   std::shared_ptr<RowCache> cache_;
@@ -67,6 +69,7 @@ class RocksEngine final : public Engine {
   PreparedTable prepared_;
   Counters counters_;
   PartsGate parts_;
+  CopyGate copies_;
   mutable std::mutex point_mutex_;
   CommitPoint point_;
   const uint64_t part_bytes_;

@@ -12,6 +12,7 @@
 #include "base/packed_int.h"
 #include "base/testing/recording_file_system.h"
 #include "storage/rocks/commit_in_parts.h"
+#include "storage/rocks/copy_gate.h"
 
 namespace commitd::storage {
 namespace {
@@ -228,7 +229,7 @@ TEST_F(RocksEngineTest, ATransactionThatIsTakenInPartsIsSeenWholeOrNotAtAll) {
   put(key(0), "old", 2);
   int looks = 0;
   // No part gets past a flush that has not begun, but the last one may be there before this has looked.
-  const auto in_the_middle = [&] { return engine_->half_taken()->offset == 3; };
+  const auto in_the_middle = [&] { return engine_->replay_position().incomplete_up_to.offset == 3; };
   engine_->before_persisting([&]() -> Status {
     const SnapshotPtr taken = engine_->snapshot();
     for (const SnapshotPtr& snapshot : {taken, SnapshotPtr()}) {
@@ -249,7 +250,7 @@ TEST_F(RocksEngineTest, ATransactionThatIsTakenInPartsIsSeenWholeOrNotAtAll) {
   commit(large, 3);
   engine_->before_persisting(nullptr);
   EXPECT_GT(looks, 0);
-  EXPECT_EQ(*engine_->half_taken(), LogPosition());
+  EXPECT_EQ(engine_->replay_position().incomplete_up_to, LogPosition());
   const SnapshotPtr behind = engine_->snapshot();
   for (int row = 0; row < kRows; ++row)
     ASSERT_EQ(get(key(row), behind.get()), std::string(30'000, static_cast<char>('a' + row % 26)));
@@ -257,20 +258,27 @@ TEST_F(RocksEngineTest, ATransactionThatIsTakenInPartsIsSeenWholeOrNotAtAll) {
   EXPECT_EQ(rows(nullptr), size_t{kRows});
 }
 
-TEST(PartsGate, BackupsWaitForTheLastPart) {
-  PartsGate gate;
-  std::atomic<bool> ended = false;
-  std::thread backup;
-  {
-    const PartsGate::Commit commit(gate, std::make_shared<Snapshot>());
-    backup = std::thread([&] {
-      const auto whole = gate.none_meanwhile();
-      EXPECT_TRUE(ended);
-    });
+TEST(CopyGate, NothingIsIncompleteWhileACopyIsMade) {
+  CopyGate gate;
+  std::atomic<bool> copying = false, copied = false;
+  gate.become_incomplete();
+  std::thread copier([&] {
+    const CopyGate::Copy copy(gate);
+    copying = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    ended = true;
+    copying = false;
+    copied = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(copied);
+  gate.become_incomplete();  // it is that already: who completes it does not wait for those who wait for him
+  gate.become_whole();
+  while (!copied) {
+    gate.become_incomplete();
+    EXPECT_FALSE(copying);
+    gate.become_whole();
   }
-  backup.join();
+  copier.join();
 }
 
 // Both edges fall between a look and its end.

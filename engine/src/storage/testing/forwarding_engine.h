@@ -39,7 +39,6 @@ class ForwardingEngine : public Engine {
   }
   CommitPoint replay_position() const override { return inner_->replay_position(); }
   CommitPoint flushed_position() const override { return inner_->flushed_position(); }
-  Result<LogPosition> half_taken() override { return inner_->half_taken(); }
   Status checkpoint() override { return inner_->checkpoint(); }
   Result<CommitPoint> backup_to(const std::string& directory) override {
     return inner_->backup_to(directory);

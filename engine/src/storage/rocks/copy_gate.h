@@ -1,0 +1,35 @@
+// Copies of the engine's files are made while it is what a prefix of the log makes of it: not while parts of
+// a transaction are there, or one that has others in front of it which are not.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+
+namespace commitd::storage {
+
+class CopyGate {
+ public:
+  // For who commits. Waits for the copies that are wanted by now; nothing when it is incomplete already.
+  void become_incomplete();
+  void become_whole();
+
+  // From its making to its end the engine stays whole.
+  class Copy {
+   public:
+    explicit Copy(CopyGate& gate);
+    ~Copy();
+    Copy(const Copy&) = delete;
+
+   private:
+    CopyGate& gate_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool incomplete_ = false;
+  size_t copies_ = 0;  // that are made or waited for
+};
+
+}  // namespace commitd::storage
