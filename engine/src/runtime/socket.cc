@@ -130,6 +130,7 @@ Task<Status> Socket::wait_readable(Deadline deadline) {
 
 Task<Status> Socket::write(std::span<iovec> pieces, Deadline deadline) {
   while (!pieces.empty()) {
+    if (!watch_.output_ready()) write_will_wait(deadline);
     const Wake wake = co_await watch_.writable(deadline);
     write_waits_.store(false);
     if (wake == Wake::TimedOut) {
@@ -142,7 +143,7 @@ Task<Status> Socket::write(std::span<iovec> pieces, Deadline deadline) {
     if (put >= 0) {
       pieces = advance(pieces, static_cast<size_t>(put));
     } else if (errno == EAGAIN) {
-      output_is_full(deadline);
+      watch_.filled_output();
     } else if (errno != EINTR) {
       co_return broken_connection("writing");
     }
@@ -162,8 +163,7 @@ size_t Socket::write_now(std::string_view bytes) {
   return put > 0 ? static_cast<size_t>(put) : 0;
 }
 
-void Socket::output_is_full(Deadline& deadline) {
-  watch_.filled_output();
+void Socket::write_will_wait(Deadline& deadline) {
   write_waits_.store(true);
   if (hurried_.load()) deadline = std::min(deadline, Clock::now() + kPatienceInAHurry);
 }

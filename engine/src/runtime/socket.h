@@ -53,7 +53,7 @@ class Socket {
                                                        Deadline deadline = kNoDeadline);
 
  private:
-  void output_is_full(Deadline& deadline);
+  void write_will_wait(Deadline& deadline);
 
   UniqueFd fd_;
   Family family_;

@@ -196,6 +196,19 @@ TEST(Socket, AHurryEndsAWriteThatWaits) {
   EXPECT_EQ(run_blocking(write_in_a_hurry(write)).error().code, er::kNetReadError);
 }
 
+Task<Status> write_twice_in_a_hurry(HurriedWrite& write) {
+  Socket socket(std::move(write.pair[0]), Socket::Family::Unix);
+  socket.hurry();
+  EXPECT_FALSE((co_await socket.write(write.bytes)).ok());
+  co_return co_await socket.write("what went wrong");
+}
+
+// It begins to wait without having tried: nothing has been taken since.
+TEST(Socket, ASecondWriteInAHurryGivesUpSoonToo) {
+  HurriedWrite write{.bytes = std::string(8 << 20, 'z'), .hurried_before = true};
+  EXPECT_EQ(run_blocking(write_twice_in_a_hurry(write)).error().code, er::kNetWriteInterrupted);
+}
+
 TEST(Socket, AWriteThatMustWaitInAHurryGivesUpSoon) {
   HurriedWrite write{.bytes = std::string(8 << 20, 'z'), .hurried_before = true};
   EXPECT_EQ(run_blocking(write_in_a_hurry(write)).error().code, er::kNetWriteInterrupted);
