@@ -14,7 +14,8 @@ using Type = VariableType;
 using Scope = VariableScope;
 
 const std::vector<std::string>& sql_modes() {
-  // In the order of their bits. NO_…_OPTIONS are of MySQL 5.7, without effect: mysqldump --skip-opt of MariaDB sets them.
+  // In the order of their bits. NO_…_OPTIONS are of MySQL 5.7, without effect: mysqldump --skip-opt of
+  // MariaDB sets them.
   static const std::vector<std::string> names = {"REAL_AS_FLOAT",
                                                  "PIPES_AS_CONCAT",
                                                  "ANSI_QUOTES",
