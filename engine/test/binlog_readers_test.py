@@ -63,7 +63,16 @@ def workload(server):
         run("FLUSH BINARY LOGS")
 
 
-class GoMysql:
+class ReadersTest(unittest.TestCase):
+    """A server that has every kind of event in its log."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Commitd()
+        cls.addClassCleanup(cls.server.__exit__)
+        cls.server.start()
+        workload(cls.server)
+
     def go_mysql(self, *arguments):
         program = ROOT / "build" / "test" / "gomysql"
         subprocess.run(["go", "build", "-o", program, "."], cwd=GO_MODULE, check=True)
@@ -89,13 +98,10 @@ class GoMysql:
         self.assertEqual(set(every["2"][1:]), {None})
 
 
-class BinlogReadersTest(GoMysql, unittest.TestCase):
+class BinlogReadersTest(ReadersTest):
     @classmethod
     def setUpClass(cls):
-        cls.server = Commitd()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.server.start()
-        workload(cls.server)
+        super().setUpClass()
         cls.files = cls.server.binlog_files()
         cls.names = [os.path.basename(path) for path in cls.files]
         assert len(cls.files) == 4, cls.files
@@ -215,15 +221,8 @@ class BinlogReadersTest(GoMysql, unittest.TestCase):
         self.assert_go_mysql_saw_everything(seen)
 
 
-class CanalTest(GoMysql, unittest.TestCase):
+class CanalTest(ReadersTest):
     """Catching up flushes the log, so it has a server of its own."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Commitd()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.server.start()
-        workload(cls.server)
 
     def test_canal_follows_the_log(self):
         self.assert_go_mysql_saw_everything(self.go_mysql(f"-port={self.server.port}", "-canal"))
