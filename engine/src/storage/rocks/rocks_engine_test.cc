@@ -258,27 +258,35 @@ TEST_F(RocksEngineTest, ATransactionThatIsTakenInPartsIsSeenWholeOrNotAtAll) {
   EXPECT_EQ(rows(nullptr), size_t{kRows});
 }
 
-TEST(CopyGate, NothingIsIncompleteWhileACopyIsMade) {
+TEST(CopyGate, ACopyWaitsUntilTheEngineIsWhole) {
   CopyGate gate;
-  std::atomic<bool> copying = false, copied = false;
+  std::atomic<bool> copied = false;
   gate.become_incomplete();
   std::thread copier([&] {
     const CopyGate::Copy copy(gate);
-    copying = true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    copying = false;
     copied = true;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_FALSE(copied);
   gate.become_incomplete();  // it is that already: who completes it does not wait for those who wait for him
+  EXPECT_FALSE(copied);
   gate.become_whole();
-  while (!copied) {
-    gate.become_incomplete();
-    EXPECT_FALSE(copying);
-    gate.become_whole();
-  }
   copier.join();
+  EXPECT_TRUE(copied);
+}
+
+TEST(CopyGate, NothingBecomesIncompleteWhileACopyIsMade) {
+  CopyGate gate;
+  std::atomic<bool> incomplete = false;
+  std::optional<CopyGate::Copy> copy(std::in_place, gate);
+  std::thread committer([&] {
+    gate.become_incomplete();
+    incomplete = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(incomplete);
+  copy.reset();
+  committer.join();
+  EXPECT_TRUE(incomplete);
 }
 
 // Both edges fall between a look and its end.
