@@ -6,6 +6,7 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "base/temporal.h"
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/literal.h"
 #include "sql/expression/operators.h"
@@ -22,17 +23,6 @@ std::string lower(std::string_view text) {
   std::transform(result.begin(), result.end(), result.begin(),
                  [](unsigned char c) { return std::tolower(c); });
   return result;
-}
-
-Value bits_value(std::string_view digits) {
-  std::string bytes((digits.size() + 7) / 8, '\0');
-  for (size_t i = 0; i < digits.size(); ++i) {
-    const size_t bit = digits.size() - 1 - i;
-    if (digits[i] == '1')
-      bytes[bytes.size() - 1 - bit / 8] =
-          static_cast<char>(bytes[bytes.size() - 1 - bit / 8] | 1 << (bit % 8));
-  }
-  return Value::string(std::move(bytes), true);
 }
 
 // TIMESTAMP columns are kept in UTC and shown in the session's time zone.
@@ -149,7 +139,6 @@ class KnownRows : public RowSource {
 std::optional<Value> literal_value(const ast::Expr& tree, std::span<const Value> parameters) {
   if (tree.kind == ExprKind::Parameter)
     return tree.parameter < parameters.size() ? parameters[tree.parameter] : Value::null();
-  if (tree.kind == ExprKind::Bits) return bits_value(tree.text);
   return literal_value(tree);
 }
 
@@ -266,6 +255,7 @@ ExpressionPtr Binder::literal(const ast::Expr& tree) {
   std::optional<Value> value = literal_value(tree, parameters_);
   if (tree.kind == ExprKind::Boolean && value)
     return std::make_unique<Constant>(*std::move(value), ValueType::boolean());
+  if (value && is_byte_literal(tree)) return std::make_unique<ByteLiteral>(*std::move(value));
   return value ? std::make_unique<Constant>(*std::move(value)) : null();
 }
 

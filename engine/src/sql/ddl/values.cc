@@ -1,6 +1,7 @@
 // Values in DDL: literals of DEFAULT clauses, and stored values that a changed column takes over.
 #include "base/error_codes.h"
 #include "sql/ddl/planning.h"
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/column_store.h"
 #include "sql/expression/literal.h"
 
@@ -13,6 +14,7 @@ void set_value_rules(Context& context, uint64_t sql_mode, int32_t time_zone_offs
     Error invalid = make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
     auto literal = literal_value(expression);
     if (!literal) return invalid;
+    if (is_byte_literal(expression) && takes_number(column)) literal = number_of_bytes(literal->as_string());
     Diagnostics ignored;
     StoreContext store{ignored, true, sql_mode, time_zone_offset};
     auto value = convert_for_column(column, *literal, store);

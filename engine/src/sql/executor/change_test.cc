@@ -266,5 +266,20 @@ TEST_F(Changes, SerialIsANumberOfItsOwn) {
             std::string::npos);
 }
 
+TEST_F(Changes, WrittenBytesBecomeWhatTheColumnHolds) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, n BIGINT DEFAULT x'10', d DECIMAL(6,2), s VARCHAR(5), b BIT(12), "
+      "KEY (n), KEY (b))");
+  EXPECT_EQ(run("INSERT INTO t VALUES (b'1', 0x41, x'42', x'43', b'100000000001')"), "");
+  EXPECT_EQ(run("INSERT INTO t (id, b) VALUES (2, 5)"), "");
+  EXPECT_EQ(run("SELECT id, n, d, s, b + 0 FROM t ORDER BY id"), "1|65|66.00|C|2049\n2|16|NULL|NULL|5");
+  EXPECT_EQ(run("SELECT id FROM t WHERE b = b'100000000001'"), "1");
+  EXPECT_EQ(run("SELECT id FROM t WHERE b IN (x'05', 7)"), "2");
+  EXPECT_EQ(run("SELECT id FROM t WHERE b > b'110'"), "1");
+  EXPECT_EQ(run("SELECT id FROM t WHERE n = x'41' AND d = 0x42 AND s = x'43'"), "1");
+  EXPECT_EQ(run("UPDATE t SET n = b'111', s = b'1000001', b = x'07' WHERE id = 0x02"), "");
+  EXPECT_EQ(run("INSERT INTO t (id) VALUES (1) ON DUPLICATE KEY UPDATE n = 0x44"), "");
+  EXPECT_EQ(run("SELECT id, n, s, b + 0 FROM t ORDER BY id"), "1|68|C|2049\n2|7|A|7");
+}
+
 }  // namespace
 }  // namespace commitd::sql

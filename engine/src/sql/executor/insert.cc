@@ -8,7 +8,9 @@
 #include "sql/executor/row_checks.h"
 #include "sql/executor/row_rules.h"
 #include "sql/executor/select.h"
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/literal.h"
 
 namespace commitd::sql {
 namespace {
@@ -191,7 +193,7 @@ class Inserter {
       binder.insert_alias = statement_.row_alias;
       auto value = binder.bind(*assignment.value, "field list");
       if (!value.ok()) co_return std::move(value).error();
-      updates_.emplace_back(*column, *std::move(value));
+      updates_.emplace_back(*column, for_column(table_->columns[*column], *std::move(value)));
     }
     co_return Status();
   }
@@ -223,7 +225,10 @@ class Inserter {
       return {};
     }
     given_[column] = true;
-    if (auto literal = literal_value(tree, context_.parameters)) return put(column, *literal);
+    if (auto literal = literal_value(tree, context_.parameters)) {
+      const bool number = is_byte_literal(tree) && takes_number(table_->columns[column]);
+      return put(column, number ? number_of_bytes(literal->as_string()) : *literal);
+    }
     Binder binder = context_.binder(scope_);
     auto bound = binder.bind(tree, "field list");
     if (!bound.ok()) return std::move(bound).error();

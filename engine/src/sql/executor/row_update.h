@@ -5,6 +5,7 @@
 
 #include "sql/executor/row_checks.h"
 #include "sql/executor/row_rules.h"
+#include "sql/expression/byte_literal.h"
 
 namespace commitd::sql {
 
@@ -19,7 +20,10 @@ class RowUpdate {
     return checks_.bind(context_.session, table_);
   }
   // A null pointer assigns the column's DEFAULT.
-  void add(size_t column, ExpressionPtr value) { assignments_.push_back({column, std::move(value)}); }
+  void add(size_t column, ExpressionPtr value) {
+    if (value) value = for_column(table_->columns[column], std::move(value));
+    assignments_.push_back({column, std::move(value)});
+  }
 
   // Makes the assignments in `row`, which stands for table number `source` of the evaluation meanwhile: each
   // sees the effect of those before it.

@@ -239,5 +239,20 @@ TEST_F(Expressions, TextsGrowNoLongerThanAPacket) {
   EXPECT_EQ(value("LENGTH(REVERSE(REPEAT('ä', 30000000)))"), "60000000");
 }
 
+TEST_F(Expressions, WrittenBytesAreNumbersWhereNumbersAreWanted) {
+  EXPECT_EQ(value("0x41, b'1000001', x'41' = 'A', CONCAT(b'1000001', 'x'), LENGTH(0x0041)"), "A|A|1|Ax|2");
+  EXPECT_EQ(value("x'41' + 0, b'100000000001' * 2, -0x01, 0x41 DIV 2, x'41' * 1.5, ABS(x'41')"),
+            "65|4098|-1|32|97.5|65");
+  EXPECT_EQ(value("x'41' | 0, b'11' & 1, b'1' << 2, ~b'0', 0xff ^ b'1'"), "65|1|4|18446744073709551615|254");
+  EXPECT_EQ(value("x'41' = 65, x'41' > 5, x'41' BETWEEN 60 AND 70, x'41' IN (65, 66), x'41' IN ('A')"),
+            "1|1|1|1|1");
+  EXPECT_EQ(value("NOT b'0', b'1' AND 1, x'41' IS TRUE, b'0' OR 0"), "1|1|1|0");
+  EXPECT_EQ(value("CAST(x'41' AS UNSIGNED), CAST(x'41' AS DECIMAL(5,1)), CAST(x'41' AS CHAR)"), "65|65.0|A");
+  EXPECT_EQ(value("x'ffffffffffffffff' + 0, x'01ffffffffffffffff' + 0, x'' + 0"),
+            "18446744073709551615|18446744073709551615|0");
+  EXPECT_EQ(run("SHOW WARNINGS"), "");
+  EXPECT_EQ(value("CONCAT(x'41') + 0"), "0") << "bytes from elsewhere are a text";
+}
+
 }  // namespace
 }  // namespace commitd::sql

@@ -37,9 +37,13 @@ Value hex_literal(std::string_view digits) {
 }
 
 Value bits_literal(std::string_view digits) {
-  uint64_t number = 0;
-  for (char digit : digits) number = number * 2 + (digit == '1');
-  return Value::unsigned_integer(number);
+  std::string bytes((digits.size() + 7) / 8, '\0');
+  for (size_t i = 0; i < digits.size(); ++i) {
+    const size_t bit = digits.size() - 1 - i;
+    char& byte = bytes[bytes.size() - 1 - bit / 8];
+    if (digits[i] == '1') byte = static_cast<char>(byte | 1 << (bit % 8));
+  }
+  return Value::string(std::move(bytes), true);
 }
 
 std::optional<Value> negated(const Value& value) {
@@ -86,6 +90,16 @@ std::optional<Value> literal_value(const ast::Expr& expression) {
     default:
       return std::nullopt;
   }
+}
+
+bool is_byte_literal(const ast::Expr& expression) {
+  return expression.kind == ast::ExprKind::Hex || expression.kind == ast::ExprKind::Bits;
+}
+
+Value number_of_bytes(std::string_view bytes) {
+  uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<uint8_t>(byte);
+  return Value::unsigned_integer(number);
 }
 
 }  // namespace commitd::sql

@@ -5,6 +5,7 @@
 
 #include "base/charset/collation.h"
 #include "base/charset/utf8.h"
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 
@@ -395,16 +396,17 @@ ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
   return std::make_unique<Comparison>(op, std::move(left), std::move(right));
 }
 ExpressionPtr make_logic(Op op, ExpressionPtr left, ExpressionPtr right) {
-  return std::make_unique<Logic>(op, std::move(left), std::move(right));
+  return std::make_unique<Logic>(op, number_of_byte_literal(std::move(left)),
+                                 number_of_byte_literal(std::move(right)));
 }
 ExpressionPtr make_not(ExpressionPtr operand) {
-  return std::make_unique<Not>(std::move(operand));
+  return std::make_unique<Not>(number_of_byte_literal(std::move(operand)));
 }
 ExpressionPtr make_is_null(ExpressionPtr operand, bool negated) {
   return std::make_unique<IsNull>(std::move(operand), negated);
 }
 ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated) {
-  return std::make_unique<TruthTest>(std::move(operand), expected, negated);
+  return std::make_unique<TruthTest>(number_of_byte_literal(std::move(operand)), expected, negated);
 }
 namespace {
 

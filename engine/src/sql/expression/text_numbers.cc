@@ -4,6 +4,7 @@
 
 #include "base/charset/utf8.h"
 #include "base/error_codes.h"
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 #include "sql/session_state.h"
@@ -91,6 +92,7 @@ void numbers_beside_numbers(Expressions& expressions) {
 
 ExpressionPtr numeric_text(ExpressionPtr expression, std::string_view type) {
   if (!expression->type().is_string()) return expression;
+  expression = number_of_byte_literal(std::move(expression));
   const auto* constant = dynamic_cast<const Constant*>(expression.get());
   if (constant != nullptr && constant->value().kind() == Value::Kind::String &&
       is_wholly_a_number(constant->value(), type))

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "sql/expression/expression.h"
+
+namespace commitd::sql {
+
+// x'41' or b'1000001' as it stands in a statement. Where a number is wanted it is one, other than the same
+// bytes from a column, a function or a variable.
+class ByteLiteral : public Constant {
+ public:
+  using Constant::Constant;
+};
+
+// The number that a literal of bytes stands for; any other expression as it is.
+ExpressionPtr number_of_byte_literal(ExpressionPtr expression);
+
+// What is put into a column: a number where the column holds numbers. BIT takes bytes as they are.
+bool takes_number(const ColumnDef& column);
+inline ExpressionPtr for_column(const ColumnDef& column, ExpressionPtr expression) {
+  return takes_number(column) ? number_of_byte_literal(std::move(expression)) : std::move(expression);
+}
+
+}  // namespace commitd::sql
