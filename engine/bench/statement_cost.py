@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""What one statement costs the server, in counts that do not depend on how busy the machine is: instructions (callgrind), system calls (strace).
+"""What one statement costs the server, in counts that do not depend on how busy the machine is: instructions and
+allocations (callgrind), system calls (strace).
 
-    statement_cost.py [--events 2000] [--hot 2000] [STATEMENT …]
+    statement_cost.py [--events 2000] [--hot 2000] [--text] [STATEMENT …]
 
 Each load runs a fixed number of sysbench's events on one connection. COMMITD names another binary than build/bin/commitd.
 --hot: behind so many transactions of oltp_read_write, whose hot rows then have many versions.
@@ -20,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "test"))
 from commitd_process import Commitd  # noqa: E402
 
 NONE = {"point-selects": 0, "simple-ranges": 0, "sum-ranges": 0, "order-ranges": 0, "distinct-ranges": 0, "skip-trx": "on"}
+NO_WRITES = {"index-updates": 0, "non-index-updates": 0, "delete-inserts": 0}
 LOADS = {  # sysbench's test and its options
     "point select": ("oltp_point_select", {}),
     "range of 100": ("oltp_read_only", NONE | {"simple-ranges": 1}),
@@ -27,6 +29,10 @@ LOADS = {  # sysbench's test and its options
     "100 sorted": ("oltp_read_only", NONE | {"order-ranges": 1}),
     "100 distinct": ("oltp_read_only", NONE | {"distinct-ranges": 1}),
     "update by key": ("oltp_update_index", {}),
+    "update in a transaction": ("oltp_write_only", NO_WRITES | {"index-updates": 1}),
+    "update of a text": ("oltp_write_only", NO_WRITES | {"non-index-updates": 1}),
+    "delete and insert": ("oltp_write_only", NO_WRITES | {"delete-inserts": 1}),
+    "begin and commit": ("oltp_write_only", NO_WRITES),
     "oltp_read_write": ("oltp_read_write", {}),
     "oltp_write_only": ("oltp_write_only", {}),
 }
@@ -35,9 +41,12 @@ CONNECT = "connect, query, disconnect"
 TABLE_ROWS = 10000
 
 
+text_protocol = []
+
+
 def sysbench(server, test, options, *action):
     command = ["sysbench", test, "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root", "--tables=1",
-               f"--table-size={TABLE_ROWS}", "--rand-seed=1", *(f"--{name}={value}" for name, value in options.items()), *action]
+               f"--table-size={TABLE_ROWS}", "--rand-seed=1", *(f"--{name}={value}" for name, value in options.items()), *text_protocol, *action]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -57,9 +66,13 @@ def prepare(server, hot):
 
 
 def executed(out):
-    """Instructions by function of the newest dump of callgrind, and their sum."""
-    newest = max(out.parent.glob(out.name + ".*"), key=lambda path: path.stat().st_mtime)
-    return int(re.search(r"^(?:summary|totals): (\d+)", newest.read_text(), re.M).group(1))
+    """Instructions and calls of malloc in the newest dump of callgrind."""
+    profile = max(out.parent.glob(out.name + ".*"), key=lambda path: path.stat().st_mtime).read_text()
+    instructions = int(re.search(r"^(?:summary|totals): (\d+)", profile, re.M).group(1))
+    # Only where a name comes first it stands behind its number.
+    numbers = set(re.findall(r"^c?fn=(\(\d+\)) (?:malloc|calloc|realloc|aligned_alloc|posix_memalign)$", profile, re.M))
+    calls = re.findall(r"^cfn=(\(\d+\)).*\ncalls=(\d+)", profile, re.M)
+    return instructions, sum(int(count) for callee, count in calls if callee in numbers)
 
 
 def callgrind_control(*arguments):
@@ -76,7 +89,7 @@ def instructions(load, events, hot, out):
         run(server, load, events)
         callgrind_control("-d", pid)
         time.sleep(1)
-    return executed(out) / events
+    return tuple(count / events for count in executed(out))
 
 
 def system_calls(load, events, hot, out):
@@ -103,15 +116,19 @@ def main():
     parser.add_argument("--hot", type=int, default=0, help="transactions before")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2] / "build" / "statement_cost",
                         help="where callgrind's profiles are left")
+    parser.add_argument("--text", action="store_true", help="statements as texts, not prepared")
     options = parser.parse_args()
+    if options.text:
+        text_protocol.append("--db-ps-mode=disable")
     options.out.mkdir(parents=True, exist_ok=True)
-    print("| statement | instructions | system calls |\n|---|---:|---|")
+    print("| statement | instructions | allocations | system calls |\n|---|---:|---:|---|")
     for load in options.loads or [*LOADS, CONNECT]:
         name = re.sub(r"\W+", "-", load)
         events = max(100, options.events // (20 if load in ("oltp_read_write", "oltp_write_only") else 1))
         calls = system_calls(load, events, options.hot, options.out / f"{name}.strace")
         told = ", ".join(f"{call} {count:.2f}" for call, count in calls.items())
-        print(f"| {load} | {instructions(load, events, options.hot, options.out / f'{name}.callgrind'):.0f} | {told} |", flush=True)
+        count, allocations = instructions(load, events, options.hot, options.out / f"{name}.callgrind")
+        print(f"| {load} | {count:.0f} | {allocations:.1f} | {told} |", flush=True)
 
 
 if __name__ == "__main__":

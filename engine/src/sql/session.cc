@@ -32,7 +32,12 @@ struct PreparedStatement {
   std::string text;
   Arena arena;
   const ast::Statement* statement = nullptr;
-  std::unique_ptr<KeptSelect> kept;
+  std::unique_ptr<KeptPlan> kept;
+
+  KeptSelect* kept_select() const {
+    const bool is_select = statement->kind == ast::StatementKind::Select;
+    return is_select ? static_cast<KeptSelect*>(kept.get()) : nullptr;
+  }
 };
 
 bool can_be_prepared(const ast::Statement& statement) {
@@ -106,7 +111,7 @@ class Session::Impl : public PreparedStatementCommands {
                    "This command is not supported in the prepared statement protocol yet"};
     }
     prepared->statement = parsed->statement;
-    prepared->kept = KeptSelect::of(*parsed->statement);
+    prepared->kept = KeptPlan::of(*parsed->statement);
     return prepared;
   }
 
@@ -157,7 +162,7 @@ class Session::Impl : public PreparedStatementCommands {
   // `parameters` as they came; a plan that is kept has its own copy.
   Task<bool> run_prepared(PreparedStatement& prepared, std::span<const Value> parameters, ResultSink& sink,
                           bool more_results) {
-    KeptSelect* kept = prepared.kept.get();
+    KeptPlan* kept = prepared.kept.get();
     if (kept == nullptr || !kept->take_parameters(parameters))
       return run_statement(state, *this, *prepared.statement, parameters, sink, more_results);
     return run_statement(state, *this, *prepared.statement, kept->parameters(), sink, more_results, kept);
@@ -383,9 +388,9 @@ Task<void> Session::execute(uint32_t statement_id, std::span<const Value> parame
   const Shown shown(impl, "Execute", prepared->text);
   impl.state.status.add(StatusVariable::Questions);
   impl.state.status.add(kStmtExecute);
-  KeptSelect* kept = prepared->kept.get();
+  KeptSelect* select = prepared->kept_select();
   const bool done =
-      kept != nullptr && kept->take_parameters(parameters) && run_alone(impl.state, *kept, sink);
+      select != nullptr && select->take_parameters(parameters) && run_alone(impl.state, *select, sink);
   if (!done) co_await impl.run_prepared(*prepared, parameters, sink, false);
 }
 

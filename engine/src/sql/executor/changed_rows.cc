@@ -7,6 +7,8 @@
 #include "sql/executor/row_memory.h"
 #include "sql/executor/select.h"
 #include "sql/executor/select_output.h"
+#include "sql/expression/conversion.h"
+#include "sql/federated/remote_rows.h"
 
 namespace commitd::sql {
 namespace {
@@ -66,6 +68,50 @@ class Collector : public RowConsumer {
   std::vector<Found> rows_;
 };
 
+// Evaluated twice, it says nothing twice: text that stands for a number may warn.
+bool is_silent(const Expression& value, const ColumnDef& column) {
+  return value.is_constant() &&
+         (value.type().is_integer() || (value.type().is_string() && type_of_column(column).is_string()));
+}
+
+// One row at most, by its primary key.
+bool finds_one_row(const RowSelection& selection, const JoinPlan& plan) {
+  const JoinLevel& level = plan.levels[0];
+  if (level.source->rows || is_remote(*level.source->definition)) return false;
+  if (!level.path.unique || !level.path.index->primary || !selection.order_by->empty()) return false;
+  const TableDef& table = *level.source->definition;
+  for (size_t i = 0; i < level.path.bounds.size(); ++i) {
+    const Expression* value = level.path.bounds[i].equal;
+    if (value == nullptr || !is_silent(*value, table.columns[level.path.index->columns[i].column]))
+      return false;
+  }
+  return true;
+}
+
+// As read_rows() does, without what a join needs.
+Task<Result<std::vector<txn::FoundRow>>> row_with_key(StatementContext& context, const JoinPlan& plan,
+                                                      Evaluation& evaluation, std::span<const Value> key) {
+  const JoinLevel& level = plan.levels[0];
+  const TablePtr& table = level.source->definition;
+  txn::Transaction& transaction = context.transaction_for(*table);
+  transaction.set_locked_rows(plan.locked_rows);
+  context.session.status.add(StatusVariable::HandlerReadKey);
+  std::vector<txn::FoundRow> rows(1);
+  auto found = co_await transaction.get(table, key, plan.mode, rows[0]);
+  if (!found.ok()) co_return std::move(found).error();
+  bool matches = *found;
+  if (matches) {
+    ++context.session.rows_examined;
+    evaluation.rows[0] = rows[0].values.data();
+    Value scratch;
+    for (const Expression* condition : level.match)
+      matches = matches && is_true(condition->evaluate(evaluation, scratch));
+  }
+  COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
+  if (!matches) rows.clear();
+  co_return rows;
+}
+
 }  // namespace
 
 Task<Result<PlannedChange>> plan_change(StatementContext& context, const Scope& scope,
@@ -82,21 +128,29 @@ Task<Result<PlannedChange>> plan_change(StatementContext& context, const Scope& 
 }
 
 Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope,
-                                                        const RowSelection& selection) {
-  auto planned = co_await plan_change(context, scope, selection);
-  if (!planned.ok()) co_return std::move(planned).error();
-  Binder binder = context.binder(scope);
+                                                        const RowSelection& selection,
+                                                        const PlannedChange& planned) {
+  const JoinPlan& plan = planned.plan;
+  auto limit = limit_value(context, selection.limit, UINT64_MAX);
+  if (finds_one_row(selection, plan) && limit.ok() && *limit > 0) {
+    Evaluation evaluation = context.evaluation();
+    evaluation.rows.assign(1, nullptr);
+    std::vector<Value> key;
+    const PointKey exact =
+        point_key(plan.levels[0].path, *plan.levels[0].source->definition, evaluation, key);
+    if (exact == PointKey::NoRow) co_return std::vector<txn::FoundRow>();
+    if (exact == PointKey::Found) co_return co_await row_with_key(context, plan, evaluation, key);
+  }
   Collector collector(context.memory);
+  Binder binder = context.binder(scope);
   for (const ast::OrderItem& item : *selection.order_by) {
     auto bound = binder.bind(*item.expression, "order clause");
     if (!bound.ok()) co_return std::move(bound).error();
     collector.order.push_back({*std::move(bound), item.descending});
   }
-  auto limit = limit_value(context, selection.limit, UINT64_MAX);
   if (!limit.ok()) co_return std::move(limit).error();
   collector.limit = *limit;
   if (*limit == 0) co_return std::vector<txn::FoundRow>();
-  const JoinPlan& plan = planned->plan;
   if (selection.limit == nullptr) COMMITD_CO_RETURN_IF_ERROR(check_safe_update(context.session, plan));
   Evaluation evaluation = context.evaluation();
   COMMITD_CO_RETURN_IF_ERROR(co_await read_rows(context, plan, evaluation, collector));

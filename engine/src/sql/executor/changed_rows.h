@@ -25,7 +25,8 @@ Task<Result<PlannedChange>> plan_change(StatementContext& context, const Scope& 
                                         const RowSelection& selection);
 
 Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& context, const Scope& scope,
-                                                        const RowSelection& selection);
+                                                        const RowSelection& selection,
+                                                        const PlannedChange& planned);
 
 // 1175: with sql_safe_updates rows are found by a key.
 Status check_safe_update(const SessionState& session, const JoinPlan& plan);

@@ -4,6 +4,7 @@
 #include "sql/executor/changed_rows.h"
 #include "sql/executor/dml.h"
 #include "sql/executor/joined_rows.h"
+#include "sql/executor/kept_change.h"
 #include "sql/executor/row_memory.h"
 #include "sql/executor/row_rules.h"
 #include "sql/executor/select.h"
@@ -22,17 +23,34 @@ Task<Status> erase_rows(StatementContext& context, const TablePtr& table,
   co_return Status();
 }
 
+struct BoundDelete : BoundChange {
+  PlannedChange rows;
+};
+
+Task<Status> bind_delete(StatementContext& context, const ast::DeleteStatement& statement,
+                         const RowSelection& selection, ChangeBinding<BoundDelete>& binding) {
+  auto bound = std::make_unique<BoundDelete>();
+  auto source = co_await open_table(context, statement.from.front(), privilege::kDelete, "DELETE");
+  if (!source.ok()) co_return std::move(source).error();
+  bound->scope.sources.push_back(*std::move(source));
+  auto rows = co_await plan_change(context, bound->scope, selection);
+  if (!rows.ok()) co_return std::move(rows).error();
+  bound->rows = *std::move(rows);
+  binding.set(std::move(bound));
+  co_return Status();
+}
+
 Task<Result<OkInfo>> delete_from_table(StatementContext& context, const ast::DeleteStatement& statement) {
   COMMITD_CO_RETURN_IF_ERROR(check_can_change(context.session));
-  const ast::TableRef& table = statement.from.front();
-  auto source = co_await open_table(context, table, privilege::kDelete, "DELETE");
-  if (!source.ok()) co_return std::move(source).error();
-  Scope scope;
-  scope.sources.push_back(*std::move(source));
-  const RowSelection selection{&table, statement.where, &statement.order_by, statement.limit};
-  auto rows = co_await rows_to_change(context, scope, selection);
+  const RowSelection selection{&statement.from.front(), statement.where, &statement.order_by,
+                               statement.limit};
+  ChangeBinding<BoundDelete> bound(context);
+  auto kept = co_await bound.take_kept(privilege::kDelete);
+  if (!kept.ok()) co_return std::move(kept).error();
+  if (!*kept) COMMITD_CO_RETURN_IF_ERROR(co_await bind_delete(context, statement, selection, bound));
+  auto rows = co_await rows_to_change(context, bound->scope, selection, bound->rows);
   if (!rows.ok()) co_return std::move(rows).error();
-  COMMITD_CO_RETURN_IF_ERROR(co_await erase_rows(context, scope.sources[0].definition, *rows));
+  COMMITD_CO_RETURN_IF_ERROR(co_await erase_rows(context, bound->scope.sources[0].definition, *rows));
   OkInfo ok;
   ok.affected_rows = rows->size();
   co_return ok;

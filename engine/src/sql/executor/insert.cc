@@ -3,6 +3,7 @@
 
 #include "base/error_codes.h"
 #include "sql/executor/dml.h"
+#include "sql/executor/kept_change.h"
 #include "sql/executor/precompute.h"
 #include "sql/executor/row_buffer.h"
 #include "sql/executor/row_checks.h"
@@ -73,23 +74,32 @@ class AutoIncrement {
   uint64_t first_generated_ = 0;
 };
 
+struct BoundInsert : BoundChange {
+  RowChecks checks;
+  std::vector<size_t> targets, others;  // columns that the statement names, and those that it does not
+  std::vector<std::pair<size_t, ExpressionPtr>> updates;
+
+  const TablePtr& table() const { return scope.sources[0].definition; }
+};
+
 class Inserter {
  public:
   Inserter(StatementContext& context, const ast::InsertStatement& statement)
       : context_(context),
         session_(context.session),
         statement_(statement),
-        store_(store_context(session_, statement.ignore)) {
+        store_(store_context(session_, statement.ignore)),
+        bound_(context) {
     store_.row = statement.first_row;
     context.strict = store_.strict;
   }
 
   Task<Result<OkInfo>> run() {
     COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
-    COMMITD_CO_RETURN_IF_ERROR(co_await open());
-    COMMITD_CO_RETURN_IF_ERROR(resolve_columns());
-    COMMITD_CO_RETURN_IF_ERROR(co_await bind_on_duplicate());
-    COMMITD_CO_RETURN_IF_ERROR(check_counts());
+    auto kept = co_await bound_.take_kept(needed_privileges());
+    if (!kept.ok()) co_return std::move(kept).error();
+    if (!*kept) COMMITD_CO_RETURN_IF_ERROR(co_await bind());
+    store_.table = table().name;
     if (auto defaults = check_defaults(); !defaults.ok()) {
       COMMITD_CO_RETURN_IF_ERROR(co_await check_names());
       co_return std::move(defaults).error();
@@ -102,60 +112,78 @@ class Inserter {
   }
 
  private:
-  Task<Status> open() {
-    const bool replace = statement_.mode == ast::InsertMode::Replace;
+  const TableDef& table() { return *bound_->table(); }
+  bool is_replace() const { return statement_.mode == ast::InsertMode::Replace; }
+
+  Privileges needed_privileges() const {
     Privileges needed = privilege::kInsert;
-    if (replace) needed |= privilege::kDelete;
+    if (is_replace()) needed |= privilege::kDelete;
     if (!statement_.on_duplicate.empty()) needed |= privilege::kUpdate;
-    ast::TableRef ref;
-    ref.name = statement_.table;
-    auto source = co_await open_table(context_, ref, needed, replace ? "REPLACE" : "INSERT");
-    if (!source.ok()) co_return std::move(source).error();
-    table_ = source->definition;
-    store_.table = table_->name;
-    scope_.sources.push_back(*std::move(source));
-    co_return checks_.bind(session_, table_);
+    return needed;
   }
 
-  Status resolve_columns() {
+  Task<Status> bind() {
+    auto bound = std::make_unique<BoundInsert>();
+    ast::TableRef ref;
+    ref.name = statement_.table;
+    const std::string_view command = is_replace() ? "REPLACE" : "INSERT";
+    auto source = co_await open_table(context_, ref, needed_privileges(), command);
+    if (!source.ok()) co_return std::move(source).error();
+    bound->scope.sources.push_back(*std::move(source));
+    COMMITD_CO_RETURN_IF_ERROR(bound->checks.bind(session_, bound->table()));
+    COMMITD_CO_RETURN_IF_ERROR(resolve_columns(*bound));
+    COMMITD_CO_RETURN_IF_ERROR(co_await bind_on_duplicate(*bound));
+    COMMITD_CO_RETURN_IF_ERROR(check_counts(*bound));
+    bound_.set(std::move(bound));
+    co_return Status();
+  }
+
+  Status resolve_columns(BoundInsert& bound) {
+    COMMITD_RETURN_IF_ERROR(resolve_targets(bound));
+    for (size_t i = 0; i < bound.table()->columns.size(); ++i) {
+      if (std::find(bound.targets.begin(), bound.targets.end(), i) == bound.targets.end())
+        bound.others.push_back(i);
+    }
+    return {};
+  }
+
+  Status resolve_targets(BoundInsert& bound) {
+    std::vector<size_t>& targets = bound.targets;
     if (!statement_.has_columns || (statement_.columns.empty() && statement_.select == nullptr)) {
       if (statement_.has_columns && !statement_.rows.empty() && !statement_.rows[0]->empty())
         return column_count_error(1);
       if (!statement_.has_columns && !(statement_.rows.size() == 1 && statement_.rows[0]->empty())) {
-        targets_.resize(table_->columns.size());
-        std::iota(targets_.begin(), targets_.end(), size_t{0});
+        targets.resize(bound.table()->columns.size());
+        std::iota(targets.begin(), targets.end(), size_t{0});
       }
       return {};
     }
     for (const std::string_view name : statement_.columns) {
-      auto column = assigned_column(*table_, name);
+      auto column = assigned_column(*bound.table(), name);
       if (!column.ok()) return std::move(column).error();
-      if (std::find(targets_.begin(), targets_.end(), *column) != targets_.end()) {
+      if (std::find(targets.begin(), targets.end(), *column) != targets.end()) {
         constexpr uint16_t kColumnTwice = 1110;
         return make_error(kColumnTwice, "Column '{}' specified twice", name);
       }
-      targets_.push_back(*column);
+      targets.push_back(*column);
     }
     return {};
   }
 
   // Columns that are not in the list and have no default: once per statement, before any row (1364).
   Status check_defaults() {
-    std::vector<bool> given(table_->columns.size(), false);
-    for (const size_t target : targets_) given[target] = true;
-    for (size_t i = 0; i < given.size(); ++i) {
-      if (given[i]) continue;
-      auto value = default_for_column(table_->columns[i], session_, store_);
+    for (const size_t column : bound_->others) {
+      auto value = default_for_column(table().columns[column], session_, store_);
       if (!value.ok()) return std::move(value).error();
-      defaults_.emplace_back(i, *std::move(value));
+      defaults_.emplace_back(column, *std::move(value));
     }
     return {};
   }
 
-  Status check_counts() {
+  Status check_counts(const BoundInsert& bound) {
     uint64_t row = store_.row;
     for (const ast::List<ast::Expr*>* trees : statement_.rows) {
-      if (trees->size() != targets_.size()) return column_count_error(row);
+      if (trees->size() != bound.targets.size()) return column_count_error(row);
       ++row;
     }
     return {};
@@ -167,7 +195,7 @@ class Inserter {
       for (const ast::Expr* tree : *trees) {
         if (tree->kind == ast::ExprKind::Default || literal_value(*tree, context_.parameters)) continue;
         COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, tree));
-        auto bound = context_.binder(scope_).bind(*tree, "field list");
+        auto bound = context_.binder(bound_->scope).bind(*tree, "field list");
         if (!bound.ok()) co_return std::move(bound).error();
       }
     }
@@ -175,7 +203,7 @@ class Inserter {
     RowBuffer buffer;
     context_.describe_only = true;
     COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context_, *statement_.select, buffer));
-    if (buffer.columns.size() != targets_.size()) co_return column_count_error(1);
+    if (buffer.columns.size() != bound_->targets.size()) co_return column_count_error(1);
     co_return Status();
   }
 
@@ -183,32 +211,32 @@ class Inserter {
     return make_error(er::kWrongValueCountOnRow, "Column count doesn't match value count at row {}", row);
   }
 
-  Task<Status> bind_on_duplicate() {
+  Task<Status> bind_on_duplicate(BoundInsert& bound) {
     for (const ast::Assignment& assignment : statement_.on_duplicate) {
       COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, assignment.value));
-      auto column = assigned_column(*table_, assignment.column->text);
+      auto column = assigned_column(*bound.table(), assignment.column->text);
       if (!column.ok()) co_return std::move(column).error();
-      Binder binder = context_.binder(scope_);
-      binder.insert_table = table_.get();
+      Binder binder = context_.binder(bound.scope);
+      binder.insert_table = bound.table().get();
       binder.insert_alias = statement_.row_alias;
       auto value = binder.bind(*assignment.value, "field list");
       if (!value.ok()) co_return std::move(value).error();
-      updates_.emplace_back(*column, for_column(table_->columns[*column], *std::move(value)));
+      bound.updates.emplace_back(*column, for_column(bound.table()->columns[*column], *std::move(value)));
     }
     co_return Status();
   }
 
   Task<Status> insert_values() {
-    AutoIncrement numbers(context_, *table_, statement_.rows.size());
+    AutoIncrement numbers(context_, table(), statement_.rows.size());
     for (const ast::List<ast::Expr*>* trees : statement_.rows) {
       for (const ast::Expr* tree : *trees) {
         if (tree->arguments.empty() && tree->select == nullptr) continue;  // leaves need no coroutine
         COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, tree));
       }
-      row_.assign(table_->columns.size(), Value());
-      given_.assign(table_->columns.size(), false);
-      for (size_t i = 0; i < targets_.size(); ++i)
-        COMMITD_CO_RETURN_IF_ERROR(set_value(targets_[i], *(*trees)[i]));
+      row_.assign(table().columns.size(), Value());
+      given_.assign(table().columns.size(), false);
+      for (size_t i = 0; i < bound_->targets.size(); ++i)
+        COMMITD_CO_RETURN_IF_ERROR(set_value(bound_->targets[i], *(*trees)[i]));
       COMMITD_CO_RETURN_IF_ERROR(complete_row(numbers));
       COMMITD_CO_RETURN_IF_ERROR(co_await store_row(numbers));
       numbers.row_done();
@@ -219,17 +247,19 @@ class Inserter {
 
   Status set_value(size_t column, const ast::Expr& tree) {
     if (tree.kind == ast::ExprKind::Default) {
-      auto value = default_for_column(table_->columns[column], session_, store_);
+      auto value = default_for_column(table().columns[column], session_, store_);
       if (!value.ok()) return std::move(value).error();
       row_[column] = *std::move(value);
       return {};
     }
     given_[column] = true;
+    if (tree.kind == ast::ExprKind::Parameter && tree.parameter < context_.parameters.size())
+      return put(column, context_.parameters[tree.parameter]);
     if (auto literal = literal_value(tree, context_.parameters)) {
-      const bool number = is_byte_literal(tree) && takes_number(table_->columns[column]);
+      const bool number = is_byte_literal(tree) && takes_number(table().columns[column]);
       return put(column, number ? number_of_bytes(literal->as_string()) : *literal);
     }
-    Binder binder = context_.binder(scope_);
+    Binder binder = context_.binder(bound_->scope);
     auto bound = binder.bind(tree, "field list");
     if (!bound.ok()) return std::move(bound).error();
     Evaluation evaluation = context_.evaluation();
@@ -242,7 +272,7 @@ class Inserter {
 
   // Values are judged in the order in which they are given: conversion, then NOT NULL.
   Status put(size_t column, const Value& value) {
-    const ColumnDef& definition = table_->columns[column];
+    const ColumnDef& definition = table().columns[column];
     COMMITD_RETURN_IF_ERROR(convert(definition, value, row_[column]));
     if (definition.auto_increment) return {};
     const bool lenient = statement_.ignore || (!session_.settings.strict() && statement_.rows.size() != 1);
@@ -253,7 +283,7 @@ class Inserter {
   // defaults.
   void show_row(Evaluation& evaluation, size_t column) {
     for (size_t i = 0; i < row_.size(); ++i) {
-      const ColumnDef& other = table_->columns[i];
+      const ColumnDef& other = table().columns[i];
       if (!row_[i].is_null() || (given_[i] && i != column)) continue;
       row_[i] = other.default_value ? *other.default_value
                 : other.nullable    ? Value::null()
@@ -279,7 +309,7 @@ class Inserter {
     }
     auto number = numbers.next();
     if (!number.ok()) return std::move(number).error();
-    return convert(table_->columns[column], Value::unsigned_integer(*number), row_[column]);
+    return convert(table().columns[column], Value::unsigned_integer(*number), row_[column]);
   }
 
   bool wants_number(size_t column) const {
@@ -290,16 +320,16 @@ class Inserter {
   Task<Status> store_row(AutoIncrement& numbers) {
     COMMITD_CO_RETURN_IF_ERROR(check_interrupted(session_));
     ++records_;
-    if (auto allowed = checks_.verify(row_); !allowed.ok()) {
+    if (auto allowed = bound_->checks.verify(row_); !allowed.ok()) {
       if (!statement_.ignore) co_return allowed;
       session_.diagnostics.warn(std::move(allowed).error());
       ++store_.row;
       co_return Status();
     }
-    COMMITD_CO_RETURN_IF_ERROR(context_.make_room(*table_, row_));
-    txn::Transaction& transaction = context_.transaction_for(*table_);
+    COMMITD_CO_RETURN_IF_ERROR(context_.make_room(table(), row_));
+    txn::Transaction& transaction = context_.transaction_for(table());
     for (;;) {
-      auto outcome = co_await transaction.insert(table_, row_);
+      auto outcome = co_await transaction.insert(bound_->table(), row_);
       context_.session.status.add(StatusVariable::HandlerWrite);
       if (!outcome.ok()) co_return std::move(outcome).error();
       if (!outcome->has_value()) {
@@ -309,18 +339,18 @@ class Inserter {
       }
       txn::Transaction::Duplicate& duplicate = **outcome;
       ++duplicates_;
-      if (statement_.mode == ast::InsertMode::Replace) {
-        COMMITD_CO_RETURN_IF_ERROR(co_await transaction.erase(table_, duplicate.row));
+      if (is_replace()) {
+        COMMITD_CO_RETURN_IF_ERROR(co_await transaction.erase(bound_->table(), duplicate.row));
         context_.session.status.add(StatusVariable::HandlerDelete);
         ++affected_;
         continue;
       }
       numbers.give_back();
-      if (!updates_.empty()) {
+      if (!bound_->updates.empty()) {
         COMMITD_CO_RETURN_IF_ERROR(co_await update_existing(duplicate.row));
         break;
       }
-      Error error = duplicate_error(*table_, *duplicate.index, row_);
+      Error error = duplicate_error(table(), *duplicate.index, row_);
       if (!statement_.ignore) co_return error;
       session_.diagnostics.warn(std::move(error));
       break;
@@ -336,50 +366,50 @@ class Inserter {
     Evaluation evaluation = context_.evaluation();
     evaluation.rows.assign(1, changed.data());
     evaluation.inserted = row_.data();
-    for (const auto& [column, expression] : updates_) {
+    for (const auto& [column, expression] : bound_->updates) {
       Value scratch;
       const Value& value = expression->evaluate(evaluation, scratch);
       COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
       Value converted;
-      COMMITD_CO_RETURN_IF_ERROR(convert(table_->columns[column], value, converted));
+      COMMITD_CO_RETURN_IF_ERROR(convert(table().columns[column], value, converted));
       COMMITD_CO_RETURN_IF_ERROR(
-          apply_not_null(table_->columns[column], converted, statement_.ignore, session_.diagnostics));
+          apply_not_null(table().columns[column], converted, statement_.ignore, session_.diagnostics));
       changed[column] = std::move(converted);
     }
     std::string image;
-    encode_row_image(*table_, changed, image);
+    encode_row_image(table(), changed, image);
     if (image == existing.image) {
       if (session_.found_rows_flag) ++affected_;
       co_return Status();
     }
     for (size_t i = 0; i < changed.size(); ++i) {
-      if (table_->columns[i].on_update_current_timestamp && !is_assigned(i))
-        changed[i] = current_timestamp_for(table_->columns[i], session_);
+      if (table().columns[i].on_update_current_timestamp && !is_assigned(i))
+        changed[i] = current_timestamp_for(table().columns[i], session_);
     }
-    if (auto allowed = checks_.verify(changed); !allowed.ok()) {
+    if (auto allowed = bound_->checks.verify(changed); !allowed.ok()) {
       if (!statement_.ignore) co_return allowed;
       session_.diagnostics.warn(std::move(allowed).error());
       co_return Status();
     }
-    auto outcome = co_await context_.transaction_for(*table_).update(table_, existing, changed);
+    auto outcome = co_await context_.transaction_for(table()).update(bound_->table(), existing, changed);
     context_.session.status.add(StatusVariable::HandlerUpdate);
     if (!outcome.ok()) co_return std::move(outcome).error();
     if (outcome->has_value()) {
-      Error error = duplicate_error(*table_, *(*outcome)->index, changed);
+      Error error = duplicate_error(table(), *(*outcome)->index, changed);
       if (!statement_.ignore) co_return error;
       session_.diagnostics.warn(std::move(error));
       co_return Status();
     }
     affected_ += 2;
     for (size_t i = 0; i < changed.size(); ++i) {
-      if (table_->columns[i].auto_increment && statement_.select == nullptr)
+      if (table().columns[i].auto_increment && statement_.select == nullptr)
         explicit_number_ = to_bits(changed[i]);
     }
     co_return Status();
   }
 
   bool is_assigned(size_t column) const {
-    return std::any_of(updates_.begin(), updates_.end(),
+    return std::any_of(bound_->updates.begin(), bound_->updates.end(),
                        [&](const auto& update) { return update.first == column; });
   }
 
@@ -387,14 +417,14 @@ class Inserter {
   Task<Status> insert_selected() {
     RowBuffer buffer(true);
     COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context_, *statement_.select, buffer));
-    if (buffer.columns.size() != targets_.size()) co_return column_count_error(1);
-    AutoIncrement numbers(context_, *table_, buffer.rows.size());
+    if (buffer.columns.size() != bound_->targets.size()) co_return column_count_error(1);
+    AutoIncrement numbers(context_, table(), buffer.rows.size());
     for (const Row& selected : buffer.rows) {
-      row_.assign(table_->columns.size(), Value());
-      given_.assign(table_->columns.size(), false);
-      for (size_t i = 0; i < targets_.size(); ++i) {
-        given_[targets_[i]] = true;
-        COMMITD_CO_RETURN_IF_ERROR(put(targets_[i], selected[i]));
+      row_.assign(table().columns.size(), Value());
+      given_.assign(table().columns.size(), false);
+      for (size_t i = 0; i < bound_->targets.size(); ++i) {
+        given_[bound_->targets[i]] = true;
+        COMMITD_CO_RETURN_IF_ERROR(put(bound_->targets[i], selected[i]));
       }
       COMMITD_CO_RETURN_IF_ERROR(complete_row(numbers));
       COMMITD_CO_RETURN_IF_ERROR(co_await store_row(numbers));
@@ -420,12 +450,8 @@ class Inserter {
   SessionState& session_;
   const ast::InsertStatement& statement_;
   StoreContext store_;
-  TablePtr table_;
-  Scope scope_;
-  RowChecks checks_;
-  std::vector<size_t> targets_;
+  ChangeBinding<BoundInsert> bound_;
   std::vector<std::pair<size_t, Value>> defaults_;  // of the columns that are no targets
-  std::vector<std::pair<size_t, ExpressionPtr>> updates_;
   Row row_;
   std::vector<bool> given_;
   uint64_t affected_ = 0, records_ = 0, duplicates_ = 0;

@@ -1,27 +1,17 @@
 // Plans of prepared statements that are kept: used again while they hold, and never longer.
 #include "sql/executor/kept_select.h"
 
-#include "observe/metrics.h"
-#include "sql/testing/sql_fixture.h"
+#include "sql/testing/prepared_fixture.h"
 
 namespace commitd::sql {
 namespace {
 
 using namespace std::chrono_literals;
 
-uint64_t reuses() {
-  for (const auto& [name, value] : observe::snapshot()) {
-    if (name == "commitd_plans_reused_total") return static_cast<uint64_t>(value);
-  }
-  return 0;
-}
+using testing::reuses;
+using testing::Statement;
 
-struct Statement {
-  Session& session;
-  uint32_t id = 0;
-};
-
-class KeptSelects : public testing::SqlTest {
+class KeptSelects : public testing::PreparedTest {
  protected:
   KeptSelects() {
     run("CREATE TABLE t (id INT PRIMARY KEY, v INT, name VARCHAR(20), KEY by_v (v)); "
@@ -29,29 +19,7 @@ class KeptSelects : public testing::SqlTest {
     by_id.id = prepare("SELECT name, v FROM t WHERE id = ?").id;
   }
 
-  Statement prepare(std::string_view sql) { return prepare(session(), sql); }
-  Statement prepare(Session& session, std::string_view sql) {
-    auto prepared = run_blocking(session.prepare(sql));
-    EXPECT_TRUE(prepared.ok()) << prepared.error().message;
-    return {session, prepared->id};
-  }
-  std::string execute(const Statement& statement, const std::vector<Value>& parameters) {
-    sink = testing::TextSink();
-    run_blocking(statement.session.execute(statement.id, parameters, sink));
-    return sink.text;
-  }
-  std::string execute(const Statement& statement, int64_t parameter) {
-    return execute(statement, std::vector<Value>(1, Value::integer(parameter)));
-  }
-  // Executed once more, it has the plan of before, or has not.
-  bool reuses_plan(const Statement& statement, int64_t parameter) {
-    const uint64_t before = reuses();
-    execute(statement, parameter);
-    return reuses() == before + 1;
-  }
-
   Statement by_id{session()};
-  testing::TextSink sink;
 };
 
 TEST_F(KeptSelects, TheSecondExecutionUsesThePlanOfTheFirst) {

@@ -9,20 +9,43 @@
 
 namespace commitd::sql {
 
-class RowUpdate {
+// Bound once, for any number of rows.
+class RowAssignments {
  public:
-  RowUpdate(StatementContext& context, bool ignore)
-      : context_(context), ignore_(ignore), store_(store_context(context.session, ignore)) {}
+  struct Assignment {
+    size_t column;
+    ExpressionPtr value;  // a null pointer assigns the column's DEFAULT
+  };
 
-  Status open(TablePtr table) {
+  Status open(SessionState& session, TablePtr table) {
     table_ = std::move(table);
-    store_.table = table_->name;
-    return checks_.bind(context_.session, table_);
+    return checks_.bind(session, table_);
   }
-  // A null pointer assigns the column's DEFAULT.
   void add(size_t column, ExpressionPtr value) {
     if (value) value = for_column(table_->columns[column], std::move(value));
-    assignments_.push_back({column, std::move(value)});
+    all_.push_back({column, std::move(value)});
+  }
+
+  const std::vector<Assignment>& all() const { return all_; }
+  bool has(size_t column) const;
+  const TablePtr& table() const { return table_; }
+  const RowChecks& checks() const { return checks_; }
+
+ private:
+  TablePtr table_;
+  RowChecks checks_;
+  std::vector<Assignment> all_;
+};
+
+class RowUpdate {
+ public:
+  // `assignments` live longer.
+  RowUpdate(StatementContext& context, const RowAssignments& assignments, bool ignore)
+      : context_(context),
+        assignments_(assignments),
+        ignore_(ignore),
+        store_(store_context(context.session, ignore)) {
+    store_.table = assignments.table()->name;
   }
 
   // Makes the assignments in `row`, which stands for table number `source` of the evaluation meanwhile: each
@@ -31,24 +54,15 @@ class RowUpdate {
   // Replaces the old row, unless both are the same.
   Task<Status> store(const txn::FoundRow& old_row, Row& row);
 
-  const TablePtr& table() const { return table_; }
   uint64_t changed() const { return changed_; }
   // Messages number the rows from 1.
   void next_row() { ++store_.row; }
 
  private:
-  struct Assignment {
-    size_t column;
-    ExpressionPtr value;
-  };
-  bool is_assigned(size_t column) const;
-
   StatementContext& context_;
+  const RowAssignments& assignments_;
   const bool ignore_;
   StoreContext store_;
-  TablePtr table_;
-  RowChecks checks_;
-  std::vector<Assignment> assignments_;
   uint64_t changed_ = 0;
 };
 

@@ -187,13 +187,10 @@ Status renew(StatementContext& context, const ast::SelectStatement& select, Plan
 }
 
 Task<Status> run_kept(StatementContext& context, KeptSelect& kept, ResultSink& sink) {
-  if (kept.holds(context.session)) {
-    const TableDef& table = kept.table();
-    COMMITD_CO_RETURN_IF_ERROR(co_await enter_table(context, table.db, table.name, privilege::kSelect));
-  }
-  if (kept.holds(context.session) && kept.has_present_table(context.session)) {
+  auto entered = co_await enter_kept_table(context, kept, privilege::kSelect);
+  if (!entered.ok()) co_return std::move(entered).error();
+  if (*entered) {
     COMMITD_CO_RETURN_IF_ERROR(renew(context, kept.select(), kept.planned()));
-    KeptSelect::count_reuse();
   } else {
     auto planned = co_await plan_anew(context, kept.select());
     if (!planned.ok()) co_return std::move(planned).error();
@@ -208,7 +205,8 @@ Task<Status> run_kept(StatementContext& context, KeptSelect& kept, ResultSink& s
 }
 
 Task<Status> run_simple(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
-  if (context.kept != nullptr) co_return co_await run_kept(context, *context.kept, sink);
+  if (context.kept != nullptr)
+    co_return co_await run_kept(context, static_cast<KeptSelect&>(*context.kept), sink);
   if (anything_to_precompute(select)) COMMITD_CO_RETURN_IF_ERROR(co_await precompute_all(context, select));
   auto made = co_await plan_anew(context, select);
   if (!made.ok()) co_return std::move(made).error();

@@ -12,7 +12,7 @@
 
 namespace commitd::sql {
 
-class KeptSelect;
+class KeptPlan;
 
 struct StatementContext {
   SessionState& session;
@@ -23,7 +23,7 @@ struct StatementContext {
   bool describe_only = false;                 // columns are wanted, no rows: for COM_STMT_PREPARE
   std::vector<Source> common_tables = {};     // WITH, the innermost last
   bool strict = false;                        // changes rows: see Evaluation
-  KeptSelect* kept = nullptr;                 // of a prepared statement: its plan is to be kept there
+  KeptPlan* kept = nullptr;                   // of a prepared statement: its plan is to be kept there
 
   // Its changes of tables that are not transactional.
   std::unique_ptr<ChangesBeside> beside = {};

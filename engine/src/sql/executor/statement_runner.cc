@@ -279,7 +279,7 @@ Status use_database(SessionState& session, std::string_view db) {
 
 Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared,
                          const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,
-                         bool more_results, KeptSelect* kept) {
+                         bool more_results, KeptPlan* kept) {
   start_statement(session, statement);
   const StatementMeter meter(session, statement, sink);
   count_statement(session, statement);

@@ -2,6 +2,7 @@
 #include "sql/executor/changed_rows.h"
 #include "sql/executor/dml.h"
 #include "sql/executor/joined_rows.h"
+#include "sql/executor/kept_change.h"
 #include "sql/executor/precompute.h"
 #include "sql/executor/row_memory.h"
 #include "sql/executor/row_update.h"
@@ -18,65 +19,77 @@ OkInfo answer(const SessionState& session, uint64_t matched, uint64_t changed) {
   return ok;
 }
 
+struct BoundUpdate : BoundChange {
+  RowAssignments assignments;
+  PlannedChange rows;
+};
+
 class Updater {
  public:
   Updater(StatementContext& context, const ast::UpdateStatement& statement)
-      : context_(context),
-        session_(context.session),
-        statement_(statement),
-        update_(context, statement.ignore) {}
+      : context_(context), session_(context.session), statement_(statement), bound_(context) {}
 
   Task<Result<OkInfo>> run() {
     COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
-    const ast::TableRef& table = statement_.from.front();
-    auto source = co_await open_table(context_, table, privilege::kUpdate, "UPDATE");
-    if (!source.ok()) co_return std::move(source).error();
-    COMMITD_CO_RETURN_IF_ERROR(update_.open(source->definition));
-    scope_.sources.push_back(*std::move(source));
-    COMMITD_CO_RETURN_IF_ERROR(co_await bind_assignments());
-    const RowSelection selection{&table, statement_.where, &statement_.order_by, statement_.limit};
-    auto rows = co_await rows_to_change(context_, scope_, selection);
+    auto kept = co_await bound_.take_kept(privilege::kUpdate);
+    if (!kept.ok()) co_return std::move(kept).error();
+    if (!*kept) COMMITD_CO_RETURN_IF_ERROR(co_await bind());
+    auto rows = co_await rows_to_change(context_, bound_->scope, selection(), bound_->rows);
     if (!rows.ok()) co_return std::move(rows).error();
+    RowUpdate update(context_, bound_->assignments, statement_.ignore);
     for (const txn::FoundRow& row : *rows) {
       COMMITD_CO_RETURN_IF_ERROR(check_interrupted(session_));
-      COMMITD_CO_RETURN_IF_ERROR(co_await change(row));
-      update_.next_row();
+      Row changed = row.values;
+      Evaluation evaluation = context_.evaluation();
+      evaluation.rows.assign(1, changed.data());
+      COMMITD_CO_RETURN_IF_ERROR(update.assign(evaluation, 0, changed));
+      COMMITD_CO_RETURN_IF_ERROR(co_await update.store(row, changed));
+      update.next_row();
     }
-    co_return answer(session_, rows->size(), update_.changed());
+    co_return answer(session_, rows->size(), update.changed());
   }
 
  private:
-  Task<Status> bind_assignments() {
-    Binder binder = context_.binder(scope_);
-    for (const ast::Assignment& assignment : statement_.assignments) {
-      COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, assignment.value));
-      const ast::Expr& name = *assignment.column;
-      auto column = scope_.find(name.db, name.table, name.text, "field list");
-      if (!column.ok()) co_return std::move(column).error();
-      ExpressionPtr value;
-      if (assignment.value->kind != ast::ExprKind::Default) {
-        auto bound = binder.bind(*assignment.value, "field list");
-        if (!bound.ok()) co_return std::move(bound).error();
-        value = *std::move(bound);
-      }
-      update_.add(column->column, std::move(value));
-    }
+  RowSelection selection() const {
+    return {&statement_.from.front(), statement_.where, &statement_.order_by, statement_.limit};
+  }
+
+  Task<Status> bind() {
+    auto bound = std::make_unique<BoundUpdate>();
+    auto source = co_await open_table(context_, statement_.from.front(), privilege::kUpdate, "UPDATE");
+    if (!source.ok()) co_return std::move(source).error();
+    COMMITD_CO_RETURN_IF_ERROR(bound->assignments.open(session_, source->definition));
+    bound->scope.sources.push_back(*std::move(source));
+    COMMITD_CO_RETURN_IF_ERROR(co_await bind_assignments(*bound));
+    auto rows = co_await plan_change(context_, bound->scope, selection());
+    if (!rows.ok()) co_return std::move(rows).error();
+    bound->rows = *std::move(rows);
+    bound_.set(std::move(bound));
     co_return Status();
   }
 
-  Task<Status> change(const txn::FoundRow& old_row) {
-    Row row = old_row.values;
-    Evaluation evaluation = context_.evaluation();
-    evaluation.rows.assign(1, row.data());
-    COMMITD_CO_RETURN_IF_ERROR(update_.assign(evaluation, 0, row));
-    co_return co_await update_.store(old_row, row);
+  Task<Status> bind_assignments(BoundUpdate& bound) {
+    Binder binder = context_.binder(bound.scope);
+    for (const ast::Assignment& assignment : statement_.assignments) {
+      COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, assignment.value));
+      const ast::Expr& name = *assignment.column;
+      auto column = bound.scope.find(name.db, name.table, name.text, "field list");
+      if (!column.ok()) co_return std::move(column).error();
+      ExpressionPtr value;
+      if (assignment.value->kind != ast::ExprKind::Default) {
+        auto expression = binder.bind(*assignment.value, "field list");
+        if (!expression.ok()) co_return std::move(expression).error();
+        value = *std::move(expression);
+      }
+      bound.assignments.add(column->column, std::move(value));
+    }
+    co_return Status();
   }
 
   StatementContext& context_;
   SessionState& session_;
   const ast::UpdateStatement& statement_;
-  Scope scope_;
-  RowUpdate update_;
+  ChangeBinding<BoundUpdate> bound_;
 };
 
 // UPDATE of a join. Each row of a table is changed once, with the first joined row that it is part of.
@@ -130,6 +143,7 @@ class JoinUpdater : public RowConsumer {
   };
   struct Target {
     JoinedRows rows;
+    std::unique_ptr<RowAssignments> assignments;
     std::unique_ptr<RowUpdate> update;
     std::vector<Change> changes;
   };
@@ -146,7 +160,7 @@ class JoinUpdater : public RowConsumer {
       if (!column.ok()) return std::move(column).error();
       auto target = target_of(column->source);
       if (!target.ok()) return std::move(target).error();
-      (*target)->update->add(column->column, std::move(join_.values[i]));
+      (*target)->assignments->add(column->column, std::move(join_.values[i]));
     }
     return {};
   }
@@ -156,9 +170,10 @@ class JoinUpdater : public RowConsumer {
       if (target.rows.source() == source) return &target;
     }
     COMMITD_RETURN_IF_ERROR(require_target(context_, join_, source, privilege::kUpdate, "UPDATE"));
-    auto update = std::make_unique<RowUpdate>(context_, statement_.ignore);
-    COMMITD_RETURN_IF_ERROR(update->open(join_.bound->scope.sources[source].definition));
-    targets_.push_back({JoinedRows(source), std::move(update), {}});
+    auto assignments = std::make_unique<RowAssignments>();
+    COMMITD_RETURN_IF_ERROR(assignments->open(session_, join_.bound->scope.sources[source].definition));
+    auto update = std::make_unique<RowUpdate>(context_, *assignments, statement_.ignore);
+    targets_.push_back({JoinedRows(source), std::move(assignments), std::move(update), {}});
     return &targets_.back();
   }
 

@@ -1,0 +1,67 @@
+// The plan of a prepared INSERT, UPDATE or DELETE of one table that is kept.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "sql/bind/scope.h"
+#include "sql/executor/kept_plan.h"
+
+namespace commitd::sql {
+
+// What binding has made of a statement that changes one table: its executor's own (update.cc …).
+struct BoundChange {
+  virtual ~BoundChange() = default;
+  Scope scope;  // the table
+};
+
+class KeptChange : public KeptPlan {
+ public:
+  static std::unique_ptr<KeptChange> of(const ast::Statement& statement);
+
+  BoundChange& bound() { return *bound_; }
+  void keep(const SessionState& session, std::unique_ptr<BoundChange> bound);
+  void shrink();
+
+ protected:
+  using KeptPlan::KeptPlan;
+
+ private:
+  std::unique_ptr<BoundChange> bound_;
+};
+
+// What one execution goes by: the bound statement that is kept, or its own.
+template <class Bound>
+class ChangeBinding {
+ public:
+  explicit ChangeBinding(StatementContext& context)
+      : context_(context), kept_(static_cast<KeptChange*>(context.kept)) {}
+  ~ChangeBinding() {
+    if (kept_ != nullptr) kept_->shrink();
+  }
+  ChangeBinding(const ChangeBinding&) = delete;
+
+  // Takes the table's lock. False: it is to be bound, and given to set().
+  Task<Result<bool>> take_kept(Privileges needed) {
+    if (kept_ == nullptr) co_return false;
+    auto entered = co_await enter_kept_table(context_, *kept_, needed);
+    if (entered.ok() && *entered) bound_ = &static_cast<Bound&>(kept_->bound());
+    co_return entered;
+  }
+  void set(std::unique_ptr<Bound> bound) {
+    bound_ = bound.get();
+    if (kept_ != nullptr)
+      kept_->keep(context_.session, std::move(bound));
+    else
+      own_ = std::move(bound);
+  }
+  Bound* operator->() const { return bound_; }
+
+ private:
+  StatementContext& context_;
+  KeptChange* kept_;
+  std::unique_ptr<Bound> own_;
+  Bound* bound_ = nullptr;
+};
+
+}  // namespace commitd::sql

@@ -1,0 +1,109 @@
+#include "sql/executor/kept_plan.h"
+
+#include "observe/metrics.h"
+#include "sql/executor/kept_change.h"
+#include "sql/executor/kept_select.h"
+#include "sql/executor/select.h"
+#include "storage/table_engines.h"
+
+namespace commitd::sql {
+
+std::unique_ptr<KeptPlan> KeptPlan::of(const ast::Statement& statement) {
+  if (statement.kind == ast::StatementKind::Select) return KeptSelect::of(statement);
+  return KeptChange::of(statement);
+}
+
+// Compared: kinds whose types say nothing else that a comparison goes by. Calculated: the digits of a decimal
+// are part of the result's type.
+bool KeptPlan::is_usable(size_t number, const Value& value) const {
+  using Kind = Value::Kind;
+  const Use use = use_of(number);
+  if (use == Use::Any) return true;
+  switch (value.kind()) {
+    case Kind::Int:
+    case Kind::UInt:
+    case Kind::Double:
+      return true;
+    case Kind::Decimal:
+    case Kind::String:
+      return use == Use::Compared;
+    default:
+      return false;
+  }
+}
+
+bool KeptPlan::same_kind(size_t number, const Value& value) const {
+  const Value& before = parameters_[number];
+  return use_of(number) == Use::Any ||
+         (before.kind() == value.kind() && before.is_binary() == value.is_binary());
+}
+
+bool KeptPlan::take_parameters(std::span<const Value> parameters) {
+  bool same = parameters.size() == parameters_.size();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (!is_usable(i, parameters[i])) return false;
+    same = same && same_kind(i, parameters[i]);
+  }
+  if (!same) basis_.lasts = false;
+  parameters_.assign(parameters.begin(), parameters.end());
+  return true;
+}
+
+void KeptPlan::keep_basis(const SessionState& session, const Source& source) {
+  const SessionSettings& settings = session.settings;
+  // Rows of virtual tables are made anew each time, others come from another server; those in memory may have
+  // to be emptied first.
+  const auto is_ordinary = [](const storage::TableEngine& engine) {
+    return !engine.in_memory && !engine.remote;
+  };
+  table_ = source.definition;
+  basis_ = {session.record_version,
+            settings.sql_mode,
+            settings.time_zone_offset,
+            settings.connection_collation,
+            settings.client_collation,
+            session.database,
+            !source.rows && is_ordinary(storage::engine_of(*source.definition))};
+}
+
+bool KeptPlan::holds(const SessionState& session) const {
+  const SessionSettings& settings = session.settings;
+  return basis_.lasts && session.server.accounts != nullptr &&
+         basis_.accounts == session.server.accounts->version() && basis_.sql_mode == settings.sql_mode &&
+         basis_.time_zone_offset == settings.time_zone_offset &&
+         basis_.connection_collation == settings.connection_collation &&
+         basis_.client_collation == settings.client_collation && basis_.database == session.database;
+}
+
+bool KeptPlan::has_present_table(const SessionState& session) const {
+  return session.server.catalog->find_table(table_->db, table_->name) == table_;
+}
+
+void KeptPlan::count_reuse() {
+  static auto& reused = observe::counter("commitd_plans_reused_total",
+                                         "Executions of prepared statements whose plan had been kept.");
+  reused.add();
+}
+
+size_t KeptPlan::size_of_parameters() const {
+  size_t size = 0;
+  for (const Value& value : parameters_) size += value.as_string().capacity();
+  return size;
+}
+
+void KeptPlan::clear_texts() {
+  for (Value& value : parameters_) {
+    if (value.kind() == Value::Kind::String) value = Value::string({}, value.is_binary());
+  }
+}
+
+Task<Result<bool>> enter_kept_table(StatementContext& context, const KeptPlan& kept, Privileges needed) {
+  if (!kept.holds(context.session)) co_return false;
+  const TableDef& table = kept.table();
+  COMMITD_CO_RETURN_IF_ERROR(co_await enter_table(context, table.db, table.name, needed));
+  if (!kept.holds(context.session) || !kept.has_present_table(context.session)) co_return false;
+  KeptPlan::count_reuse();
+  co_return true;
+}
+
+}  // namespace commitd::sql
