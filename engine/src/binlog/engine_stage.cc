@@ -193,7 +193,7 @@ Result<EventApplier::Outcome> EngineStage::build_large(const PendingTransaction&
 struct EngineStage::Batch {
   std::vector<PendingTransaction> transactions;
   std::vector<WriteSet*> writes;
-  std::deque<WriteSet> built;
+  std::list<WriteSet> built;
   storage::CommitPoint point;
 };
 

@@ -2,8 +2,8 @@
 // others by their events.
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -91,7 +91,7 @@ class EngineStage {
   // The batch that is being put together.
   std::span<const PendingTransaction> rest_;  // not flushed yet, the added ones in front
   std::vector<WriteSet*> batch_;
-  std::deque<WriteSet> built_;  // writes made from events
+  std::list<WriteSet> built_;  // writes made from events; unlike a deque it costs nothing while it is empty
   std::vector<std::function<void()>> publish_;
 
   std::unique_ptr<BatchCommitter> committer_;  // null: this thread commits

@@ -64,10 +64,9 @@ void LockManager::Impl::release_all(LockOwner& owner) {
   if (owner.held_.empty()) return;
   ranges_.remove_all(owner);
   const auto global = global_lock();
-  auto held = std::move(owner.held_);
+  for (auto& [key, request] : owner.held_) take_back(*request);
+  locks_.fetch_sub(owner.held_.size(), std::memory_order_relaxed);
   owner.held_.clear();
-  for (auto& [key, request] : held) take_back(*request);
-  locks_.fetch_sub(held.size(), std::memory_order_relaxed);
 }
 
 void LockManager::Impl::release_rows(LockOwner& owner) {

@@ -59,7 +59,7 @@ void LockQueue::grant(LockRequest& request) {
 
 void LockQueue::remove(LockRequest& request) {
   if (request.granted) {
-    std::erase(granted_, &request);
+    granted_.erase(std::remove(granted_.begin(), granted_.end(), &request), granted_.end());
   } else {
     waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &request));
   }

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <list>
+#include <span>
 #include <string_view>
 #include <vector>
+
+#include <absl/container/inlined_vector.h>
 
 #include "runtime/parker.h"
 #include "txn/lock_manager.h"
@@ -40,7 +43,7 @@ class LockQueue {
   // Takes back a hold or a wait, and wakes whoever can go on.
   void remove(LockRequest& request);
 
-  const std::vector<LockRequest*>& holders() const { return granted_; }
+  std::span<LockRequest* const> holders() const { return granted_; }
   // In the queue's order.
   const std::list<LockRequest*>& waiting() const { return waiting_; }
   // What keeps a waiting request from its lock: holds and earlier waits that exclude its mode.
@@ -53,7 +56,7 @@ class LockQueue {
   void grant(LockRequest& request);
   void grant_from_front();
 
-  std::vector<LockRequest*> granted_;
+  absl::InlinedVector<LockRequest*, 1> granted_;
   std::list<LockRequest*> waiting_;  // unlike a deque it costs nothing while nobody waits
 };
 

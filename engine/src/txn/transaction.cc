@@ -116,6 +116,7 @@ void Transaction::rollback_statement() {
 
 Task<Status> Transaction::lock_table(std::string_view db, std::string_view table, LockMode mode) {
   const std::string key = table_lock_key(db, table);
+  if (impl_->services.locks.try_lock(impl_->owner, key, mode)) co_return Status{};
   co_return co_await impl_->lock_name(key, mode);
 }
 

@@ -56,7 +56,8 @@ Task<Result<Found>> Transaction::update(const TablePtr& table, const FoundRow& o
   std::string image;
   encode_row_image(*table, new_row, image);
   if (image == old_row.image) co_return Found{};
-  COMMITD_CO_RETURN_IF_ERROR(co_await impl_->lock_row(*table, old_row.clustered_key, LockMode::Exclusive));
+  if (!impl_->lock_now(*table, old_row.clustered_key, LockMode::Exclusive))
+    COMMITD_CO_RETURN_IF_ERROR(co_await impl_->lock_row(*table, old_row.clustered_key, LockMode::Exclusive));
   for (const IndexDef& index : table->indexes) {
     const bool moves = index.primary && clustered_key(*table, new_row, 0) != old_row.clustered_key;
     const bool takes = !index.primary && takes_new_key(*table, index, old_row.values, new_row);
@@ -79,7 +80,8 @@ Task<Result<Found>> Transaction::update(const TablePtr& table, const FoundRow& o
 
 Task<Status> Transaction::erase(const TablePtr& table, const FoundRow& row) {
   static auto& deleted = rows_counter("deleted");
-  COMMITD_CO_RETURN_IF_ERROR(co_await impl_->lock_row(*table, row.clustered_key, LockMode::Exclusive));
+  if (!impl_->lock_now(*table, row.clustered_key, LockMode::Exclusive))
+    COMMITD_CO_RETURN_IF_ERROR(co_await impl_->lock_row(*table, row.clustered_key, LockMode::Exclusive));
   erase_row(impl_->writes, *table, row.values, row.row_id);
   impl_->events.delete_row(*table, row.image, row.row_id);
   COMMITD_CO_RETURN_IF_ERROR(impl_->check_size());

@@ -14,7 +14,8 @@ Task<Result<std::optional<Transaction::Duplicate>>> Transaction::Impl::check_uni
   using Found = std::optional<Duplicate>;
   const std::string key =
       index.primary ? clustered_key(*table, row, 0) : secondary_key(*table, index, row, std::string_view{});
-  COMMITD_CO_RETURN_IF_ERROR(co_await lock_key(key, LockMode::Exclusive));
+  if (!services.locks.try_lock(owner, key, LockMode::Exclusive))
+    COMMITD_CO_RETURN_IF_ERROR(co_await lock_key(key, LockMode::Exclusive));
   Duplicate duplicate{&index, {}};
   if (index.primary) {
     const auto taken = read_row(*table, nullptr, key, duplicate.row);

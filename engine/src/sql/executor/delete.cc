@@ -45,7 +45,7 @@ Task<Result<OkInfo>> delete_from_table(StatementContext& context, const ast::Del
   const RowSelection selection{&statement.from.front(), statement.where, &statement.order_by,
                                statement.limit};
   ChangeBinding<BoundDelete> bound(context);
-  auto kept = co_await bound.take_kept(privilege::kDelete);
+  auto kept = co_await bound.enter_kept(privilege::kDelete);
   if (!kept.ok()) co_return std::move(kept).error();
   if (!*kept) COMMITD_CO_RETURN_IF_ERROR(co_await bind_delete(context, statement, selection, bound));
   auto rows = co_await rows_to_change(context, bound->scope, selection, bound->rows);

@@ -96,7 +96,7 @@ class Inserter {
 
   Task<Result<OkInfo>> run() {
     COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
-    auto kept = co_await bound_.take_kept(needed_privileges());
+    auto kept = co_await bound_.enter_kept(needed_privileges());
     if (!kept.ok()) co_return std::move(kept).error();
     if (!*kept) COMMITD_CO_RETURN_IF_ERROR(co_await bind());
     store_.table = table().name;

@@ -41,27 +41,20 @@ class ChangeBinding {
   }
   ChangeBinding(const ChangeBinding&) = delete;
 
-  // Takes the table's lock. False: it is to be bound, and given to set().
-  Task<Result<bool>> take_kept(Privileges needed) {
-    if (kept_ == nullptr) co_return false;
-    auto entered = co_await enter_kept_table(context_, *kept_, needed);
-    if (entered.ok() && *entered) bound_ = &static_cast<Bound&>(kept_->bound());
-    co_return entered;
-  }
+  // Whether it is kept, and the table's lock is taken; if not, it is to be bound for set().
+  Task<Result<bool>> enter_kept(Privileges needed) { return enter_kept_table(context_, kept_, needed); }
   void set(std::unique_ptr<Bound> bound) {
-    bound_ = bound.get();
     if (kept_ != nullptr)
       kept_->keep(context_.session, std::move(bound));
     else
       own_ = std::move(bound);
   }
-  Bound* operator->() const { return bound_; }
+  Bound* operator->() const { return kept_ != nullptr ? &static_cast<Bound&>(kept_->bound()) : own_.get(); }
 
  private:
   StatementContext& context_;
   KeptChange* kept_;
   std::unique_ptr<Bound> own_;
-  Bound* bound_ = nullptr;
 };
 
 }  // namespace commitd::sql

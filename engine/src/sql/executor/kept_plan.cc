@@ -97,11 +97,11 @@ void KeptPlan::clear_texts() {
   }
 }
 
-Task<Result<bool>> enter_kept_table(StatementContext& context, const KeptPlan& kept, Privileges needed) {
-  if (!kept.holds(context.session)) co_return false;
-  const TableDef& table = kept.table();
+Task<Result<bool>> enter_kept_table(StatementContext& context, const KeptPlan* kept, Privileges needed) {
+  if (kept == nullptr || !kept->holds(context.session)) co_return false;
+  const TableDef& table = kept->table();
   COMMITD_CO_RETURN_IF_ERROR(co_await enter_table(context, table.db, table.name, needed));
-  if (!kept.holds(context.session) || !kept.has_present_table(context.session)) co_return false;
+  if (!kept->holds(context.session) || !kept->has_present_table(context.session)) co_return false;
   KeptPlan::count_reuse();
   co_return true;
 }

@@ -67,7 +67,7 @@ class KeptPlan {
   Basis basis_;
 };
 
-// Takes the lock of the plan's table. False: the plan does not hold, and is to be made anew.
-Task<Result<bool>> enter_kept_table(StatementContext& context, const KeptPlan& kept, Privileges needed);
+// Takes the lock of the plan's table. False: there is none that holds, and it is to be made anew.
+Task<Result<bool>> enter_kept_table(StatementContext& context, const KeptPlan* kept, Privileges needed);
 
 }  // namespace commitd::sql

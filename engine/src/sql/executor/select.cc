@@ -187,7 +187,7 @@ Status renew(StatementContext& context, const ast::SelectStatement& select, Plan
 }
 
 Task<Status> run_kept(StatementContext& context, KeptSelect& kept, ResultSink& sink) {
-  auto entered = co_await enter_kept_table(context, kept, privilege::kSelect);
+  auto entered = co_await enter_kept_table(context, &kept, privilege::kSelect);
   if (!entered.ok()) co_return std::move(entered).error();
   if (*entered) {
     COMMITD_CO_RETURN_IF_ERROR(renew(context, kept.select(), kept.planned()));

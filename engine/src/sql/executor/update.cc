@@ -31,7 +31,7 @@ class Updater {
 
   Task<Result<OkInfo>> run() {
     COMMITD_CO_RETURN_IF_ERROR(check_can_change(session_));
-    auto kept = co_await bound_.take_kept(privilege::kUpdate);
+    auto kept = co_await bound_.enter_kept(privilege::kUpdate);
     if (!kept.ok()) co_return std::move(kept).error();
     if (!*kept) COMMITD_CO_RETURN_IF_ERROR(co_await bind());
     auto rows = co_await rows_to_change(context_, bound_->scope, selection(), bound_->rows);

@@ -19,6 +19,9 @@ size_t columns_in_version(const TableDef& table, uint32_t version) {
                              table.columns.begin());
 }
 
+// Of a number, or of a text's length: a guess, so that an image is put together in one piece of memory.
+constexpr size_t kUsualNumberSize = 8;
+
 void append_version(std::string& out, uint32_t version) {
   for (; version >= 0x80; version >>= 7) out.push_back(static_cast<char>(version | 0x80));
   out.push_back(static_cast<char>(version));
@@ -54,6 +57,9 @@ void widen_image(const TableDef& table, size_t columns, std::string_view image, 
 
 void encode_row_image(const TableDef& table, std::span<const Value> row, std::string& out) {
   const size_t start = out.size();
+  size_t estimate = start + row_image::bitmap_size(row.size());
+  for (const Value& value : row) estimate += kUsualNumberSize + value.as_string().size();
+  out.reserve(estimate);
   out.resize(start + row_image::bitmap_size(row.size()), '\0');
   for (size_t i = 0; i < row.size(); ++i) {
     if (row[i].is_null()) {

@@ -126,6 +126,7 @@ constexpr uint32_t kMostChangesOneByOne = 1 << 14;
 // What a batch does to the keys of tables, in its order.
 class TableChanges final : public rocksdb::WriteBatch::Handler {
  public:
+  explicit TableChanges(size_t most) { changes_.reserve(most); }
   void Put(const rocksdb::Slice& key, const rocksdb::Slice& value) override { add({view(key), view(value)}); }
   void Delete(const rocksdb::Slice& key) override { add({view(key), std::nullopt}); }
   rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice& begin, const rocksdb::Slice& end) override {
@@ -217,7 +218,7 @@ std::unique_ptr<Iterator> RocksEngine::iterate_at(SnapshotPtr snapshot, std::str
 }
 
 rocksdb::Status RocksEngine::write(rocksdb::WriteBatch& batch) {
-  TableChanges tables;
+  TableChanges tables(std::min<size_t>(batch.Count(), kMostChangesOneByOne));
   if (batch.Count() > kMostChangesOneByOne || !batch.Iterate(&tables).ok()) tables.add_everything();
   cache_->before_write(tables.changes(), db_->GetLatestSequenceNumber());
   rocksdb::Status status = db_->Write(write_options(), &batch);

@@ -132,6 +132,7 @@ void RowCache::log(std::span<const Change> changes) {
   }
   Logged& batch = log_.emplace_back();
   batch.up_to = kOpen;
+  batch.keys.reserve(changes.size());
   for (const Change& change : changes) batch.keys.emplace_back(change.key);
   logged_keys_ += changes.size();
   for (; logged_keys_ > kMostLoggedKeys; log_.pop_front()) {
