@@ -83,16 +83,16 @@ Status Server::start() {
   context_.server_uuid = datadir_->server_uuid();
   define_identity(variables_, *datadir_, options_);
   COMMITD_RETURN_IF_ERROR(load_persisted_variables());
+  define_state(variables_, context_);
 
-  start_workers();
+  start_workers();  // from here on others look variables up: none is defined any more
   roles_ = std::make_unique<replication::RoleManager>(replication_context());
   context_.instance = roles_.get();
   COMMITD_RETURN_IF_ERROR(roles_->load());
   COMMITD_RETURN_IF_ERROR(serve_http());
   COMMITD_RETURN_IF_ERROR(prepare_datadir());
   if (options_.initialize_insecure) return {};
-  define_state(variables_, context_);
-  COMMITD_RETURN_IF_ERROR(apply_persisted_variables());  // those defined only now
+  COMMITD_RETURN_IF_ERROR(apply_persisted_variables());  // those that need what is there only now
   return listen();
 }
 
