@@ -88,6 +88,22 @@ class Value {
     return r;
   }
 
+  // The same in place: what a row's value has of memory for its text stays, for the next row.
+  void set_null() { become(Kind::Null); }
+  void set_integer(int64_t v) {
+    become(Kind::Int);
+    number_.i = v;
+  }
+  void set_unsigned(uint64_t v) {
+    become(Kind::UInt);
+    number_.u = v;
+  }
+  void set_string(std::string_view v, bool binary = false) {
+    become(Kind::String);
+    text_.assign(v);
+    binary_ = binary;
+  }
+
   Kind kind() const { return kind_; }
   bool is_null() const { return kind_ == Kind::Null; }
   bool is_binary() const { return binary_; }
@@ -104,6 +120,12 @@ class Value {
   std::string to_text() const;
 
  private:
+  void become(Kind kind) {
+    kind_ = kind;
+    binary_ = single_ = false;
+    text_.clear();
+  }
+
   Kind kind_ = Kind::Null;
   bool binary_ = false;
   bool single_ = false;

@@ -142,9 +142,7 @@ class IndexCursor final : public Cursor {
   }
 
   Result<bool> fill_wanted(FoundRow& row) {
-    const auto image = image_of_stored_row(*table_, entries_->value(), widened_);
-    if (!image) return image.error();
-    COMMITD_RETURN_IF_ERROR(wanted_->decode(*image, row.values));
+    COMMITD_RETURN_IF_ERROR(wanted_->decode_stored(entries_->value(), widened_, row.values));
     return true;
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/charset/collation.h"
 #include "base/charset/transcode.h"
 #include "base/charset/utf8.h"
@@ -280,6 +281,13 @@ uint64_t sort_prefix(const Collation& collation, std::string_view text) {
   }
   const uint32_t end = collation.pad_space ? kSpace : 0, above_end = collation.pad_space ? 0 : 1;
   uint64_t prefix = 0;
+  constexpr uint64_t kNotAscii = 0x8080808080808080;
+  if (text.size() >= kBytes && (load_le64(text.data()) & kNotAscii) == 0) {
+    const AsciiWeights& ascii = ascii_weights(collation.order);
+    for (size_t i = 0; i < kBytes; ++i)
+      prefix = prefix << 8 | (ascii[static_cast<uint8_t>(text[i])] + above_end);
+    return prefix;
+  }
   Weights weights(collation, text);
   bool more = false;
   for (size_t i = 0; i < kBytes; ++i) {

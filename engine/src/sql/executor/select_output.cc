@@ -11,6 +11,9 @@ namespace commitd::sql {
 
 namespace {
 
+// As many rows to sort as need no second allocation.
+constexpr size_t kUsualRows = 128;
+
 // The select item that is the table's column an expression refers to; items.size() when there is none.
 size_t item_with_column(const Expressions& items, const Expression& expression) {
   const auto* column = dynamic_cast<const ColumnReference*>(&expression);
@@ -147,6 +150,7 @@ Result<bool> SelectOutput::emit(Evaluation& evaluation) {
 }
 
 Result<bool> SelectOutput::keep(std::span<const Value> row, Evaluation& evaluation) {
+  if (kept_.empty()) kept_.reserve(kUsualRows * kept_width_);
   kept_.insert(kept_.end(), row.begin(), row.end());
   Value scratch;
   for (const SortKey& key : sort_keys_) {

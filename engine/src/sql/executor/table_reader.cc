@@ -19,6 +19,10 @@ StatusVariable first_step(const txn::IndexRange& range, bool backwards) {
   return backwards ? StatusVariable::HandlerReadLast : StatusVariable::HandlerReadFirst;
 }
 
+StatusVariable next_step(const JoinLevel& level) {
+  return level.path.backwards ? StatusVariable::HandlerReadPrev : StatusVariable::HandlerReadNext;
+}
+
 class JoinReader {
  public:
   JoinReader(StatementContext& context, const JoinPlan& plan, Evaluation& evaluation, RowConsumer& consumer,
@@ -94,8 +98,8 @@ class JoinReader {
   }
 
   Status check() {
-    if (++read_ % kRowsBetweenChecks == 0) COMMITD_RETURN_IF_ERROR(check_interrupted(context_.session));
-    if (!evaluation_.failed()) return {};
+    if (++read_ % kRowsBetweenChecks != 0 && !evaluation_.failed()) return {};
+    COMMITD_RETURN_IF_ERROR(check_interrupted(context_.session));
     return evaluation_.status();
   }
 
@@ -150,45 +154,96 @@ class JoinReader {
     co_return co_await leave(number, 0, &row);
   }
 
-  Task<Result<bool>> read_ranges(size_t number, KeyRanges& keys) {
+  // Why rows are not read on for a moment.
+  enum class Pause : uint8_t { AtEnd, Enough, ToFlush };
+
+  // The last table's rows in a snapshot: nothing but a full buffer has to be waited for. `step`: how the next
+  // row is counted.
+  Result<Pause> read_snapshot(size_t number, txn::Cursor& cursor, const Expression* known,
+                              StatusVariable& step) {
+    const JoinLevel& level = plan_.levels[number];
+    txn::FoundRow& row = found_[number];
+    for (;;) {
+      const Result<bool> found = cursor.next(row);
+      context_.session.status.add(step);
+      step = next_step(level);
+      if (!found.ok()) return found.error();
+      if (!*found) return Pause::AtEnd;
+      ++context_.session.rows_examined;
+      evaluation_.rows[number] = row.values.data();
+      const bool joins = holds(level.match, known);
+      COMMITD_RETURN_IF_ERROR(check());
+      if (!joins) continue;
+      const Result<bool> more = consumer_.consume(evaluation_, &row);
+      if (!more.ok()) return more.error();
+      if (!*more) return Pause::Enough;
+      if (consumer_.wants_flush()) return Pause::ToFlush;
+    }
+  }
+
+  Task<Result<bool>> read_to_end(size_t number, txn::Cursor& cursor, const Expression* known,
+                                 StatusVariable step) {
+    for (;;) {
+      const auto pause = read_snapshot(number, cursor, known, step);
+      if (!pause.ok()) co_return pause.error();
+      if (*pause != Pause::ToFlush) co_return *pause == Pause::AtEnd;
+      COMMITD_CO_RETURN_IF_ERROR(co_await consumer_.flush());
+    }
+  }
+
+  // Where rows are locked or joined with those of further levels.
+  Task<Result<bool>> read_waiting(size_t number, txn::Cursor& cursor, const Expression* known,
+                                  StatusVariable step) {
     const JoinLevel& level = plan_.levels[number];
     const bool locking = plan_.mode != txn::ReadMode::Snapshot;
     const bool unlock_others = locking && context_.transaction().isolation() <= txn::Isolation::ReadCommitted;
     const bool last_level = number + 1 == plan_.levels.size();
     txn::FoundRow& row = found_[number];
+    for (;;) {
+      Result<bool> found = false;
+      if (locking)
+        found = co_await cursor.next_locked(row);
+      else
+        found = cursor.next(row);
+      context_.session.status.add(step);
+      step = next_step(level);
+      if (!found.ok()) co_return std::move(found).error();
+      if (!*found) co_return true;
+      ++context_.session.rows_examined;
+      evaluation_.rows[number] = row.values.data();
+      const bool joins = holds(level.match, known);
+      COMMITD_CO_RETURN_IF_ERROR(check());
+      if (!joins) {
+        if (unlock_others) cursor.unlock_last();
+        continue;
+      }
+      Result<bool> more = true;
+      if (last_level && level.ends.empty()) {  // the common case without a coroutine per row
+        more = consumer_.consume(evaluation_, &row);
+        if (more.ok() && consumer_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await consumer_.flush());
+      } else {
+        more = co_await leave(number, 0, &row);
+      }
+      if (!more.ok() || !*more) co_return more;
+    }
+  }
+
+  Task<Result<bool>> read_ranges(size_t number, KeyRanges& keys) {
+    const JoinLevel& level = plan_.levels[number];
+    const bool locking = plan_.mode != txn::ReadMode::Snapshot;
+    const bool nothing_waits = !locking && number + 1 == plan_.levels.size() && level.ends.empty();
     for (size_t i = 0; i < keys.ranges.size(); ++i) {
       const txn::IndexRange& range = keys.ranges[level.path.backwards ? keys.ranges.size() - 1 - i : i];
       auto cursor = transaction_of(level).scan(level.source->definition, *level.path.index, range, plan_.mode,
                                                level.path.backwards);
       if (level.read_columns && !locking) txn::decode_only(*cursor, *level.read_columns);
-      StatusVariable step = first_step(range, level.path.backwards);
-      for (;;) {
-        Result<bool> found = false;
-        if (locking)
-          found = co_await cursor->next_locked(row);
-        else
-          found = cursor->next(row);
-        context_.session.status.add(step);
-        step = level.path.backwards ? StatusVariable::HandlerReadPrev : StatusVariable::HandlerReadNext;
-        if (!found.ok()) co_return std::move(found).error();
-        if (!*found) break;
-        ++context_.session.rows_examined;
-        evaluation_.rows[number] = row.values.data();
-        const bool joins = holds(level.match, keys.implied);
-        COMMITD_CO_RETURN_IF_ERROR(check());
-        if (!joins) {
-          if (unlock_others) cursor->unlock_last();
-          continue;
-        }
-        Result<bool> more = true;
-        if (last_level && level.ends.empty()) {  // the common case without a coroutine per row
-          more = consumer_.consume(evaluation_, &row);
-          if (more.ok() && consumer_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await consumer_.flush());
-        } else {
-          more = co_await leave(number, 0, &row);
-        }
-        if (!more.ok() || !*more) co_return more;
-      }
+      const StatusVariable step = first_step(range, level.path.backwards);
+      Result<bool> more = true;
+      if (nothing_waits)
+        more = co_await read_to_end(number, *cursor, keys.implied, step);
+      else
+        more = co_await read_waiting(number, *cursor, keys.implied, step);
+      if (!more.ok() || !*more) co_return more;
     }
     co_return true;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <absl/container/flat_hash_set.h>
 
@@ -21,6 +22,12 @@ class Filtered : public AggregateState {
  public:
   explicit Filtered(const AggregateCall& call) : call_(call) {}
   void add(Evaluation& evaluation) final {
+    if (call_.arguments.size() == 1 && !call_.distinct) {
+      Value scratch;
+      const Value& value = call_.arguments[0]->evaluate(evaluation, scratch);
+      if (!value.is_null()) take({&value, 1}, evaluation);
+      return;
+    }
     values_.resize(call_.arguments.size());
     for (size_t i = 0; i < values_.size(); ++i) {
       Value scratch;
@@ -40,7 +47,7 @@ class Filtered : public AggregateState {
   }
 
  protected:
-  virtual void take(std::vector<Value>& values, Evaluation& evaluation) = 0;
+  virtual void take(std::span<const Value> values, Evaluation& evaluation) = 0;
   const AggregateCall& call_;
 
  private:
@@ -54,7 +61,7 @@ class Count : public Filtered {
   Value result() override { return Value::integer(count_); }
 
  private:
-  void take(std::vector<Value>&, Evaluation&) override { ++count_; }
+  void take(std::span<const Value>, Evaluation&) override { ++count_; }
   int64_t count_ = 0;
 };
 
@@ -75,7 +82,7 @@ class Sum : public Filtered {
     if (others_ == count_) return sum_;
     return arithmetic(ast::Op::Add, sum_, integers, *evaluation_, "sum");
   }
-  void take(std::vector<Value>& values, Evaluation& evaluation) override {
+  void take(std::span<const Value> values, Evaluation& evaluation) override {
     evaluation_ = &evaluation;
     const Value& value = values[0];
     ++count_;
@@ -103,12 +110,12 @@ class Extreme : public Filtered {
   Value result() override { return best_; }
 
  private:
-  void take(std::vector<Value>& values, Evaluation&) override {
+  void take(std::span<const Value> values, Evaluation&) override {
     if (!best_.is_null()) {
       const auto order = compare_values(values[0], best_, call_.arguments[0]->type().collation);
       if (maximum_ ? order <= 0 : order >= 0) return;
     }
-    best_ = std::move(values[0]);
+    best_ = values[0];
   }
   bool maximum_;
   Value best_;
@@ -121,7 +128,7 @@ class Bits : public Filtered {
   Value result() override { return Value::unsigned_integer(bits_); }
 
  private:
-  void take(std::vector<Value>& values, Evaluation&) override {
+  void take(std::span<const Value> values, Evaluation&) override {
     const uint64_t value = to_bits(values[0]);
     if (call_.what == What::BitAnd)
       bits_ &= value;
@@ -147,7 +154,7 @@ class Spread : public Filtered {
   }
 
  private:
-  void take(std::vector<Value>& values, Evaluation&) override {
+  void take(std::span<const Value> values, Evaluation&) override {
     const double value = to_double(values[0]);
     ++count_;
     const double delta = value - mean_;
@@ -185,7 +192,7 @@ class GroupConcat : public Filtered {
     std::string text;
     std::vector<Value> keys;
   };
-  void take(std::vector<Value>& values, Evaluation& evaluation) override {
+  void take(std::span<const Value> values, Evaluation& evaluation) override {
     Part part;
     for (size_t i = 0; i < values.size(); ++i) part.text += to_text(values[i], call_.arguments[i]->type());
     for (const auto& [expression, descending] : call_.order) {
