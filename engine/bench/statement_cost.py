@@ -24,6 +24,7 @@ NONE = {"point-selects": 0, "simple-ranges": 0, "sum-ranges": 0, "order-ranges":
 NO_WRITES = {"index-updates": 0, "non-index-updates": 0, "delete-inserts": 0}
 LOADS = {  # sysbench's test and its options
     "point select": ("oltp_point_select", {}),
+    "10 point selects in a transaction": ("oltp_read_only", NONE | {"point-selects": 10, "skip-trx": "off"}),
     "range of 100": ("oltp_read_only", NONE | {"simple-ranges": 1}),
     "SUM over 100": ("oltp_read_only", NONE | {"sum-ranges": 1}),
     "100 sorted": ("oltp_read_only", NONE | {"order-ranges": 1}),

@@ -130,6 +130,12 @@ TEST(Utf8, FindsWhereTextStopsBeingValid) {
   EXPECT_EQ(valid_utf8_prefix("aé😀"), 7u);
   EXPECT_EQ(valid_utf8_prefix("aé😀", 3), 3u);
   EXPECT_EQ(valid_utf8_prefix("a\xC3"), 1u);
+  for (size_t before = 0; before < 20; ++before) {
+    const std::string ascii(before, 'a'), behind(9, 'z');
+    EXPECT_EQ(valid_utf8_prefix(ascii + "\xFF" + behind), before);
+    EXPECT_EQ(valid_utf8_prefix(ascii + "😀" + behind, 3), before);
+    EXPECT_EQ(valid_utf8_prefix(ascii + "é" + behind), before + 11);
+  }
   EXPECT_EQ(valid_utf8_prefix("\xED\xA0\x80"), 0u);
   EXPECT_EQ(valid_utf8_prefix("\xC0\x80"), 0u);
   EXPECT_EQ(character_prefix("aé😀x", 3), "aé😀");

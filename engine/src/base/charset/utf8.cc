@@ -1,6 +1,8 @@
 #include "base/charset/utf8.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 namespace commitd {
 
@@ -27,9 +29,25 @@ std::string_view character_prefix(std::string_view text, size_t characters) {
   return text.substr(0, text.size() - rest.size());
 }
 
+namespace {
+
+// Most texts are ASCII: eight characters of it at a time.
+size_t ascii_prefix(std::string_view text) {
+  size_t length = 0;
+  for (uint64_t eight; length + sizeof(eight) <= text.size(); length += sizeof(eight)) {
+    std::memcpy(&eight, text.data() + length, sizeof(eight));
+    if ((eight & 0x8080808080808080) != 0) break;
+  }
+  return length;
+}
+
+}  // namespace
+
 size_t valid_utf8_prefix(std::string_view text, size_t max_bytes) {
   std::string_view rest = text;
-  while (!rest.empty()) {
+  while (true) {
+    rest.remove_prefix(ascii_prefix(rest));
+    if (rest.empty()) break;
     const size_t before = rest.size();
     const char32_t character = take_character(rest);
     if (character >= kInvalidByteBase || before - rest.size() > max_bytes) return text.size() - before;

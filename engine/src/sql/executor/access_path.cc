@@ -315,6 +315,16 @@ PointKey point_key(const AccessPath& path, const TableDef& table, Evaluation& ev
   return PointKey::Found;
 }
 
+bool is_silent_point(const AccessPath& path, const TableDef& table) {
+  for (size_t i = 0; i < path.bounds.size(); ++i) {
+    const Expression* value = path.bounds[i].equal;
+    if (value == nullptr || !value->is_constant()) return false;
+    const bool beside_text = type_of_column(table.columns[path.index->columns[i].column]).is_string();
+    if (!value->type().is_integer() && !(value->type().is_string() && beside_text)) return false;
+  }
+  return true;
+}
+
 std::string_view access_type(const AccessPath& path, const TableDef& table) {
   if (path.unique) return path.index->primary ? "const" : "eq_ref";
   if (path.bounds.empty()) return path.index == &table.clustered() ? "ALL" : "index";

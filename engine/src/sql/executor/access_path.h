@@ -55,6 +55,10 @@ enum class PointKey : uint8_t { Found, NoRow, NotExact };
 PointKey point_key(const AccessPath& path, const TableDef& table, Evaluation& evaluation,
                    std::vector<Value>& key);
 
+// Nothing warns in point_key(), so that the values may be evaluated once more: text that stands for a number
+// would.
+bool is_silent_point(const AccessPath& path, const TableDef& table);
+
 // One line for EXPLAIN: "PRIMARY", "const" …
 std::string_view access_type(const AccessPath& path, const TableDef& table);
 

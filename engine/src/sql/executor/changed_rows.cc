@@ -68,24 +68,12 @@ class Collector : public RowConsumer {
   std::vector<Found> rows_;
 };
 
-// Evaluated twice, it says nothing twice: text that stands for a number may warn.
-bool is_silent(const Expression& value, const ColumnDef& column) {
-  return value.is_constant() &&
-         (value.type().is_integer() || (value.type().is_string() && type_of_column(column).is_string()));
-}
-
 // One row at most, by its primary key.
 bool finds_one_row(const RowSelection& selection, const JoinPlan& plan) {
   const JoinLevel& level = plan.levels[0];
   if (level.source->rows || is_remote(*level.source->definition)) return false;
   if (!level.path.unique || !level.path.index->primary || !selection.order_by->empty()) return false;
-  const TableDef& table = *level.source->definition;
-  for (size_t i = 0; i < level.path.bounds.size(); ++i) {
-    const Expression* value = level.path.bounds[i].equal;
-    if (value == nullptr || !is_silent(*value, table.columns[level.path.index->columns[i].column]))
-      return false;
-  }
-  return true;
+  return is_silent_point(level.path, *level.source->definition);
 }
 
 // As read_rows() does, without what a join needs.

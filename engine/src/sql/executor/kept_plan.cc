@@ -57,6 +57,7 @@ void KeptPlan::keep_basis(const SessionState& session, const Source& source) {
     return !engine.in_memory && !engine.remote;
   };
   table_ = source.definition;
+  lock_key_ = txn::table_lock_key(table_->db, table_->name);
   basis_ = {session.record_version,
             settings.sql_mode,
             settings.time_zone_offset,
@@ -100,7 +101,8 @@ void KeptPlan::clear_texts() {
 Task<Result<bool>> enter_kept_table(StatementContext& context, const KeptPlan* kept, Privileges needed) {
   if (kept == nullptr || !kept->holds(context.session)) co_return false;
   const TableDef& table = kept->table();
-  COMMITD_CO_RETURN_IF_ERROR(co_await enter_table(context, table.db, table.name, needed));
+  const bool locked = !context.session.table_locks.tables_locked() && context.lock_now(kept->lock_key());
+  if (!locked) COMMITD_CO_RETURN_IF_ERROR(co_await enter_table(context, table.db, table.name, needed));
   if (!kept->holds(context.session) || !kept->has_present_table(context.session)) co_return false;
   KeptPlan::count_reuse();
   co_return true;

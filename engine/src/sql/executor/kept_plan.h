@@ -31,6 +31,7 @@ class KeptPlan {
   // row.
   bool has_present_table(const SessionState& session) const;
   const TableDef& table() const { return *table_; }
+  std::string_view lock_key() const { return lock_key_; }  // of the table
   // An execution did with what was kept.
   static void count_reuse();
 
@@ -64,6 +65,7 @@ class KeptPlan {
   std::vector<Use> uses_;
   std::vector<Value> parameters_;
   TablePtr table_;
+  std::string lock_key_;
   Basis basis_;
 };
 

@@ -67,7 +67,7 @@ void KeptSelect::keep(const SessionState& session, PlannedSelect planned) {
 void KeptSelect::shrink() {
   if (!lasts()) planned_ = {};
   constexpr size_t kMost = 4096;
-  size_t size = buffers_.stored.capacity() + size_of_parameters();
+  size_t size = buffers_.stored.capacity() + 2 * buffers_.found.image.capacity() + size_of_parameters();
   for (const Value& value : buffers_.output) size += 2 * value.as_string().capacity();  // once more in `row`
   if (size <= kMost) return;
   buffers_ = {};

@@ -31,6 +31,7 @@ class KeptSelect : public KeptPlan {
   struct Buffers {
     std::string stored;
     Row row, output;
+    txn::FoundRow found;
     std::vector<Value> key;
   };
   Buffers& buffers() { return buffers_; }

@@ -201,6 +201,32 @@ TEST_F(KeptSelects, TransactionsReadTheirOwnWay) {
   EXPECT_EQ(execute(by_id, 1), "one|12");
 }
 
+TEST_F(KeptSelects, TransactionsWarnAsOften) {
+  execute(by_id, {Value::string("1")});
+  run("BEGIN");
+  for (const char* key : {"1", "1x", "1.5x", "y"}) {
+    const std::string kept = execute(by_id, {Value::string(key)});
+    const auto warnings = sink.last.warnings;
+    EXPECT_EQ(kept, execute(prepare("SELECT name, v FROM t WHERE id = ?"), {Value::string(key)})) << key;
+    EXPECT_EQ(warnings, sink.last.warnings) << key;
+  }
+  run("COMMIT");
+}
+
+TEST_F(KeptSelects, RowsOfATransactionAreCounted) {
+  const Statement found = prepare("SELECT FOUND_ROWS()");
+  const std::vector<Value> none;
+  execute(by_id, 1);
+  run("BEGIN");
+  execute(by_id, 1);
+  EXPECT_EQ(execute(found, none), "1");
+  execute(by_id, 99);
+  EXPECT_EQ(execute(found, none), "0");
+  run("SET sql_select_limit = 0");
+  EXPECT_EQ(execute(by_id, 1), "");
+  run("SET sql_select_limit = DEFAULT; COMMIT");
+}
+
 TEST_F(KeptSelects, SerializableTransactionsLockWhatTheyRead) {
   const auto other = connect();
   execute(by_id, 1);
@@ -306,6 +332,10 @@ TEST_F(KeptSelects, CountersAreThoseOfAnyOtherSelect) {
   const std::string kept = difference([&] { execute(by_id, 1); });
   const std::string text = difference([&] { run("SELECT name, v FROM t WHERE id = 1"); });
   EXPECT_EQ(kept, text);
+  run("BEGIN");
+  const std::string in_transaction = difference([&] { execute(by_id, 1); });
+  EXPECT_EQ(in_transaction, difference([&] { run("SELECT name, v FROM t WHERE id = 1"); }));
+  run("COMMIT");
   EXPECT_EQ(execute(by_id, 2), "two|20");
   EXPECT_EQ(run("SELECT FOUND_ROWS(), ROW_COUNT()"), "1|-1");
 }

@@ -36,16 +36,28 @@ class LoneSelect {
     return kept_.has_present_table(session_) ? outcome : Outcome::AnotherWay;
   }
 
+  // From the transaction's snapshot, under the table's lock.
+  Task<Result<Outcome>> read(txn::Transaction& transaction) {
+    const Outcome wanted = find_key();
+    if (wanted != Outcome::Row) co_return wanted;
+    txn::FoundRow& found = buffers_.found;
+    const TablePtr& table = kept_.planned().bound->scope.sources[0].definition;
+    auto read = co_await transaction.get(table, buffers_.key, txn::ReadMode::Snapshot, found);
+    if (!read.ok()) co_return std::move(read).error();
+    const Outcome outcome = *read ? take(found.values) : Outcome::NoRow;
+    COMMITD_CO_RETURN_IF_ERROR(evaluation_.status());
+    co_return outcome;
+  }
+
   void count() const {
     if (looked_up_) session_.status.add(StatusVariable::HandlerReadKey);
     if (examined_) ++session_.rows_examined;
-    session_.status.add(StatusVariable::HandlerCommit);
   }
 
  private:
-  Outcome find_row() {
-    const TableDef& table = kept_.table();
-    switch (point_key(level_.path, table, evaluation_, buffers_.key)) {
+  // Row: there may be one with this key.
+  Outcome find_key() {
+    switch (point_key(level_.path, kept_.table(), evaluation_, buffers_.key)) {
       case PointKey::NotExact:
         return Outcome::AnotherWay;
       case PointKey::NoRow:
@@ -53,13 +65,24 @@ class LoneSelect {
       case PointKey::Found:
         break;
     }
-    const std::string key = index_key_prefix(table, table.clustered(), buffers_.key);
     looked_up_ = true;
+    return Outcome::Row;
+  }
+
+  Outcome find_row() {
+    const TableDef& table = kept_.table();
+    if (const Outcome wanted = find_key(); wanted != Outcome::Row) return wanted;
+    const std::string key = index_key_prefix(table, table.clustered(), buffers_.key);
     const auto found = txn::read_alone(*session_.server.transactions, key, buffers_.stored);
     if (!found.ok() || *found == txn::LoneRead::DefinitionMayChange) return Outcome::AnotherWay;
     if (*found == txn::LoneRead::NotThere) return Outcome::NoRow;
     if (!decode(table)) return Outcome::AnotherWay;
+    return take(buffers_.row);
+  }
+
+  Outcome take(const Row& row) {
     examined_ = true;
+    evaluation_.rows[0] = row.data();
     if (!matches()) return Outcome::NoRow;
     project();
     return Outcome::Row;
@@ -75,7 +98,6 @@ class LoneSelect {
   }
 
   bool matches() {
-    evaluation_.rows[0] = buffers_.row.data();
     Value scratch;
     for (const Expression* condition : level_.match) {
       if (!is_true(condition->evaluate(evaluation_, scratch))) return false;
@@ -101,13 +123,10 @@ class LoneSelect {
   bool looked_up_ = false, examined_ = false;
 };
 
-void answer(SessionState& session, KeptSelect& kept, bool found, ResultSink& sink) {
-  const bool sent = found && session.settings.select_limit > 0;
-  begin_kept_rows(sink, kept.columns());
-  if (sent) sink.send_row(kept.buffers().output);
+// Behind the columns.
+void send(SessionState& session, KeptSelect& kept, bool found, ResultSink& sink) {
+  if (found && session.settings.select_limit > 0) sink.send_row(kept.buffers().output);
   session.found_rows = found ? 1 : 0;
-  Answer rows{true, {}};
-  end_statement(session, kept.select(), rows, sink, false);
 }
 
 }  // namespace
@@ -125,9 +144,29 @@ bool run_alone(SessionState& session, KeptSelect& kept, ResultSink& sink) {
   count_statement(session, kept.select());
   KeptSelect::count_reuse();
   select.count();
-  answer(session, kept, outcome == Outcome::Row, sink);
+  session.status.add(StatusVariable::HandlerCommit);
+  begin_kept_rows(sink, kept.columns());
+  send(session, kept, outcome == Outcome::Row, sink);
+  Answer rows{true, {}};
+  end_statement(session, kept.select(), rows, sink, false);
   kept.shrink();
   return true;
+}
+
+Task<Result<bool>> run_point(StatementContext& context, KeptSelect& kept, ResultSink& sink) {
+  SessionState& session = context.session;
+  if (!kept.is_point() || kept.planned().plan.mode != txn::ReadMode::Snapshot) co_return false;
+  if (!is_silent_point(kept.planned().plan.levels[0].path, kept.table())) co_return false;
+  // The snapshot must have what the transaction has seen under its locks.
+  if (context.transaction().depends_on_unacknowledged())
+    COMMITD_CO_RETURN_IF_ERROR(co_await context.transaction().settle());
+  LoneSelect select(session, kept);
+  const auto outcome = co_await select.read(context.transaction());
+  if (!outcome.ok()) co_return outcome.error();
+  if (*outcome == Outcome::AnotherWay) co_return false;
+  select.count();
+  send(session, kept, *outcome == Outcome::Row, sink);
+  co_return true;
 }
 
 }  // namespace commitd::sql

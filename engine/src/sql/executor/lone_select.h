@@ -1,5 +1,4 @@
-// A SELECT of one row by its primary key, outside any transaction, whose plan is kept: what most statements
-// of a web application are. It needs no snapshot, no lock and no wait, so it is no coroutine either.
+// A SELECT of one row by its primary key whose plan is kept: what most statements of a web application are.
 #pragma once
 
 #include "sql/executor/kept_select.h"
@@ -7,8 +6,13 @@
 
 namespace commitd::sql {
 
-// False: it is none, or needs more than this; nothing was sent and nothing counted, and it is to be run like
-// any other. `kept` has the parameters.
+// Outside any transaction it needs no snapshot, no lock and no wait, so it is no coroutine either. False: it
+// is none, or needs more than this; nothing was sent and nothing counted, and it is to be run like any other.
+// `kept` has the parameters.
 bool run_alone(SessionState& session, KeptSelect& kept, ResultSink& sink);
+
+// In a transaction, with the table's lock: its row, behind the columns. False: it is none, or needs more than
+// this, and nothing was sent.
+Task<Result<bool>> run_point(StatementContext& context, KeptSelect& kept, ResultSink& sink);
 
 }  // namespace commitd::sql

@@ -7,6 +7,7 @@
 #include "sql/executor/bound_select.h"
 #include "sql/executor/from_clause.h"
 #include "sql/executor/kept_select.h"
+#include "sql/executor/lone_select.h"
 #include "sql/executor/precompute.h"
 #include "sql/executor/read_columns.h"
 #include "sql/executor/row_buffer.h"
@@ -198,8 +199,14 @@ Task<Status> run_kept(StatementContext& context, KeptSelect& kept, ResultSink& s
   }
   begin_kept_rows(sink, kept.columns());
   count_paths(kept.planned().plan, context.session.status);
-  Evaluation evaluation = context.evaluation();
-  Status status = co_await run_planned(context, kept.planned(), evaluation, sink);
+  Status status;
+  auto done = co_await run_point(context, kept, sink);
+  if (!done.ok()) {
+    status = std::move(done).error();
+  } else if (!*done) {
+    Evaluation evaluation = context.evaluation();
+    status = co_await run_planned(context, kept.planned(), evaluation, sink);
+  }
   kept.shrink();
   co_return status;
 }
@@ -343,7 +350,7 @@ Task<Status> enter_table(StatementContext& context, std::string_view db, std::st
   const TableLocks& locked = context.session.table_locks;
   context.enter();
   COMMITD_CO_RETURN_IF_ERROR(locked.check(db, name, (needed & ~privilege::kSelect) != 0));
-  if (locked.covers(db, name)) co_return Status();
+  if (locked.tables_locked() && locked.covers(db, name)) co_return Status();
   co_return co_await context.transaction().lock_table(db, name, txn::LockMode::Shared);
 }
 

@@ -36,6 +36,12 @@ struct StatementContext {
     begin_if_needed(session);
     session.transaction->begin_statement();
   }
+  // Shared, if nobody is in the way of it; then the statement has entered.
+  bool lock_now(std::string_view table_lock_key) {
+    enter();
+    return session.server.transactions->locks.try_lock(session.lock_owner, table_lock_key,
+                                                       txn::LockMode::Shared);
+  }
   txn::Transaction& transaction() { return *session.transaction; }
   // Where a table is changed, and its rows are locked.
   txn::Transaction& transaction_for(const TableDef& table) {

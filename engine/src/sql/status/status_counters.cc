@@ -189,24 +189,26 @@ StatusVariable definition_command(const ast::Statement& statement) {
 }  // namespace
 
 StatusVariable command_of(const ast::Statement& statement) {
-  constexpr StatusVariable kSelect = command_variable("select");
+  // As constants, so that no name is looked for at run time.
+  constexpr StatusVariable kSelect = command_variable("select"), kReplace = command_variable("replace"),
+                           kInsert = command_variable("insert"), kUpdate = command_variable("update"),
+                           kDelete = command_variable("delete"), kBegin = command_variable("begin"),
+                           kCommit = command_variable("commit"), kRollback = command_variable("rollback");
   switch (statement.kind) {
     case StatementKind::Select:
       return kSelect;
     case StatementKind::Insert:
-      return ast::as<ast::InsertStatement>(statement).mode == ast::InsertMode::Replace
-                 ? command_variable("replace")
-                 : command_variable("insert");
+      return ast::as<ast::InsertStatement>(statement).mode == ast::InsertMode::Replace ? kReplace : kInsert;
     case StatementKind::Update:
-      return command_variable("update");
+      return kUpdate;
     case StatementKind::Delete:
-      return command_variable("delete");
+      return kDelete;
     case StatementKind::Begin:
-      return command_variable("begin");
+      return kBegin;
     case StatementKind::Commit:
-      return command_variable("commit");
+      return kCommit;
     case StatementKind::Rollback:
-      return command_variable("rollback");
+      return kRollback;
     case StatementKind::Savepoint:
       return command_variable("savepoint");
     case StatementKind::RollbackToSavepoint:
