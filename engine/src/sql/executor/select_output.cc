@@ -11,9 +11,6 @@ namespace commitd::sql {
 
 namespace {
 
-// As many rows to sort as need no second allocation.
-constexpr size_t kUsualRows = 128;
-
 // The select item that is the table's column an expression refers to; items.size() when there is none.
 size_t item_with_column(const Expressions& items, const Expression& expression) {
   const auto* column = dynamic_cast<const ColumnReference*>(&expression);
@@ -150,13 +147,12 @@ Result<bool> SelectOutput::emit(Evaluation& evaluation) {
 }
 
 Result<bool> SelectOutput::keep(std::span<const Value> row, Evaluation& evaluation) {
-  if (kept_.empty()) kept_.reserve(kUsualRows * kept_width_);
-  kept_.insert(kept_.end(), row.begin(), row.end());
+  for (const Value& value : row) kept_.append(value);
   Value scratch;
   for (const SortKey& key : sort_keys_) {
-    if (key.expression != nullptr) kept_.push_back(key.expression->evaluate(evaluation, scratch));
+    if (key.expression != nullptr) kept_.append(key.expression->evaluate(evaluation, scratch));
   }
-  if (!memory_.add(memory_of(std::span(kept_).last(kept_width_)))) return out_of_row_memory();
+  if (!memory_.add(memory_of(kept_.last(kept_width_)))) return out_of_row_memory();
   constexpr size_t kMostWithDuplicates = 1024;
   if (neighbours_tell_ && kept_.size() >= kMostWithDuplicates * kept_width_) return drop_kept_duplicates();
   return true;
@@ -167,13 +163,13 @@ Result<bool> SelectOutput::drop_kept_duplicates() {
   neighbours_tell_ = false;
   size_t end = 0;
   for (size_t at = 0; at < kept_.size(); at += kept_width_) {
-    auto fresh = is_new(std::span<const Value>(kept_).subspan(at, select_.items.size()));
+    auto fresh = is_new(kept_.at(at, select_.items.size()));
     if (!fresh.ok()) return std::move(fresh).error();
     if (!*fresh) continue;
-    if (end != at) std::move(&kept_[at], &kept_[at] + kept_width_, &kept_[end]);
+    kept_.move_down(at, end, kept_width_);
     end += kept_width_;
   }
-  kept_.resize(end);
+  kept_.shrink_to(end);
   return true;
 }
 

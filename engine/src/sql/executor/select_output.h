@@ -10,6 +10,7 @@
 
 #include "base/memory_budget.h"
 #include "sql/executor/bound_select.h"
+#include "sql/executor/kept_rows.h"
 #include "sql/result_sink.h"
 
 namespace commitd::sql {
@@ -64,8 +65,8 @@ class SelectOutput : public RowConsumer {
   std::vector<SortKey> sort_keys_;
   // DISTINCT of few rows that are sorted by all that is in them: equal ones will stand side by side.
   bool neighbours_tell_ = false;
-  size_t kept_width_ = 0;    // select items, then the keys that are none of them
-  std::vector<Value> kept_;  // rows, one behind the other
+  size_t kept_width_ = 0;  // select items, then the keys that are none of them
+  KeptRows kept_;
   std::string distinct_key_;
   Row projected_;
   uint64_t found_ = 0, delivered_ = 0;
