@@ -7,6 +7,7 @@ import unittest
 import pymysql
 
 from commitd_process import Commitd, wait_until
+from log_reader import LogReader
 
 
 def names(server):
@@ -107,7 +108,7 @@ class BinlogFilesTest(unittest.TestCase):
         for number in range(20):  # more than the connection's buffers hold
             self.server.query(f"INSERT INTO d.large VALUES ({number}, REPEAT('x', 1000000))")
         self.rotate(2)
-        reader = self.enterContext(Reader(self.server))
+        reader = self.enterContext(LogReader(self.server))
         self.assertEqual(reader.attach(), "binlog.000001")
         (code, message), = warnings_of(self.server, "PURGE BINARY LOGS TO 'binlog.000003'")
         self.assertEqual(code, 1867)
@@ -165,7 +166,7 @@ class BinlogFilesTest(unittest.TestCase):
         for first in range(0, 20000, 1000):
             self.server.query("INSERT INTO d.t VALUES " + ", ".join(f"({n}, '{'r' * 1900}')" for n in range(first, first + 1000)))
         self.rotate(2)
-        reader = self.enterContext(Reader(self.server))
+        reader = self.enterContext(LogReader(self.server))
         self.assertEqual(reader.attach(), "binlog.000001")
         self.server.query("SET GLOBAL commitd_max_retained_binlog_bytes = 1")
         self.server.query("DO SLEEP(2.5)")
@@ -189,7 +190,7 @@ class BinlogFilesTest(unittest.TestCase):
                 self.assertIn(expected, variable(other, "gtid_executed"))
                 other.kill()
                 other.start()
-            reader = self.enterContext(Reader(other))
+            reader = self.enterContext(LogReader(other))
             with self.assertRaises(pymysql.err.MySQLError) as failure:
                 reader.attach()  # it lacks what is purged
             self.assertEqual(failure.exception.args[0], 1236)
@@ -291,32 +292,6 @@ class BinlogFilesTest(unittest.TestCase):
         self.restart()
         self.assertEqual(self.server.metric("commitd_recovery_replayed_transactions"), 0)
         self.assertEqual(self.count(), 3)
-
-
-class Reader:
-    """A replica's connection that asks by GTID for everything and then does not read on."""
-
-    COM_BINLOG_DUMP_GTID = 0x1E
-
-    def __init__(self, server):
-        self.connection = server.connect()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.connection._force_close()
-
-    def attach(self):
-        """The name of the file that the source starts with."""
-        with self.connection.cursor() as cursor:
-            cursor.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32'")
-        flags, server_id, no_name, position, no_gtids = 4, 99, 0, 4, bytes(8)
-        payload = (flags.to_bytes(2, "little") + server_id.to_bytes(4, "little") + no_name.to_bytes(4, "little")
-                   + position.to_bytes(8, "little") + len(no_gtids).to_bytes(4, "little") + no_gtids)
-        self.connection._execute_command(self.COM_BINLOG_DUMP_GTID, payload)
-        packet = self.connection._read_packet()  # the artificial ROTATE event
-        return packet.get_all_data()[1 + 19 + 8:-4].decode()
 
 
 if __name__ == "__main__":

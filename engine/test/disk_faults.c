@@ -1,6 +1,7 @@
 /* LD_PRELOAD: makes system calls on the binary log fail on command. The file named by DISK_FAULTS says which and how,
  * as long as it exists: "fdatasync 5" (the call, the errno). Each failure is counted there by one more line. */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@ static int is_log(int fd) {
   if (length <= 0) return 0;
   path[length] = 0;
   const char *name = strrchr(path, '/');
-  return name != NULL && strncmp(name, "/binlog.", 8) == 0;
+  return name != NULL && strncmp(name, "/binlog.", 8) == 0 && isdigit((unsigned char)name[8]);
 }
 
 /* 0, or the errno this call shall fail with. */

@@ -7,14 +7,17 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
 import unittest
 
 import pymysql
 
 from commitd_process import Commitd, wait_until
+from log_reader import LogReader
 from preload import FAULTS, preload
 
 DISK_FULL, ERROR_ON_WRITE, UNKNOWN_OUTCOME = 1021, 1026, 2013
+NO_BINARY_LOGGING, FATAL_READING_LOG = 1381, 1236
 EXIT_FAILED_FOR_GOOD = 3
 
 
@@ -40,10 +43,10 @@ class DiskFaultsTest(unittest.TestCase):
 
     # --- calls that fail, by a preloaded library ---
 
-    def start_with_faults(self):
+    def start_with_faults(self, *flags):
         directory = self.enterContext(tempfile.TemporaryDirectory())
         self.orders = pathlib.Path(directory, "orders")
-        server = Commitd(wrapper=preload(FAULTS, directory, DISK_FAULTS=self.orders))
+        server = Commitd(*flags, wrapper=preload(FAULTS, directory, DISK_FAULTS=self.orders))
         self.enterContext(server)
         self.make_tables(server)
         self.insert(server, 1)
@@ -83,10 +86,114 @@ class DiskFaultsTest(unittest.TestCase):
         server.start()
         self.assertEqual(self.ids(server), [1, 3])
 
-    def test_error_action_is_abort_server_and_nothing_else(self):
+    # --- binlog_error_action=IGNORE_ERROR ---
+
+    def start_that_ignores(self, *flags):
+        return self.start_with_faults("--commitd-durability=xa", "--binlog-error-action=IGNORE_ERROR", *flags)
+
+    def assert_goes_on_without_the_log(self, server):
+        self.assertIn("Turning logging off for the whole duration of the MySQL server process", server.log_text())
+        self.assertEqual(code_of(lambda: server.query("SHOW BINARY LOGS")), NO_BINARY_LOGGING)
+        self.assertEqual(server.query("SHOW BINARY LOG STATUS"), ())
+        with LogReader(server) as reader:
+            self.assertEqual(code_of(reader.attach), FATAL_READING_LOG)
+
+    def assert_logs_again(self, server, files):
+        """In a new file, which nobody gets who lacks what is in none."""
+        self.assertEqual(len(server.binlog_files()), files)
+        before, purged = server.query("SELECT @@GLOBAL.gtid_executed, @@GLOBAL.gtid_purged")[0]
+        self.assertNotEqual(purged, "")
+        self.insert(server, 1000)
+        self.assertNotEqual(server.query("SELECT @@GLOBAL.gtid_executed")[0][0], before)
+        with LogReader(server) as reader:
+            self.assertEqual(code_of(reader.attach), FATAL_READING_LOG)
+        with LogReader(server) as reader:
+            self.assertEqual(reader.attach(before), f"binlog.{files:06}")
+
+    def test_without_the_log_a_failing_one_stops_nobody(self):
+        for call, error in (("fdatasync", errno.EIO), ("pwritev", errno.EIO), ("pwritev", errno.ENOSPC)):
+            with self.subTest(call, error=error):
+                server = self.start_that_ignores()
+                reader = self.enterContext(LogReader(server))
+                reader.attach()
+                self.fail(call, error)
+                self.insert(server, 2)
+                self.orders.unlink()  # a disk that works again changes nothing
+                self.assert_goes_on_without_the_log(server)
+                with self.assertRaises(pymysql.MySQLError):
+                    while True:
+                        reader.next_event()
+                server.query("UPDATE d.t SET v = 'changed' WHERE id = 1")
+                server.query("CREATE TABLE d.made (id INT)")
+                with contextlib.closing(server.connect()) as connection, connection.cursor() as cursor:
+                    cursor.execute("SET sql_log_bin = 0")
+                    cursor.execute("INSERT INTO d.t VALUES (3, 'without a GTID')")
+                server.kill()
+                server.start()
+                self.assertEqual(self.ids(server), [1, 2, 3])
+                self.assertEqual(server.query("SELECT v FROM d.t WHERE id = 1"), (("changed",),))
+                self.assertEqual(server.query("SELECT COUNT(*) FROM d.made"), ((0,),))
+                self.assert_logs_again(server, files=2)
+                server.kill()
+                server.start()
+                self.assertEqual(self.ids(server), [1, 2, 3, 1000])
+                self.assertEqual(len(server.binlog_files()), 2)
+
+    def test_without_the_log_a_load_goes_on_and_nothing_acknowledged_is_lost(self):
+        for flags in ((), ("--thread-handling=one-thread-per-connection", "--binlog-order-commits=OFF")):
+            with self.subTest(flags):
+                server = self.start_that_ignores(*flags)
+                acknowledged, lock, half, enough = {1}, threading.Lock(), threading.Event(), threading.Event()
+
+                def write(writer):
+                    with contextlib.suppress(pymysql.err.MySQLError, OSError), contextlib.closing(server.connect()) as connection:
+                        for number in range(writer * 100000, (writer + 1) * 100000):
+                            connection.cursor().execute(f"INSERT INTO d.t VALUES ({number}, 'x')")
+                            with lock:
+                                acknowledged.add(number)
+                                if len(acknowledged) > 100:
+                                    half.set()
+                                if len(acknowledged) > 300:
+                                    enough.set()
+
+                writers = [threading.Thread(target=write, args=(writer,)) for writer in range(1, 9)]
+                for writer in writers:
+                    writer.start()
+                self.assertTrue(half.wait(60))
+                self.fail("fdatasync", errno.EIO)
+                with lock:
+                    acknowledged_with_the_log = len(acknowledged)
+                wait_until(lambda: len(acknowledged) > acknowledged_with_the_log + 100, "commits without the log")
+                self.assertTrue(enough.wait(60))
+                self.assert_goes_on_without_the_log(server)
+                server.kill()
+                for writer in writers:
+                    writer.join()
+                self.orders.unlink()
+                server.start()
+                self.assertEqual(acknowledged - set(self.ids(server)), set())
+                self.assertRegex(server.log_text(), r"recovered .* rolled_back_prepared=\d")
+                self.assert_logs_again(server, files=2)
+
+    def test_the_log_is_not_done_without_where_replicas_must_acknowledge(self):
+        """On a member of a cluster a failed sync stops the server, whatever binlog_error_action is."""
+        server = self.start_that_ignores()
+        server.query("ALTER INSTANCE FENCE EPOCH 1")
+        server.query("ALTER INSTANCE PROMOTE EPOCH 1 WAIT_COUNT 0 MEMBERS ''")
+        wait_until(lambda: code_of(lambda: self.insert(server, 2)) is None, "it accepts writes")
+        self.fail("fdatasync", errno.EIO)
+        self.assertIsNotNone(code_of(lambda: self.insert(server, 3)))
+        self.assertEqual(server.process.wait(timeout=60), EXIT_FAILED_FOR_GOOD)
+
+    def test_error_action_is_abort_server_unless_the_engine_has_a_log_of_its_own(self):
         server = self.start_with_faults()
         self.assertEqual(server.query("SELECT @@GLOBAL.binlog_error_action"), (("ABORT_SERVER",),))
         self.assertIsNotNone(code_of(lambda: server.query("SET GLOBAL binlog_error_action = IGNORE_ERROR")))
+        server = self.start_with_faults("--commitd-durability=xa")
+        server.query("SET GLOBAL binlog_error_action = IGNORE_ERROR")
+        self.fail("fdatasync", errno.EIO)
+        self.insert(server, 2)
+        self.assert_goes_on_without_the_log(server)
 
     # --- a real small file system ---
 

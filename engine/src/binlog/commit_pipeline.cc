@@ -448,6 +448,7 @@ Task<Result<PurgeReport>> CommitPipeline::purge_to(uint32_t first_kept) {
   Errand errand;
   PurgeReport report;
   errand.run = [this, first_kept, &report]() -> Status {
+    if (!impl_->logging) return {};
     auto purged = impl_->log->purge(std::min(first_kept, impl_->engine.flushed_position().position.file));
     if (!purged) return std::move(purged).error();
     report = std::move(*purged);

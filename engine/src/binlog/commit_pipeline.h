@@ -71,6 +71,10 @@ struct ReplayProgress {
   uint64_t bytes = 0, total_bytes = 0;  // of log
 };
 
+// ER_NO_BINARY_LOGGING.
+inline constexpr uint16_t kNoBinaryLogging = 1381;
+Error no_binary_logging();
+
 struct PipelineOptions {
   uint32_t server_id = 1;
   Uuid server_uuid = {};
@@ -151,6 +155,20 @@ class CommitPipeline {
   // commits must be closed and the receiver stopped.
   Result<uint64_t> cut_unacknowledged(const GtidSet& keep);
   void raise_gno_floor(uint64_t floor);
+
+  // --- without the log: only with an engine that has one of its own ---
+  // From then on transactions are in the engine alone. They get GTIDs all the same; large ones whose writes
+  // are spilled are refused with error 1197. Only one that was never left can fail (ignore_log_errors).
+  bool logging() const;
+  // Behind replay(), before start().
+  Status leave_log();
+  // The same, of a log that was left: it goes on in a new file. What was committed without it counts as
+  // purged.
+  Status return_to_log();
+  // Called when the log has failed and was left; on any thread, and must not wait for the pipeline.
+  void on_log_left(std::function<void(const Error&)> callback);
+  // gtid_purged: what no reader can get here. Without the log that is everything.
+  Result<GtidSet> gtid_purged() const;
 
   // --- state, any thread ---
   LogPosition durable_end() const;

@@ -53,6 +53,11 @@ bool CommitQueue::is_empty() const {
   return local_.empty() && received_.empty() && errands_.empty();
 }
 
+bool CommitQueue::is_open() const {
+  std::lock_guard lock(mutex_);
+  return !closed_ && !failed_;
+}
+
 bool CommitQueue::can_take() const {
   if (paused_) return false;
   return !received_.empty() || !errands_.empty() || can_take_local();

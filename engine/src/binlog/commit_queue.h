@@ -117,6 +117,7 @@ class CommitQueue {
   // Nothing more is accepted; take() hands out what is left.
   void stop();
   bool is_empty() const;
+  bool is_open() const;  // takes local commits
 
  private:
   bool can_take() const;

@@ -23,6 +23,8 @@ struct CommitSettings {
   std::atomic<bool> order_commits{true};
   // binlog_cache_size: larger events of a transaction go to a temporary file.
   std::atomic<uint64_t> transaction_cache_bytes{4 << 20};
+  // binlog_error_action=IGNORE_ERROR: when the log fails, transactions go on without it.
+  std::atomic<bool> ignore_log_errors{false};
   // commitd_early_lock_release: a transaction's row locks go when its place in the log's order is fixed.
   std::atomic<bool> early_lock_release{true};
   // commitd_wakeup=broadcast: whoever waits is woken by everybody's end, and looks whether it was his own.

@@ -208,6 +208,14 @@ Result<std::unique_ptr<Log>> Log::open(FileSystem& fs, LogOptions options, LogPo
   return std::unique_ptr<Log>(new Log(std::move(impl)));
 }
 
+std::unique_ptr<Log> Log::none(FileSystem& fs, LogOptions options) {
+  return std::unique_ptr<Log>(new Log(std::make_unique<Impl>(fs, std::move(options))));
+}
+
+bool Log::exists(FileSystem& fs, const LogOptions& options) {
+  return LogIndex::exists(fs, options.directory, options.base_name);
+}
+
 LogPosition Log::end() const {
   std::lock_guard lock(impl_->mutex);
   return impl_->end;

@@ -29,6 +29,9 @@ struct LogOptions {
   std::string server_version;
   uint64_t memory_bytes = 32ull << 20;  // recent log kept in memory for readers
   GtidSet initial_gtids;  // of a datadir that came without a log (a clone): PREVIOUS_GTIDS of its first file
+  // Where it was left (left_log.h); {}: it was not. What stands behind is taken away, and the engine may be
+  // ahead of what is there.
+  LogPosition left_at = {};
 };
 
 struct LogFileInfo {
@@ -86,6 +89,9 @@ class Log {
   // file and offset, nothing changed.
   static Result<std::unique_ptr<Log>> open(FileSystem& fs, LogOptions options, LogPosition scan_from,
                                            OpenReport* report);
+  // A log without files, for a server that never had one (--skip-log-bin): nothing may be written to it.
+  static std::unique_ptr<Log> none(FileSystem& fs, LogOptions options);
+  static bool exists(FileSystem& fs, const LogOptions& options);
   ~Log();
 
   // --- writer side: one thread ---

@@ -83,6 +83,7 @@ class Log::Impl {
   void move_end(size_t bytes);
   Status open_first(LogPosition scan_from);
   Status open_files();
+  Status drop_behind(LogPosition left_at);
   Status remove_unlisted_files();
   Status scan(LogPosition scan_from, OpenReport& report);
   struct FileScan;

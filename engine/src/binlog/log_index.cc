@@ -10,6 +10,10 @@ namespace commitd::binlog {
 LogIndex::LogIndex(FileSystem& fs, std::string directory, std::string base_name)
     : fs_(fs), directory_(std::move(directory)), base_name_(std::move(base_name)) {}
 
+bool LogIndex::exists(FileSystem& fs, const std::string& directory, const std::string& base_name) {
+  return fs.exists(LogIndex(fs, directory, base_name).index_path());
+}
+
 std::string LogIndex::index_path() const {
   return directory_ + "/" + base_name_ + ".index";
 }

@@ -16,6 +16,7 @@ class LogIndex {
  public:
   LogIndex(FileSystem& fs, std::string directory, std::string base_name);
 
+  static bool exists(FileSystem& fs, const std::string& directory, const std::string& base_name);
   // False when there is no index file.
   Result<bool> load();
   // Makes `numbers` the files of the log; durable when it returns.

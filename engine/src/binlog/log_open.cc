@@ -51,6 +51,7 @@ Status Log::Impl::open(LogPosition scan_from, OpenReport& report) {
   if (!*listed || index.numbers().empty()) COMMITD_RETURN_IF_ERROR(open_first(scan_from));
   COMMITD_RETURN_IF_ERROR(remove_unlisted_files());
   COMMITD_RETURN_IF_ERROR(open_files());
+  if (options.left_at != LogPosition()) COMMITD_RETURN_IF_ERROR(drop_behind(options.left_at));
   COMMITD_RETURN_IF_ERROR(load_added_purged());
   return scan(scan_from, report);
 }
@@ -117,6 +118,20 @@ Status Log::Impl::open_files() {
   return {};
 }
 
+// Of what was not synced when the log was left, less may be there.
+Status Log::Impl::drop_behind(LogPosition left_at) {
+  const auto behind = std::upper_bound(index.numbers().begin(), index.numbers().end(), left_at.file);
+  if (behind == index.numbers().begin()) {
+    return make_error(er::kErrorOnRead, "The binary log was left in '{}', which is not there any more",
+                      index.path(left_at.file));
+  }
+  const uint32_t last = *std::prev(behind);
+  const uint64_t size = file_states[last].size;
+  const LogPosition at{last, last == left_at.file ? std::min(size, left_at.offset) : size};
+  if (behind == index.numbers().end() && at.offset == size) return {};
+  return cut(at);
+}
+
 Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
   const uint32_t first = index.numbers().front(), last = index.numbers().back();
   // A clone's data goes with a position in front of its first file. Whether that fits is for replay to say,
@@ -141,7 +156,7 @@ Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
   report.logged = found->previous;
   report.logged.add(found->gtids);
   const LogPosition end_found{last, found->boundary};
-  if (scan_from > end_found) {
+  if (scan_from > end_found && options.left_at == LogPosition()) {
     return make_error(
         er::kErrorOnRead,
         "The binary log ends at offset {} of '{}', before position {} of '{}' that the data goes with",

@@ -43,6 +43,12 @@ Error outcome_unknown(const Error& failed) {
                     failed.message);
 }
 
+Error too_large_without_log() {
+  return make_error(er::kTransCacheFull,
+                    "The transaction is in a temporary file, and binary logging was turned off meanwhile: "
+                    "execute it again");
+}
+
 Error gtid_taken(const Gtid& gtid) {
   return make_error(kErrorDuringCommit,
                     "Another session has committed transaction {} meanwhile; this one was rolled back",
@@ -90,7 +96,7 @@ void CommitPipeline::Impl::run_log_thread() {
       errand->result = errand->run();
       errand->parker.wake();
     }
-    if (log->usable() && log->wants_rotation())
+    if (logging && log->usable() && log->wants_rotation())
       (void)rotate_log();  // without room for a new file the old one goes on
   }
 }
@@ -118,11 +124,12 @@ Status CommitPipeline::Impl::sync_log() {
   {
     std::lock_guard lock(sync_mutex);
     const uint64_t written = written_groups_;
-    if (written == synced_groups_) return {};
+    if (!logging || written == synced_groups_) return {};
     synced = log->sync();
     if (synced.ok()) synced_groups_ = written;
   }
-  if (!synced.ok()) fail(outcome_unknown(synced.error()));
+  if (synced.ok() || leave_failed_log(synced.error())) return {};
+  fail(outcome_unknown(synced.error()));
   return synced;
 }
 
@@ -143,9 +150,15 @@ void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
     commit->taken = taken;
     observe_since(stage_seconds("queue"), commit->queued, taken);
   }
-  if (!make_room(group.batch))
-    return group_failed(group, make_error(er::kDiskFull, "Cannot start a new binary log file"));
-  fill_group(group);
+  if (logging && !make_room(group.batch)) {
+    const Error no_room = make_error(er::kDiskFull, "Cannot start a new binary log file");
+    if (!leave_failed_log(no_room)) return group_failed(group, no_room);
+  }
+  if (logging) {
+    fill_group(group);
+  } else {
+    fill_group_without_log(group);
+  }
   if (group.invalid) {
     fail(*group.invalid);
     return group_failed(group, *group.invalid);
@@ -191,7 +204,7 @@ void CommitPipeline::Impl::refuse_taken_gtids(std::vector<LocalCommit*>& commits
 // xa: the engine has the group before the binlog does. A DDL is not prepared: what it publishes is made from
 // its event.
 bool CommitPipeline::Impl::prepare(const Group& group) {
-  if (!engine.has_own_log()) return true;
+  if (!engine.has_own_log() || !logging) return true;
   std::vector<storage::PreparedTransaction> prepared;
   for (const PendingTransaction& transaction : group.transactions) {
     if (transaction.local == nullptr || transaction.local->prepared.empty() || transaction.gtid.empty())
@@ -264,11 +277,7 @@ void CommitPipeline::Impl::add_local(Group& group, GroupBuilder& builder, LocalC
     group.transactions.push_back({placed.start, placed.end, {}, 0, &commit, {}});
     return;
   }
-  if (request.gtid.empty()) {
-    request.gtid = {options.server_uuid, group.next_gno++};
-  } else if (request.gtid.sid == options.server_uuid) {
-    group.next_gno = request.gtid.gno + 1;
-  }
+  give_gtid(group, request);
   const auto placed =
       builder.add_local(*request.events, request.gtid, timestamp, group.sequence_of(request.seen.order));
   if (request.events->spilled()) group.spilled = &request.events->spool();
@@ -276,12 +285,56 @@ void CommitPipeline::Impl::add_local(Group& group, GroupBuilder& builder, LocalC
   if (commit.ordered.order != 0) group.sequences.emplace_back(commit.ordered.order, clock_.sequence);
 }
 
+void CommitPipeline::Impl::give_gtid(Group& group, CommitRequest& request) const {
+  if (request.gtid.empty()) {
+    request.gtid = {options.server_uuid, group.next_gno++};
+  } else if (request.gtid.sid == options.server_uuid) {
+    group.next_gno = request.gtid.gno + 1;
+  }
+}
+
+// Neither is let in without a log; one may have been on its way when that failed.
+void CommitPipeline::Impl::fill_group_without_log(Group& group) {
+  const auto of_epoch = [](const LocalCommit* commit) { return commit->request->epoch != 0; };
+  if (!group.batch.received.empty() ||
+      std::any_of(group.batch.local.begin(), group.batch.local.end(), of_epoch)) {
+    group.invalid = make_error(er::kErrorOnWrite,
+                               "Neither an epoch nor what was received can be committed without the log");
+    return;
+  }
+  {
+    std::lock_guard lock(mutex);
+    group.next_gno = next_gno;
+  }
+  for (LocalCommit* commit : group.batch.local) {
+    CommitRequest& request = *commit->request;
+    if (request.ship) give_gtid(group, request);
+    group.transactions.push_back({{}, {}, request.gtid, 0, commit, {}});
+  }
+}
+
+// What is taken in parts could not be completed by a start without the log.
+bool CommitPipeline::Impl::needs_log(const Group& group) {
+  return std::any_of(group.batch.local.begin(), group.batch.local.end(), [](const LocalCommit* commit) {
+    return commit->request->writes != nullptr && commit->request->writes->spilled();
+  });
+}
+
+// In order, since places in the log can no longer tell them apart.
+void CommitPipeline::Impl::move_out_of_log(Group& group) const {
+  for (PendingTransaction& transaction : group.transactions) {
+    transaction.start = transaction.end = left_at;
+    transaction.local->is_prepared = false;
+  }
+}
+
 bool CommitPipeline::Impl::write_and_sync(Group& group) {
-  if (group.transactions.empty()) return true;
+  if (group.transactions.empty() || !logging) return true;
   const auto start = Clock::now();
   const bool to_be_synced = next_group_is_synced();
   auto written = group.spilled != nullptr ? append_spilled(group) : log->append(std::move(group.bytes));
   if (!written.ok()) {
+    if (!needs_log(group) && leave_failed_log(written.error())) return true;
     if (!log->usable()) fail(written.error());
     group_failed(group, written.error());
     return false;
@@ -335,16 +388,21 @@ void CommitPipeline::Impl::roll_back_prepared(const Group& group) {
 
 void CommitPipeline::Impl::group_is_durable(Group& group) {
   const auto now = Clock::now();
-  // Before anybody can be answered: who has his answer finds his group counted.
-  if (!group.transactions.empty()) {
-    ++group_number_;
-    count_group(group.transactions.size());
-  }
   LogPosition end;
   std::vector<PendingTransaction> for_engine;
   bool engine_thread_has_work = false;
   {
-    std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
+    if (!logging && needs_log(group)) {
+      lock.unlock();
+      return group_failed(group, too_large_without_log());
+    }
+    if (!logging) move_out_of_log(group);
+    // Before anybody can be answered: who has his answer finds his group counted.
+    if (!group.transactions.empty()) {
+      ++group_number_;
+      count_group(group.transactions.size());
+    }
     for (PendingTransaction& transaction : group.transactions) {
       transaction.durable_at = now;
       if (transaction.local != nullptr) {
@@ -357,7 +415,7 @@ void CommitPipeline::Impl::group_is_durable(Group& group) {
       pending.push_back(transaction);
     }
     next_gno = std::max(next_gno, group.next_gno);
-    end = durable_end = log->end();
+    end = durable_end = logging ? log->end() : left_at;
     waits.moved(Bound::Durable, durable_end);
     if (gate == Gate::Immediate) advance_acknowledged(durable_end);
     for (const PendingTransaction& transaction : group.transactions) {
@@ -379,6 +437,7 @@ void CommitPipeline::Impl::group_is_durable(Group& group) {
 }
 
 Status CommitPipeline::Impl::rotate_log() {
+  if (!logging) return {};
   GtidSet all;
   {
     std::lock_guard lock(mutex);
@@ -391,7 +450,7 @@ Status CommitPipeline::Impl::rotate_log() {
     if (rotated.ok()) synced_groups_ = written_groups_.load();  // the file that was left is synced
   }
   if (!rotated.ok()) {
-    if (!log->usable()) fail(rotated.error());
+    if (!log->usable() && !leave_failed_log(rotated.error())) fail(rotated.error());
     return rotated;
   }
   clock_ = {};

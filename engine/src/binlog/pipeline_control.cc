@@ -161,6 +161,7 @@ Status CommitPipeline::Impl::add_purged(const GtidSet& gtids) {
     next_gno = std::max(next_gno, logged.last(options.server_uuid) + 1);
   }
   COMMITD_RETURN_IF_ERROR(engine.checkpoint());
+  if (!logging) return {};
   COMMITD_RETURN_IF_ERROR(log->add_purged(gtids));
   return rotate_log();
 }

@@ -56,6 +56,12 @@ class CommitPipeline::Impl {
   // Answers commits that will not be taken into the engine by their sessions, and those that depend on them.
   void refuse(std::span<LocalCommit* const> commits, const Error& why);
 
+  // --- without the log (pipeline_without_log.cc) ---
+  Status leave_log();
+  Status return_to_log();
+  // The log has failed. True when transactions go on without it.
+  bool leave_failed_log(const Error& why);
+
   // --- start-up (replay.cc) ---
   Result<ReplayReport> replay(LogPosition limit);
 
@@ -84,6 +90,9 @@ class CommitPipeline::Impl {
   std::set<Gtid> acknowledged_ahead;  // acknowledged by name before they were durable here
   ProgressWaits waits{options.settings->wake_everybody};
   std::optional<Error> failure;
+  std::atomic<bool> logging{true};  // changes under `mutex`
+  LogPosition left_at;              // where all transactions are when it is false
+  std::function<void(const Error&)> on_log_left;
   std::function<void(const Error&)> on_failure;
   bool stopping = false;
   size_t freezes = 0;          // who wants nothing to enter the engine
@@ -114,6 +123,10 @@ class CommitPipeline::Impl {
   void group_is_durable(Group& group);
   void group_failed(Group& group, const Error& error);
   void add_local(Group& group, GroupBuilder& builder, LocalCommit& commit, uint64_t timestamp);
+  void give_gtid(Group& group, CommitRequest& request) const;
+  void fill_group_without_log(Group& group);
+  static bool needs_log(const Group& group);
+  void move_out_of_log(Group& group) const;
   bool make_room(const CommitQueue::Batch& batch);
 
   // commit_pipeline.cc: what both threads do when they take transactions into the engine
@@ -124,6 +137,9 @@ class CommitPipeline::Impl {
   Status let_sessions_take(std::span<const PendingTransaction> transactions);
   void taken_by_session(const CommitRequest& request, const storage::CommitPoint& point);
   void taken_into_engine(std::span<const PendingTransaction> transactions, const storage::CommitPoint& point);
+
+  // pipeline_without_log.cc
+  bool may_leave_log() const;  // the caller holds `mutex`
 
   // pipeline_control.cc
   Status cut_log(LogPosition position);

@@ -8,6 +8,7 @@ namespace commitd::binlog {
 
 // On the log thread: nothing can become pending meanwhile, so the engine is nobody else's.
 Status CommitPipeline::Impl::reset() {
+  if (!logging) return no_binary_logging();
   {
     std::unique_lock lock(mutex);
     engine_idle.wait(lock,

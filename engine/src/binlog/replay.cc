@@ -135,7 +135,8 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   limit = std::max(limit, point.incomplete_up_to);
   auto files = log->files();
   if (!files) return std::move(files).error();
-  const LogPosition first{files->front().number, kFileMagic.size()};
+  const LogPosition first =
+      files->empty() ? LogPosition() : LogPosition{files->front().number, kFileMagic.size()};
   const LogPosition from = std::max(point.position, first);
 
   ReplayReport report;

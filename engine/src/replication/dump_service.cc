@@ -14,13 +14,15 @@ DumpService::DumpService(Environment environment) : environment_(std::move(envir
                     [this] { return static_cast<double>(stream_count()); });
 }
 
-Task<void> DumpService::close(Error why) {
+void DumpService::refuse(Error why) {
   gate_.close(why);
-  {
-    std::lock_guard lock(mutex_);
-    refusal_ = std::move(why);
-    for (const auto& stream : streams_) stream->request_stop();
-  }
+  std::lock_guard lock(mutex_);
+  refusal_ = std::move(why);
+  for (const auto& stream : streams_) stream->request_stop();
+}
+
+Task<void> DumpService::close(Error why) {
+  refuse(std::move(why));
   co_await gate_.drained();
 }
 

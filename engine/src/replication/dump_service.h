@@ -27,6 +27,8 @@ class DumpService final : public wire::DumpHandler {
   // Readers are refused with `why` from now on, and those that are attached are cut off; returns when the
   // last has gone.
   Task<void> close(Error why);
+  // The same, without waiting.
+  void refuse(Error why);
   // `epoch`: members of a cluster must name the same one.
   void open(uint64_t epoch);
   size_t stream_count() const;

@@ -19,6 +19,11 @@ Error read_only() {
       "The MySQL server is running with the --super-read-only option so it cannot execute this statement");
 }
 
+// As MySQL's dump thread says it.
+Error log_is_not_open() {
+  return make_error(er::kSourceFatalReadingBinlog, "Binary log is not open");
+}
+
 Error outcome_unknown() {
   return make_error(er::kServerShutdown,
                     "The server was demoted while the transaction waited for acknowledgements: whether it is "
@@ -55,8 +60,13 @@ bool RoleManager::starts_undecided() const {
   return context_.require_role || state().epoch > 0;
 }
 
+bool RoleManager::needs_log() const {
+  return starts_undecided() || state().start_replica;
+}
+
 void RoleManager::attach(CommitPipeline& pipeline) {
   pipeline_ = &pipeline;
+  pipeline.on_log_left([this](const Error& why) { log_was_left(why); });
   if (starts_undecided()) {
     pipeline.close_to_local_commits(read_only());
     pipeline.set_gate(Gate::Gated);
@@ -91,6 +101,25 @@ Status RoleManager::require_pipeline() const {
   if (pipeline_.load() != nullptr) return {};
   return make_error(er::kOptionPreventsStatement,
                     "This server has no data yet: ALTER INSTANCE INITIALIZE comes first");
+}
+
+// Its own log is what a server has of its source, what it acknowledges, and what its replicas get.
+Status RoleManager::require_log() const {
+  COMMITD_RETURN_IF_ERROR(require_pipeline());
+  if (pipeline_.load()->logging()) return {};
+  return make_error(
+      er::kOptionPreventsStatement,
+      "The MySQL server is running with the --skip-log-bin option so it cannot execute this statement");
+}
+
+// Readers would wait for ever for what comes no more. MySQL's words, so that who looks for them finds them.
+void RoleManager::log_was_left(const Error& why) {
+  spdlog::error(
+      "Could not use the binary log for logging (error {}: {}). Turning logging off for the whole duration "
+      "of the MySQL server process. To turn it on again: fix the cause, shutdown the MySQL server and "
+      "restart it. Replicas miss every transaction from now on and must be provisioned anew",
+      why.code, why.message);
+  dumps_.refuse(log_is_not_open());
 }
 
 Status RoleManager::require_no_epoch() const {
@@ -160,7 +189,7 @@ Task<Status> RoleManager::initialize() {
 
 Task<Status> RoleManager::fence(uint64_t epoch) {
   AsyncMutex::Guard guard = co_await control_.lock();
-  COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
+  COMMITD_CO_RETURN_IF_ERROR(require_log());
   RoleState next = state();
   Result<Verdict> verdict = judge_fence(next, epoch);
   if (!verdict.ok()) co_return std::move(verdict).error();
@@ -175,7 +204,7 @@ Task<Status> RoleManager::fence(uint64_t epoch) {
 
 Task<Status> RoleManager::promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) {
   AsyncMutex::Guard guard = co_await control_.lock();
-  COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
+  COMMITD_CO_RETURN_IF_ERROR(require_log());
   Quorum quorum{0, wait_count, sorted_uuids(std::move(members))};
   if (std::binary_search(quorum.members.begin(), quorum.members.end(), context_.server_uuid)) {
     co_return make_error(er::kWrongArguments,
@@ -299,7 +328,7 @@ Task<void> RoleManager::open_when_acknowledged(RoleManager* self, uint64_t gener
 
 Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
   AsyncMutex::Guard guard = co_await control_.lock();
-  COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
+  COMMITD_CO_RETURN_IF_ERROR(require_log());
   if (target.source_uuid == context_.server_uuid || target.source_uuid.is_nil()) {
     co_return make_error(er::kWrongArguments, "SOURCE_UUID must be the UUID of another server");
   }
@@ -366,7 +395,7 @@ void RoleManager::serve_standalone() {
     semisync = standalone_semisync_;
     quorum.wait_count = standalone_wait_count_;
   }
-  if (semisync) {
+  if (semisync && pipeline.logging()) {
     pipeline.set_gate(Gate::Gated);
     acknowledgements_.configure(AckTracker::Voters::Anybody, quorum);
   } else {
@@ -374,6 +403,7 @@ void RoleManager::serve_standalone() {
     pipeline.set_gate(Gate::Immediate);
   }
   dumps_.open(0);
+  if (!pipeline.logging()) dumps_.refuse(log_is_not_open());
   pipeline.open_to_local_commits();
   writable_ = true;
 }
@@ -396,6 +426,7 @@ Task<Status> RoleManager::reset_logs() {
         "This server is a replica: its GTIDs and its binary log say what it has of its source");
   }
   CommitPipeline& pipeline = *pipeline_.load();
+  if (!pipeline.logging()) co_return binlog::no_binary_logging();
   COMMITD_CO_RETURN_IF_ERROR(pipeline.log().check_unread());
   acknowledgements_.stop();  // places in the old log would count as acknowledgements in the new one
   Status status = co_await pipeline.reset();
@@ -425,6 +456,7 @@ Task<Status> RoleManager::change_source(sql::FollowTarget target, bool auto_posi
 
 Task<Status> RoleManager::start_replica() {
   AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
   if (role() == Role::Replica) co_return Status{};
   RoleState next = state();

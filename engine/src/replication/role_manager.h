@@ -59,6 +59,8 @@ class RoleManager final : public sql::InstanceControl {
   // True when the log's unacknowledged tail must wait for a role: replay only up to what is known to be
   // acknowledged.
   bool starts_undecided() const;
+  // A server that stands alone can do without the binary log.
+  bool needs_log() const;
   // The pipeline is there and replayed; before its start(). Takes up the role of a start: undecided or
   // standalone.
   void attach(binlog::CommitPipeline& pipeline);
@@ -95,6 +97,8 @@ class RoleManager final : public sql::InstanceControl {
   RoleView view() const;
 
   Status require_pipeline() const;
+  Status require_log() const;
+  void log_was_left(const Error& why);
   Status require_no_epoch() const;
   Status save(RoleState next);
   Status save_gno_floor(uint64_t floor);

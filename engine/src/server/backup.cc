@@ -49,8 +49,10 @@ Result<sql::BackupReport> copy_into(const BackupSource& source, const std::strin
   log.initial_gtids = point->executed;
   COMMITD_RETURN_IF_ERROR(binlog::create_log(*source.fs, log, point->position.file + 1));
   sql::BackupReport report;
-  report.log_file = binlog::log_file_name(log, point->position.file);
-  report.log_position = point->position.offset;
+  if (point->position.file != 0) {  // 0: of a server that never had a log
+    report.log_file = binlog::log_file_name(log, point->position.file);
+    report.log_position = point->position.offset;
+  }
   report.executed = point->executed;
   COMMITD_RETURN_IF_ERROR(write_file_atomically(*source.fs, directory + kInfoFile, info_text(report)));
   COMMITD_RETURN_IF_ERROR(

@@ -64,7 +64,7 @@ Status set_gtid_purged(sql::ServerContext& context, std::string_view text) {
   }
   COMMITD_RETURN_IF_ERROR(context.instance->check_writable());
   binlog::CommitPipeline& pipeline = services->pipeline;
-  auto purged = pipeline.log().purged();
+  auto purged = pipeline.gtid_purged();
   if (!purged.ok()) return std::move(purged).error();
   if (!adds && !wanted->contains(*purged))
     return refused("the new value must be a superset of the old value");
@@ -84,7 +84,7 @@ VariableDefinition gtid_purged(sql::ServerContext& context) {
   definition.read = [&context]() -> Value {
     txn::Services* services = context.transactions;
     if (services == nullptr) return Value::string("");
-    auto purged = services->pipeline.log().purged();
+    auto purged = services->pipeline.gtid_purged();
     return Value::string(purged.ok() ? purged->to_string() : "");
   };
   definition.on_update = [&context](const Value& value) {

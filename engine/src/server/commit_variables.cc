@@ -16,6 +16,8 @@ constexpr const char* kPrepareCommitMutex = "commitd_prepare_commit_mutex";
 constexpr const char* kOrderCommits = "binlog_order_commits";
 constexpr const char* kFlushLog = "flush_log_at_trx_commit";
 constexpr const char* kErrorAction = "binlog_error_action";
+constexpr const char* kLogBin = "log_bin";
+constexpr const char* kLogReplicaUpdates = "log_replica_updates";
 constexpr const char* kNothingToFlush =
     "The value is kept and has no effect: with commitd_durability=single_log the storage engine has no log "
     "that could be flushed";
@@ -45,10 +47,6 @@ Error needs_xa(const char* name, const char* value, const char* why) {
                     name, value, why);
 }
 
-Error not_in_xa_yet(const char* name, const char* value) {
-  return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support '{}={}'", name, value);
-}
-
 Status check_mutex(bool on, const sql::SystemVariables& variables) {
   if (!on || uses_xa(variables)) return {};
   return needs_xa(kPrepareCommitMutex, "ON", "the only log cannot be serialised with a second one");
@@ -70,9 +68,19 @@ Status check_order(bool on, const sql::SystemVariables& variables) {
 }
 
 Status check_error_action(bool ignore, bool xa) {
-  if (!ignore) return {};
-  if (xa) return not_in_xa_yet(kErrorAction, "IGNORE_ERROR");
+  if (!ignore || xa) return {};
   return needs_xa(kErrorAction, "IGNORE_ERROR", "without the binary log nothing would be durable");
+}
+
+// A server without the log writes none for its replicas either.
+Status check_log(const sql::SystemVariables& variables) {
+  const bool xa = uses_xa(variables);
+  for (const char* name : {kLogBin, kLogReplicaUpdates}) {
+    if (!is_on(variables, name) && !xa) return needs_xa(name, "OFF", "the binary log is the only log");
+  }
+  if (is_on(variables, kLogReplicaUpdates) || !is_on(variables, kLogBin)) return {};
+  return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support '{}=OFF'",
+                    kLogReplicaUpdates);
 }
 
 // A number that goes into the settings.
@@ -148,10 +156,13 @@ void CommitVariables::define() {
   };
   variables_.define(std::move(wakeup));
 
-  auto error_action = choice("binlog_error_action", {"IGNORE_ERROR", "ABORT_SERVER"});
+  auto error_action = choice(kErrorAction, {"IGNORE_ERROR", "ABORT_SERVER"});
   error_action.initial = Value::string("ABORT_SERVER");
   error_action.on_update = [this](const Value& value) -> Status {
-    return *running_ ? check_error_action(value.to_text() == "IGNORE_ERROR", uses_xa(variables_)) : Status{};
+    const bool ignore = value.to_text() == "IGNORE_ERROR";
+    if (*running_) COMMITD_RETURN_IF_ERROR(check_error_action(ignore, uses_xa(variables_)));
+    settings_->ignore_log_errors = ignore;
+    return {};
   };
   variables_.define(std::move(error_action));
 }
@@ -162,11 +173,9 @@ Status CommitVariables::check() {
   COMMITD_RETURN_IF_ERROR(check_order(is_on(variables_, kOrderCommits), variables_));
   COMMITD_RETURN_IF_ERROR(
       check_error_action(variables_.global(kErrorAction).to_text() == "IGNORE_ERROR", xa));
-  for (const char* name : {"log_bin", "log_replica_updates"}) {
-    if (is_on(variables_, name)) continue;
-    if (xa) return not_in_xa_yet(name, "OFF");
-    return needs_xa(name, "OFF", "the binary log is the only log");
-  }
+  COMMITD_RETURN_IF_ERROR(check_log(variables_));
+  if (!is_on(variables_, kLogBin))
+    COMMITD_RETURN_IF_ERROR(variables_.set_at_start(kLogReplicaUpdates, "OFF"));
   if (!xa && variables_.global(kFlushLog).as_uint() != 1) spdlog::warn("{}: {}", kFlushLog, kNothingToFlush);
   *running_ = true;
   return {};

@@ -115,7 +115,7 @@ Result<uint32_t> Housekeeper::first_log_to_keep(const std::vector<binlog::LogFil
 }
 
 Task<void> Housekeeper::purge_old_logs() {
-  if (variables_.global("binlog_expire_logs_auto_purge").as_int() == 0) co_return;
+  if (variables_.global("binlog_expire_logs_auto_purge").as_int() == 0 || !pipeline_.logging()) co_return;
   binlog::Log& log = pipeline_.log();
   auto files = log.files();
   if (!files.ok()) co_return;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/error_codes.h"
+#include "binlog/left_log.h"
 #include "observe/instrumented_files.h"
 #include "server/lock_variables.h"
 #include "server/memory.h"
@@ -44,15 +46,19 @@ Status Instance::create(FileSystem& fs, Datadir& datadir, const Options& options
   COMMITD_RETURN_IF_ERROR(datadir.begin_initialization());
   auto engine = storage::open_rocks(rocks_options(datadir, options));
   if (!engine.ok()) return std::move(engine).error();
-  binlog::OpenReport found;
-  auto log = binlog::Log::open(fs, log_options_for(datadir, options), LogPosition{}, &found);
-  if (!log.ok()) return std::move(log).error();
+  LogPosition log_end;
+  if (options.log_bin) {
+    binlog::OpenReport found;
+    auto log = binlog::Log::open(fs, log_options_for(datadir, options), LogPosition{}, &found);
+    if (!log.ok()) return std::move(log).error();
+    log_end = (*log)->end();
+  }
 
   WriteSet writes;
   sql::Catalog::initialize(writes);
   accounts.initialize(writes, root_password);
   WriteSet* batch[] = {&writes};
-  COMMITD_RETURN_IF_ERROR((*engine)->commit_ordered(batch, {(*log)->end(), {}, 0}));
+  COMMITD_RETURN_IF_ERROR((*engine)->commit_ordered(batch, {log_end, {}, 0}));
   COMMITD_RETURN_IF_ERROR((*engine)->checkpoint());
   COMMITD_RETURN_IF_ERROR(datadir.store_durability({durability_of(options), true}));
   COMMITD_RETURN_IF_ERROR(datadir.finish_initialization());
@@ -65,6 +71,12 @@ Result<std::unique_ptr<Instance>> Instance::open(FileSystem& fs, const Datadir& 
                                                  replication::RoleManager& roles) {
   auto instance = std::unique_ptr<Instance>(new Instance(server, datadir, durability_of(options)));
   COMMITD_RETURN_IF_ERROR(datadir.check_durability(instance->durability_));
+  if (!options.log_bin && roles.needs_log()) {
+    return make_error(
+        er::kWrongValueForVar,
+        "--skip-log-bin: this server belongs to a cluster or replicates, which needs the binary "
+        "log. Start it with the log");
+  }
   COMMITD_RETURN_IF_ERROR(instance->open_engine(datadir, options));
   COMMITD_RETURN_IF_ERROR(instance->open_log(fs, datadir, options, roles));
   return instance;
@@ -92,8 +104,8 @@ Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options&
     COMMITD_RETURN_IF_ERROR(restore_to_point(fs, options, *engine_, applier, log_options_));
   }
   COMMITD_RETURN_IF_ERROR(binlog::CommitPipeline::finish_reset(*log_files_, log_options_, *engine_));
-  auto log = binlog::Log::open(*log_files_, log_options_for(datadir, options),
-                               engine_->replay_position().position, &found);
+  COMMITD_RETURN_IF_ERROR(binlog::look_for_left_log(*log_files_, log_options_, engine_->replay_position()));
+  auto log = open_log_files(options, found);
   if (!log.ok()) return std::move(log).error();
   if (found.truncated_bytes > 0)
     spdlog::warn("cut a torn tail bytes={} file={}", found.truncated_bytes,
@@ -113,6 +125,7 @@ Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options&
   applier_ = std::make_unique<replication::EventApplier>(*catalog_, server_);
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), found, *engine_, *applier_, pipeline);
   COMMITD_RETURN_IF_ERROR(recover(found, roles));
+  COMMITD_RETURN_IF_ERROR(settle_logging(options));
 
   start_tables_in_memory();
 
@@ -128,9 +141,40 @@ Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options&
   return {};
 }
 
+// Without --log-bin, too, what a log has is needed: the engine may lack the end of it.
+Result<std::unique_ptr<binlog::Log>> Instance::open_log_files(const Options& options,
+                                                              binlog::OpenReport& found) {
+  const LogPosition position = engine_->replay_position().position;
+  const bool lacks_nothing = position == LogPosition() || position == log_options_.left_at;
+  if (!options.log_bin && lacks_nothing && !binlog::Log::exists(*log_files_, log_options_))
+    return binlog::Log::none(*log_files_, log_options_);
+  return binlog::Log::open(*log_files_, log_options_, position, &found);
+}
+
+// What was logged is in the engine now. A log that was left goes on in a new file.
+Status Instance::settle_logging(const Options& options) {
+  if (!options.log_bin) {
+    spdlog::warn("no binary log (--skip-log-bin): replicas get nothing of what is committed now");
+    return pipeline_->leave_log();
+  }
+  const bool never_logged = engine_->replay_position().position.file == 0;
+  if (log_options_.left_at == LogPosition() && !never_logged)
+    return options.xa ? binlog::reserve_note_of_leaving(*log_files_, log_options_) : Status{};
+  COMMITD_RETURN_IF_ERROR(pipeline_->return_to_log());
+  auto purged = pipeline_->gtid_purged();
+  if (!purged.ok()) return std::move(purged).error();
+  spdlog::warn(
+      "the binary log goes on in '{}' behind transactions that no file of it has: gtid_purged='{}'. Replicas "
+      "that lack them are refused (1236) and must be provisioned anew",
+      pipeline_->log().file_name(pipeline_->durable_end().file), purged->to_string());
+  return {};
+}
+
 Status Instance::recover(const binlog::OpenReport& found, replication::RoleManager& roles) {
   LogPosition from = engine_->replay_position().position;
-  LogPosition limit = roles.starts_undecided() ? std::max(found.acknowledged, from) : found.end;
+  // A log is only left by a server that acknowledges by itself.
+  const bool was_left = log_options_.left_at != LogPosition();
+  LogPosition limit = roles.starts_undecided() && !was_left ? std::max(found.acknowledged, from) : found.end;
   auto replayed = pipeline_->replay(std::min(limit, found.end));
   if (!replayed.ok()) return std::move(replayed).error();
   limit = std::max(limit, pipeline_->applied_end());

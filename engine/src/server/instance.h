@@ -47,7 +47,9 @@ class Instance {
   Status open_engine(const Datadir& datadir, const Options& options);
   Status open_log(FileSystem& fs, const Datadir& datadir, const Options& options,
                   replication::RoleManager& roles);
+  Result<std::unique_ptr<binlog::Log>> open_log_files(const Options& options, binlog::OpenReport& found);
   Status recover(const binlog::OpenReport& found, replication::RoleManager& roles);
+  Status settle_logging(const Options& options);
 
   void start_tables_in_memory();
   void note_clean_end();

@@ -42,6 +42,7 @@ struct Options {
 
   // Taken from the system variables of these names once they are set.
   bool xa = false;  // commitd_durability
+  bool log_bin = true;
   uint64_t max_binlog_size = 1ull << 30;
 
   // Options that name system variables: they are checked and set by the variables' own registry. A loose one

@@ -126,7 +126,9 @@ Status Server::take_options_from_variables() {
   options_.max_binlog_size = variables_.global("max_binlog_size").as_uint();
   COMMITD_RETURN_IF_ERROR(commit_variables_.check());
   options_.xa = uses_xa(variables_);
-  return {};
+  options_.log_bin = variables_.global("log_bin").as_int() != 0;
+  if (options_.log_bin || options_.restore_binlogs.empty()) return {};
+  return make_error(er::kWrongValueForVar, "--restore-binlogs cannot be used together with --skip-log-bin");
 }
 
 Status Server::load_persisted_variables() {
@@ -241,6 +243,11 @@ Status Server::open_instance() {
   };
   observe::callback("gauge", "commitd_engine_memtable_bytes", "Rows that are not yet in files.", {},
                     size(&storage::Engine::Sizes::memtable_bytes));
+  observe::callback("gauge", "commitd_binlog_open",
+                    "1 while transactions go into the binary log, 0 when it is off.", {}, [this]() -> double {
+                      txn::Services* services = context_.transactions;
+                      return services != nullptr && services->pipeline.logging() ? 1 : 0;
+                    });
   observe::callback("gauge", "commitd_checkpoint_age_bytes",
                     "Bytes of log that a start after a crash would replay now.", {}, [this]() -> double {
                       txn::Services* services = context_.transactions;

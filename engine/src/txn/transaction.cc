@@ -237,11 +237,12 @@ Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
 }
 
 // What is not shipped becomes one event, which must be whole in memory. And what is taken into the engine in
-// parts must mean the same when a start does it again: rows with minimal images are completed from the
-// engine.
+// parts must mean the same when a start does it again, from the log: rows with minimal images are completed
+// from the engine.
 void Transaction::Impl::arrange_spilling(bool ship, bool minimal_images) {
   const binlog::PipelineOptions& pipeline = services.pipeline.options();
-  const Spilling wanted{ship, ship && !minimal_images, pipeline.settings->transaction_cache_bytes};
+  const bool values = ship && !minimal_images && services.pipeline.logging();
+  const Spilling wanted{ship, values, pipeline.settings->transaction_cache_bytes};
   if (spilling == wanted) return;
   spilling = wanted;
   events.may_spill_to(wanted.events ? pipeline.temporary : TemporaryPlace{});

@@ -130,7 +130,9 @@ void RecordingFileSystem::add(Operation operation) {
 
 Status RecordingFileSystem::do_write(int inode, uint64_t offset, std::string_view bytes) {
   std::lock_guard lock(mutex_);
-  const bool full = written_ + bytes.size() > space_;
+  const uint64_t size = now_->content[inode].size();
+  const uint64_t grows = std::max(offset + bytes.size(), size) - size;
+  const bool full = grows != 0 && written_ + bytes.size() > space_;
   if (full) bytes = bytes.substr(0, bytes.size() / 2);
   written_ += bytes.size();
   add({Operation::Kind::Write, inode, offset, std::string(bytes), {}, {}});

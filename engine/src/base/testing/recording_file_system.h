@@ -49,8 +49,8 @@ class RecordingFileSystem final : public FileSystem {
   void lie_about_sync(bool on);             // data syncs report success and do nothing
   void lie_about_directory_syncs(bool on);  // the same for directories
   void fail_next_syncs(int count);          // sync_data() fails
-  void fail_writes_beyond(
-      uint64_t total);  // no space left once so many bytes were written; half of the failing write arrives
+  void fail_writes_beyond(uint64_t total);  // no space left once so many bytes were written; half of the
+                                            // failing write arrives. What is there can be written over
   size_t data_syncs() const;
   std::string content(const std::string& path) const;
   // Every file that ever had a name, removed ones too, with its last content.

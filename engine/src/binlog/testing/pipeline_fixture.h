@@ -10,6 +10,7 @@
 #include "base/testing/recording_file_system.h"
 #include "binlog/commit_pipeline.h"
 #include "binlog/group_builder.h"
+#include "binlog/left_log.h"
 #include "binlog/testing/fake_engine.h"
 #include "binlog/testing/orders.h"
 
@@ -167,6 +168,8 @@ class Server {
     options.server_version = "8.4.0-commitd";
     options.max_file_size = max_file_size;
     options.prefill_bytes = prefill_bytes;
+    COMMITD_RETURN_IF_ERROR(look_for_left_log(fs_, options, engine.replay_position()));
+    was_left = options.left_at != LogPosition();
     auto log = Log::open(fs_, options, engine.replay_position().position, &report);
     if (!log) return std::move(log).error();
     pipeline = std::make_unique<CommitPipeline>(std::move(*log), report, engine, applier, options_);
@@ -199,6 +202,7 @@ class Server {
   const TableDef table = orders_table();
   uint64_t max_file_size = 1 << 30;
   uint64_t prefill_bytes = 0;
+  bool was_left = false;  // the log, by an earlier process: nothing is put right yet
 
  private:
   commitd::testing::RecordingFileSystem& fs_;

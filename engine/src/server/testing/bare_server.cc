@@ -1,6 +1,7 @@
 #include "server/testing/bare_server.h"
 
 #include "base/error_codes.h"
+#include "binlog/left_log.h"
 #include "binlog/log.h"
 #include "runtime/reactor.h"
 #include "sql/testing/sql_fixture.h"
@@ -51,6 +52,7 @@ Result<std::unique_ptr<binlog::Log>> BareServer::open_log(binlog::OpenReport& fo
   options.prefill_bytes = 2048;
   options.server_version = context_.version;
   COMMITD_RETURN_IF_ERROR(binlog::CommitPipeline::finish_reset(files_, options, *engine_));
+  COMMITD_RETURN_IF_ERROR(binlog::look_for_left_log(files_, options, engine_->replay_position()));
   return binlog::Log::open(files_, options, engine_->replay_position().position, &found);
 }
 
@@ -83,6 +85,11 @@ Status BareServer::start() {
   pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), found, *engine_, *applier_, options);
   auto replayed = pipeline_->replay(found.end);
   if (!replayed) return std::move(replayed).error();
+  if (!log_bin) {
+    COMMITD_RETURN_IF_ERROR(pipeline_->leave_log());
+  } else if (pipeline_->log().options().left_at != LogPosition()) {
+    COMMITD_RETURN_IF_ERROR(pipeline_->return_to_log());
+  }
   engine_->memory().start(sql::CatalogChange(*catalog_).new_table_id(), true);
   pipeline_->start();
   services_ = std::make_unique<txn::Services>(txn::Services{*engine_, locks_, *pipeline_});

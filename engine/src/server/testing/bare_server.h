@@ -59,6 +59,7 @@ class BareServer {
   uint64_t write_buffer_bytes = 64 << 10;
   bool xa = false;            // commitd_durability
   bool order_commits = true;  // binlog_order_commits
+  bool log_bin = true;        // false: --skip-log-bin, on a log that is there
 
  private:
   FileSystem& files_;

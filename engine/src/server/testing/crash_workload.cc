@@ -236,6 +236,7 @@ void CrashWorkload::run(const Shape& shape) {
   BareServer server(files, shape.wrap);
   server.xa = shape.xa;
   server.order_commits = shape.order_commits;
+  server.log_bin = shape.log_bin;
   if (auto started = server.start(); !started.ok()) throw std::runtime_error(started.error().message);
   files.lie_about_sync(shape.lie_about_sync);
   files.lie_about_directory_syncs(shape.lie_about_directory_syncs);

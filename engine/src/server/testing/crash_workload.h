@@ -36,6 +36,7 @@ struct CrashWorkload {
     unsigned seed = 1;
     bool xa = false;
     bool order_commits = true;
+    bool log_bin = true;
     bool lie_about_sync = false;
     bool lie_about_directory_syncs = false;
     BareServer::Wrap wrap = {};

@@ -119,6 +119,7 @@ Task<Result<OkInfo>> execute_purge(StatementContext& context, const ast::PurgeLo
   SessionState& session = context.session;
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   COMMITD_CO_RETURN_IF_ERROR(session.require(privilege::kSuper, "SUPER or BINLOG_ADMIN"));
+  if (!session.server.transactions->pipeline.logging()) co_return OkInfo{};  // as MySQL
   binlog::Log& log = session.server.transactions->pipeline.log();
   auto first_kept = co_await first_kept_file(context, statement, log);
   if (!first_kept.ok()) co_return std::move(first_kept).error();

@@ -12,7 +12,7 @@ constexpr size_t kReadBytes = 1 << 20;
 constexpr uint64_t kAllEvents = UINT64_MAX;
 
 Result<binlog::CommitPipeline*> pipeline_of(SessionState& session) {
-  if (!session.server.transactions) return make_error(1381, "You are not using binary logging");
+  if (!session.server.transactions) return binlog::no_binary_logging();
   return &session.server.transactions->pipeline;
 }
 
@@ -102,6 +102,7 @@ uint64_t literal_number(const ast::Expr* expression, uint64_t otherwise) {
 Result<ShowResult> show_binary_logs(SessionState& session) {
   auto pipeline = pipeline_of(session);
   if (!pipeline.ok()) return std::move(pipeline).error();
+  if (!(*pipeline)->logging()) return binlog::no_binary_logging();
   auto files = (*pipeline)->log().files();
   if (!files.ok()) return std::move(files).error();
   auto result = shown({text("Log_name", 255), number("File_size"), text("Encrypted", 3)});
@@ -116,6 +117,7 @@ Result<ShowResult> show_binary_log_status(SessionState& session) {
   const auto visible = (*pipeline)->visible();
   auto result = shown({text("File", 255), number("Position"), text("Binlog_Do_DB"), text("Binlog_Ignore_DB"),
                        long_text("Executed_Gtid_Set")});
+  if (!(*pipeline)->logging()) return result;
   result.rows.push_back({text_value((*pipeline)->log().file_name(visible.end.file)),
                          number_value(visible.end.offset), text_value(""), text_value(""),
                          text_value(visible.executed.to_string())});
@@ -125,14 +127,15 @@ Result<ShowResult> show_binary_log_status(SessionState& session) {
 Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, SessionState& session) {
   auto pipeline = pipeline_of(session);
   if (!pipeline.ok()) return std::move(pipeline).error();
+  auto result = shown({text("Log_name", 20), number("Pos"), text("Event_type", 20), number("Server_id"),
+                       number("End_log_pos"), long_text("Info")});
+  if (!(*pipeline)->logging()) return result;
   binlog::Log& log = (*pipeline)->log();
   auto files = log.files();
   if (!files.ok()) return std::move(files).error();
   std::string name = statement.log_name.empty() ? files->front().name : std::string(statement.log_name);
   auto file = log.file_number(name);
   if (!file.ok()) return cannot_show_events("Could not find target log");
-  auto result = shown({text("Log_name", 20), number("Pos"), text("Event_type", 20), number("Server_id"),
-                       number("End_log_pos"), long_text("Info")});
   LogPosition at{*file, std::max<uint64_t>(statement.log_position, 4)};
   LogPosition limit = (*pipeline)->acknowledged_end();
   // Who executes the SHOW skips the rows in front of the limit, as for every SHOW; here only no more are
