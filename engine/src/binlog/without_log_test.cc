@@ -254,7 +254,10 @@ class CrashesAroundLeaving : public FailingLog {
     auto opened = again.open();
     ASSERT_TRUE(opened.ok()) << step << ": " << opened.error().message;
     ASSERT_TRUE(again.pipeline->replay(again.report.end).ok()) << step;
-    ASSERT_TRUE(!again.was_left || again.pipeline->return_to_log().ok()) << step;
+    if (again.was_left) {
+      return_to_log(again, disk, step);
+      if (HasFatalFailure()) return;
+    }
     ASSERT_TRUE(again.engine.recover().empty()) << step;
     check(again.engine.state(), step, moments);
     const GtidSet executed = again.pipeline->gtid_executed();
@@ -265,6 +268,33 @@ class CrashesAroundLeaving : public FailingLog {
     check_readers(again, executed, next.gtid, step);
     again.stop();
     check_second_start(disk, again.engine.state(), step);
+  }
+
+  // A crash behind each operation of the return: then it is done again, or has happened.
+  void return_to_log(Server& again, RecordingFileSystem& disk, size_t step) {
+    std::vector<Moment> moments{{disk.steps(), again.engine.state()}};
+    again.engine.on_commit = [&](const FakeEngine::State& state) {
+      moments.push_back({disk.steps(), state});
+    };
+    ASSERT_TRUE(again.pipeline->return_to_log().ok()) << step;
+    again.engine.on_commit = nullptr;
+    if (step % 3 != 0) return;  // enough of them
+    for (size_t at = moments.front().step; at <= disk.steps(); ++at) {
+      for (const Moment& moment : moments) {
+        const bool is_past = &moment != &moments.back() && (&moment + 1)->step < at;
+        if (moment.step > at || is_past) continue;
+        const auto cut_short = disk.after_crash(at, Loss::Random, at);
+        Server third(*cut_short, moment.state);
+        third.engine.own_log = true;
+        ASSERT_TRUE(third.open().ok()) << step << ", " << at;
+        ASSERT_TRUE(third.pipeline->replay(third.report.end).ok()) << step << ", " << at;
+        ASSERT_TRUE(third.was_left || third.report.logged.contains(moment.state.point.executed))
+            << "the log went on as if nothing were missing in it, step " << step << ", " << at;
+        ASSERT_TRUE(!third.was_left || third.pipeline->return_to_log().ok()) << step << ", " << at;
+        ASSERT_EQ(third.engine.state().keys, again.engine.state().keys) << step << ", " << at;
+        ASSERT_TRUE(third.pipeline->gtid_purged()->contains(*again.pipeline->gtid_purged())) << step;
+      }
+    }
   }
 
   // Whoever lacks what no file has is refused; whoever has it gets what comes.
