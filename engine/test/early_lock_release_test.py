@@ -120,11 +120,19 @@ class RepliesTest(unittest.TestCase):
         self.assertEqual(self.values(), ((1, 23), (2, 20), (3, 30), (4, 40)))
 
     def test_a_transaction_is_shown_what_its_own_changes_follow_from_when_that_is_acknowledged(self):
+        self.check_that_a_read_waits("SELECT n FROM d.t WHERE id = 1")
+
+    def test_so_it_is_by_a_prepared_statement_whose_plan_is_kept(self):
+        self.check_that_a_read_waits("EXECUTE kept USING @one")
+
+    def check_that_a_read_waits(self, select):
+        cursor = self.open_transaction()
+        for statement in ("PREPARE kept FROM 'SELECT n FROM d.t WHERE id = ?'", "SET @one = 1", "EXECUTE kept USING @one", "COMMIT"):
+            cursor.execute(statement)
         with HeldCommits(self.server) as held:
             self.queued("UPDATE d.t SET n = n + 1 WHERE id = 1")
-            cursor = self.open_transaction()
             cursor.execute("UPDATE d.t SET n = n + 1 WHERE id = 1")
-            reader = threading.Thread(target=lambda: cursor.execute("SELECT n FROM d.t WHERE id = 1"), daemon=True)
+            reader = threading.Thread(target=lambda: cursor.execute(select), daemon=True)
             reader.start()
             reader.join(0.1)
             self.assertTrue(reader.is_alive())

@@ -157,9 +157,6 @@ Task<Result<bool>> run_point(StatementContext& context, KeptSelect& kept, Result
   SessionState& session = context.session;
   if (!kept.is_point() || kept.planned().plan.mode != txn::ReadMode::Snapshot) co_return false;
   if (!is_silent_point(kept.planned().plan.levels[0].path, kept.table())) co_return false;
-  // The snapshot must have what the transaction has seen under its locks.
-  if (context.transaction().depends_on_unacknowledged())
-    COMMITD_CO_RETURN_IF_ERROR(co_await context.transaction().settle());
   LoneSelect select(session, kept);
   const auto outcome = co_await select.read(context.transaction());
   if (!outcome.ok()) co_return outcome.error();

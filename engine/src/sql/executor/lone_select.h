@@ -11,8 +11,8 @@ namespace commitd::sql {
 // `kept` has the parameters.
 bool run_alone(SessionState& session, KeptSelect& kept, ResultSink& sink);
 
-// In a transaction, with the table's lock: its row, behind the columns. False: it is none, or needs more than
-// this, and nothing was sent.
+// In a transaction that is settled, with the table's lock: its row, behind the columns. False: it is none, or
+// needs more than this, and nothing was sent.
 Task<Result<bool>> run_point(StatementContext& context, KeptSelect& kept, ResultSink& sink);
 
 }  // namespace commitd::sql

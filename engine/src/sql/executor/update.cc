@@ -1,3 +1,5 @@
+#include <absl/strings/str_cat.h>
+
 #include "base/error_codes.h"
 #include "sql/executor/changed_rows.h"
 #include "sql/executor/dml.h"
@@ -14,8 +16,8 @@ namespace {
 OkInfo answer(const SessionState& session, uint64_t matched, uint64_t changed) {
   OkInfo ok;
   ok.affected_rows = session.found_rows_flag ? matched : changed;
-  ok.info = fmt::format("Rows matched: {}  Changed: {}  Warnings: {}", matched, changed,
-                        session.diagnostics.count());
+  ok.info = absl::StrCat("Rows matched: ", matched, "  Changed: ", changed,
+                         "  Warnings: ", session.diagnostics.count());
   return ok;
 }
 
