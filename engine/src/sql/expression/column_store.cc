@@ -14,6 +14,7 @@
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
 #include "sql/variables/system_variables.h"
+#include "storage/record/column_format.h"
 
 namespace commitd::sql {
 namespace {
@@ -177,23 +178,9 @@ Result<Value> store_decimal(const ColumnDef& column, const Value& value, StoreCo
   return Value::decimal(*scaled);
 }
 
-size_t blob_limit(FieldType type) {
-  switch (type) {
-    case FieldType::TinyBlob:
-      return 255;
-    case FieldType::Blob:
-      return 65535;
-    case FieldType::MediumBlob:
-      return 16777215;
-    default:
-      return UINT32_MAX;
-  }
-}
-
 Result<Value> store_binary(const ColumnDef& column, const Value& value, StoreContext& context) {
   std::string bytes = to_text(value);
-  const bool blob = is_blob(column.type);
-  const size_t limit = blob ? blob_limit(column.type) : column.length;
+  const size_t limit = max_column_bytes(column);
   if (bytes.size() > limit) {
     Error error = too_long(column, context);
     bytes.resize(limit);
@@ -241,11 +228,11 @@ Result<Value> store_text(const ColumnDef& column, const Value& value, StoreConte
                    shown, column.name, context.row);
     return adjusted(context, std::move(error), Value::string(std::string(text.substr(0, valid))));
   }
-  const size_t kept = blob                           ? (text.size() <= blob_limit(column.type)
-                                                            ? text.size()
-                                                            : valid_utf8_prefix(text.substr(0, blob_limit(column.type))))
-                      : text.size() <= column.length ? text.size()
-                                                     : character_prefix(text, column.length).size();
+  size_t kept = text.size();
+  if (blob && kept > max_column_bytes(column))
+    kept = valid_utf8_prefix(text.substr(0, max_column_bytes(column)));
+  else if (!blob && kept > column.length)
+    kept = character_prefix(text, column.length).size();
   Value stored = Value::string(std::string(text.substr(0, kept)));
   if (kept < text.size()) {
     if (!blob && only_trailing_spaces_cut(text, kept)) {
