@@ -115,12 +115,14 @@ class CrashJudge {
 };
 
 // Thousands of crashes where they are cheap; a debug or sanitizer build takes a part of them.
+// `kVariants` of each crash: all kept, none kept, and random ones.
 #ifdef NDEBUG
-constexpr int kTransactions = 60;
+constexpr int kTransactions = 40;
+constexpr unsigned kVariants = 5;
 #else
 constexpr int kTransactions = 12;
+constexpr unsigned kVariants = 3;
 #endif
-constexpr unsigned kVariants = 5;  // of each crash: all kept, none kept, and random ones
 
 Loss loss_of(unsigned variant) {
   return variant == 0 ? Loss::KeepAll : variant == 1 ? Loss::DropAll : Loss::Random;
