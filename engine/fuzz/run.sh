@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BUILD SECONDS [NAME…]: each fuzzer (or those named) for so many seconds, one per processor at a time, from its seeds and from what earlier
 # runs found interesting (BUILD/found/NAME). An input that breaks something is kept as BUILD/found/NAME-crash-…; running the fuzzer with that file
-# shows it again.
+# shows it again. FUZZ_SEED (0: another one each time) decides what is tried in which order.
 set -euo pipefail
 cd "$(dirname "$0")"
 build=$1 seconds=$2
@@ -18,7 +18,7 @@ run_fuzzer() {
     seeds+=("$split")
   fi
   [ ! -f "$name.dict" ] || dictionary=(-dict="$name.dict")
-  if "$build/fuzz/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 "${dictionary[@]}" \
+  if "$build/fuzz/$name" -max_total_time="$seconds" -seed="${FUZZ_SEED:-0}" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 "${dictionary[@]}" \
     -artifact_prefix="$build/found/$name-" "$build/found/$name" "${seeds[@]}" >"$log" 2>&1; then
     printf 'ok      %-24s %s inputs\n' "$name" "$(awk '/number_of_executed_units/ {print $2}' "$log")"
   else

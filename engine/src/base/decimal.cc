@@ -183,7 +183,7 @@ std::optional<Decimal> rescale(const Decimal& value, uint8_t scale) {
 bool fits(const Decimal& value, uint8_t precision, uint8_t scale) {
   const auto rescaled = rescale(value, scale);
   if (!rescaled) return false;
-  const __int128 limit = power_of_ten(precision);
+  const __int128 limit = power_of_ten(std::min(precision, kMaxDecimalPrecision));
   return rescaled->unscaled < limit && rescaled->unscaled > -limit;
 }
 

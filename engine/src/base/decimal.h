@@ -24,6 +24,7 @@ std::strong_ordering compare(const Decimal& left, const Decimal& right);
 // The same number with `scale` digits behind the point, rounded half away from zero; nullopt when it does not
 // fit into 38 digits.
 std::optional<Decimal> rescale(const Decimal& value, uint8_t scale);
+// Of a precision beyond kMaxDecimalPrecision no more than that is there to be held.
 bool fits(const Decimal& value, uint8_t precision, uint8_t scale);
 double to_double(const Decimal& value);
 

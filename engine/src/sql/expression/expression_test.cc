@@ -239,6 +239,12 @@ TEST_F(Expressions, TextsGrowNoLongerThanAPacket) {
   EXPECT_EQ(value("LENGTH(REVERSE(REPEAT('ä', 30000000)))"), "60000000");
 }
 
+TEST_F(Expressions, CastsToMoreDigitsThanThereAreHoldWhatThereIs) {
+  EXPECT_EQ(value("CAST(1.5 AS DECIMAL(40,6)), CAST(-12 AS DECIMAL(65,2)), CAST(-ROUND(-2e-2, 1) AS DECIMAL(40,6))"),
+            "1.500000|-12.00|0.000000");
+  EXPECT_EQ(run("SHOW WARNINGS"), "");
+}
+
 TEST_F(Expressions, WrittenBytesAreNumbersWhereNumbersAreWanted) {
   EXPECT_EQ(value("0x41, b'1000001', x'41' = 'A', CONCAT(b'1000001', 'x'), LENGTH(0x0041)"), "A|A|1|Ax|2");
   EXPECT_EQ(value("x'41' + 0, b'100000000001' * 2, -0x01, 0x41 DIV 2, x'41' * 1.5, ABS(x'41')"),
