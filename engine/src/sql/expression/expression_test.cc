@@ -240,8 +240,10 @@ TEST_F(Expressions, TextsGrowNoLongerThanAPacket) {
 }
 
 TEST_F(Expressions, CastsToMoreDigitsThanThereAreHoldWhatThereIs) {
-  EXPECT_EQ(value("CAST(1.5 AS DECIMAL(40,6)), CAST(-12 AS DECIMAL(65,2)), CAST(-ROUND(-2e-2, 1) AS DECIMAL(40,6))"),
-            "1.500000|-12.00|0.000000");
+  EXPECT_EQ(
+      value(
+          "CAST(1.5 AS DECIMAL(40,6)), CAST(-12 AS DECIMAL(65,2)), CAST(-ROUND(-2e-2, 1) AS DECIMAL(40,6))"),
+      "1.500000|-12.00|0.000000");
   EXPECT_EQ(run("SHOW WARNINGS"), "");
 }
 
