@@ -77,12 +77,8 @@ TestServer::TestServer(uint32_t max_connections, bool thread_per_connection)
     : directory_(temporary_directory()), tls_([this] { return tls_settings_; }, directory_, true) {
   socket_path_ = directory_ + "/server.sock";
   if (auto loaded = tls_.load(); !loaded.ok()) abort();
-  port_ = free_port();
-  admin_port_ = free_port();
 
   ProtocolServerOptions server;
-  server.port = port_;
-  server.admin_port = admin_port_;
   server.socket_path = socket_path_;
   limits_->max_connections = max_connections;
   server.limits = limits_;
@@ -96,8 +92,15 @@ TestServer::TestServer(uint32_t max_connections, bool thread_per_connection)
     reactors_.push_back(std::make_unique<Reactor>("wire-test"));
     reactors.push_back(reactors_.back().get());
   }
-  server_ = std::make_unique<ProtocolServer>(server, reactors, context_, accounts_, dumps_);
-  Status listening = server_->listen();
+  Status listening;
+  // Another process may take a port between the moment at which it was free and this server's.
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    server.port = port_ = free_port();
+    server.admin_port = admin_port_ = free_port();
+    server_ = std::make_unique<ProtocolServer>(server, reactors, context_, accounts_, dumps_);
+    listening = server_->listen();
+    if (listening.ok()) break;
+  }
   if (!listening.ok()) {
     std::fprintf(stderr, "%s\n", listening.error().message.c_str());
     abort();
