@@ -10,23 +10,6 @@ namespace {
 constexpr uint8_t kSignedness = 1;
 constexpr uint8_t kDefaultCharset = 2;
 
-bool is_numeric(FieldType type) {
-  switch (type) {
-    case FieldType::Tiny:
-    case FieldType::Short:
-    case FieldType::Int24:
-    case FieldType::Long:
-    case FieldType::LongLong:
-    case FieldType::Float:
-    case FieldType::Double:
-    case FieldType::NewDecimal:
-    case FieldType::Year:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_character(FieldType type) {
   switch (type) {
     case FieldType::VarChar:

@@ -14,7 +14,8 @@ void set_value_rules(Context& context, uint64_t sql_mode, int32_t time_zone_offs
     Error invalid = make_error(er::kInvalidDefault, "Invalid default value for '{}'", column.name);
     auto literal = literal_value(expression);
     if (!literal) return invalid;
-    if (is_byte_literal(expression) && takes_number(column)) literal = number_of_bytes(literal->as_string());
+    if (is_byte_literal(expression) && is_numeric(column.type))
+      literal = number_of_bytes(literal->as_string());
     Diagnostics ignored;
     StoreContext store{ignored, true, sql_mode, time_zone_offset};
     auto value = convert_for_column(column, *literal, store);

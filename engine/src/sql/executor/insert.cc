@@ -256,7 +256,7 @@ class Inserter {
     if (tree.kind == ast::ExprKind::Parameter && tree.parameter < context_.parameters.size())
       return put(column, context_.parameters[tree.parameter]);
     if (auto literal = literal_value(tree, context_.parameters)) {
-      const bool number = is_byte_literal(tree) && takes_number(table().columns[column]);
+      const bool number = is_byte_literal(tree) && is_numeric(table().columns[column].type);
       return put(column, number ? number_of_bytes(literal->as_string()) : *literal);
     }
     Binder binder = context_.binder(bound_->scope);

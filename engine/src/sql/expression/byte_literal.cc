@@ -10,21 +10,4 @@ ExpressionPtr number_of_byte_literal(ExpressionPtr expression) {
   return std::make_unique<Constant>(number_of_bytes(literal->value().as_string()));
 }
 
-bool takes_number(const ColumnDef& column) {
-  switch (column.type) {
-    case FieldType::Tiny:
-    case FieldType::Short:
-    case FieldType::Int24:
-    case FieldType::Long:
-    case FieldType::LongLong:
-    case FieldType::Float:
-    case FieldType::Double:
-    case FieldType::NewDecimal:
-    case FieldType::Year:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace commitd::sql

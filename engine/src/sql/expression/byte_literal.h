@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sql/expression/expression.h"
+#include "storage/record/column_format.h"
 
 namespace commitd::sql {
 
@@ -15,9 +16,8 @@ class ByteLiteral : public Constant {
 ExpressionPtr number_of_byte_literal(ExpressionPtr expression);
 
 // What is put into a column: a number where the column holds numbers. BIT takes bytes as they are.
-bool takes_number(const ColumnDef& column);
 inline ExpressionPtr for_column(const ColumnDef& column, ExpressionPtr expression) {
-  return takes_number(column) ? number_of_byte_literal(std::move(expression)) : std::move(expression);
+  return is_numeric(column.type) ? number_of_byte_literal(std::move(expression)) : std::move(expression);
 }
 
 }  // namespace commitd::sql

@@ -186,6 +186,23 @@ ColumnMetadata column_metadata(const ColumnDef& column) {
   }
 }
 
+bool is_numeric(FieldType type) {
+  switch (type) {
+    case FieldType::Tiny:
+    case FieldType::Short:
+    case FieldType::Int24:
+    case FieldType::Long:
+    case FieldType::LongLong:
+    case FieldType::Float:
+    case FieldType::Double:
+    case FieldType::NewDecimal:
+    case FieldType::Year:
+      return true;
+    default:
+      return false;
+  }
+}
+
 uint32_t max_column_bytes(const ColumnDef& column) {
   switch (column.type) {
     case FieldType::TinyBlob:

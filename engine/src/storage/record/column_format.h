@@ -25,6 +25,9 @@ struct ColumnMetadata {
 };
 ColumnMetadata column_metadata(const ColumnDef& column);
 
+// Types of numbers; BIT is none.
+bool is_numeric(FieldType type);
+
 // Most bytes a value of this column can take (CHAR and VARCHAR: characters times the character set's
 // largest).
 uint32_t max_column_bytes(const ColumnDef& column);
