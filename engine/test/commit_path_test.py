@@ -47,6 +47,22 @@ class CommitPathTest(unittest.TestCase):
             self.assertGreaterEqual(transactions, 6400)
             self.assertGreater(transactions / groups, 2)
 
+    def test_clients_that_would_take_turns_share_their_syncs(self):
+        """Two clients: when one is answered, the other waits for its turn already."""
+        names = ("commitd_commit_groups_total", "commitd_commit_group_waits_total")
+        added = {}
+        with on_a_slow_disk(milliseconds=10) as server:
+            self.write_load(server, clients=2, queries=100)  # a counter appears with its first event
+            for adaptive in ("ON", "OFF"):
+                server.query(f"SET GLOBAL commitd_adaptive_group_commit = {adaptive}")
+                before = [server.metric(name) for name in names]
+                self.write_load(server, clients=2, queries=200)
+                added[adaptive] = [server.metric(name) - value for name, value in zip(names, before)]
+        groups, waits = added["ON"]
+        self.assertLess(groups, 150)
+        self.assertGreater(waits, 0)
+        self.assertEqual(added["OFF"][1], 0)
+
     def test_a_client_that_is_alone_finds_the_reactors_awake(self):
         wakeups = {}
         for limit in (0, 10000):

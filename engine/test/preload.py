@@ -23,8 +23,8 @@ def preload(source, directory, **environment):
 
 
 @contextlib.contextmanager
-def on_a_slow_disk(*flags):
-    """A server whose every sync takes two milliseconds or more: commits meet at it, however fast the machine's disk is."""
+def on_a_slow_disk(*flags, milliseconds=2):
+    """A server whose every sync takes so long or more: commits meet at it, however fast the machine's disk is."""
     with tempfile.TemporaryDirectory() as directory:
-        with Commitd(*flags, wrapper=preload(SLOW_SYNCS, directory, SYNC_SHIM_DELAY_US=2000)) as server:
+        with Commitd(*flags, wrapper=preload(SLOW_SYNCS, directory, SYNC_SHIM_DELAY_US=milliseconds * 1000)) as server:
             yield server

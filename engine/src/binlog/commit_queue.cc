@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error_codes.h"
+#include "observe/metrics.h"
 
 namespace commitd::binlog {
 namespace {
@@ -19,6 +20,12 @@ bool is_epoch(const LocalCommit* commit) {
   return commit->request->epoch != 0;
 }
 
+void count_wait_for_company() {
+  static auto& waits = observe::counter("commitd_commit_group_waits_total",
+                                        "Commit groups held back for clients that were coming again.");
+  waits.add();
+}
+
 }  // namespace
 
 Status CommitQueue::push(LocalCommit& commit) {
@@ -29,7 +36,8 @@ Status CommitQueue::push(LocalCommit& commit) {
   if (!ordered_.holds(commit.request->seen)) return seen_was_lost();
   if (commit.ordered.writes != nullptr) ordered_.give_order(commit.ordered);
   local_.push_back(&commit);
-  tell();
+  company_.came(commit.queued);
+  if (local_.size() >= wanted_) tell();
   return {};
 }
 
@@ -71,15 +79,24 @@ std::optional<CommitQueue::Batch> CommitQueue::take(const std::function<Gatherin
   std::unique_lock lock(mutex_);
   busy_ = busy_with_local_ = false;
   between_batches_.notify_all();
-  Gathering how;
+  Gathering how = gathering();
+  bool waited = false;
   do {
+    waited |= how.for_company && wait_for_company(lock);
     wait_for_work(lock);
     if (!can_take()) return std::nullopt;
     how = gathering();
     gather(lock, how);
   } while (!can_take());  // paused meanwhile
   busy_ = true;
-  return take_batch(how.one_at_a_time);
+  Batch batch = take_batch(how.one_at_a_time);
+  company_.taken(batch.local.size(), waited, Clock::now());
+  return batch;
+}
+
+void CommitQueue::batch_is_durable(Clock::time_point now) {
+  std::lock_guard lock(mutex_);
+  company_.durable(now);
 }
 
 // Only the log thread waits for this.
@@ -99,12 +116,26 @@ void CommitQueue::wait_for_work(std::unique_lock<observe::Mutex>& lock) {
   idle_.over();
 }
 
+// Those that are waited for do not wake the log thread one by one.
+bool CommitQueue::wait_for_company(std::unique_lock<observe::Mutex>& lock) {
+  if (holds_local() || !received_.empty() || something_else_is_wanted()) return false;
+  const auto wait = company_.worth_waiting(local_.size());
+  if (!wait) return false;
+  count_wait_for_company();
+  wanted_ = wait->commits;
+  work_.wait_until(lock, wait->until, [this] {
+    return local_.size() >= wanted_ || !received_.empty() || something_else_is_wanted();
+  });
+  wanted_ = 0;
+  return true;
+}
+
 // Who is not a transaction does not wait for company, nor do transactions behind him.
 void CommitQueue::gather(std::unique_lock<observe::Mutex>& lock, const Gathering& how) {
   if (how.time.count() == 0) return;
   work_.wait_for(lock, how.time, [this, &how] {
     const bool complete = how.enough != 0 && local_.size() + received_.size() >= how.enough;
-    return complete || stopped_ || paused_ || !errands_.empty();
+    return complete || something_else_is_wanted();
   });
 }
 

@@ -13,6 +13,7 @@
 
 #include "binlog/commit_pipeline.h"
 #include "binlog/commit_wakeup.h"
+#include "binlog/group_company.h"
 #include "observe/mutex.h"
 #include "runtime/idle_spin.h"
 #include "runtime/parker.h"
@@ -84,10 +85,13 @@ class CommitQueue {
     std::chrono::microseconds time{0};
     size_t enough = 0;           // no longer once there are so many; 0: the time alone decides
     bool one_at_a_time = false;  // only one local transaction
+    bool for_company = false;    // as long as GroupCompany says; where `time` is 0
   };
   // For the log thread: waits for work. Calling it again says that the last batch is dealt with. nullopt =
   // stopped, and nothing is left.
   std::optional<Batch> take(const std::function<Gathering()>& gathering);
+  // For the log thread: the last batch is durable; who is in it will be answered.
+  void batch_is_durable(Clock::time_point now);
   // Received transactions that could not be written go back to the front; the log thread rests before it
   // tries again.
   void put_back(std::vector<ReceivedTransaction> received, std::chrono::milliseconds rest);
@@ -125,7 +129,9 @@ class CommitQueue {
   void tell();
   void wait_for_work(std::unique_lock<observe::Mutex>& lock);
   bool holds_local() const { return held_ || frozen_ > 0; }
+  bool wait_for_company(std::unique_lock<observe::Mutex>& lock);
   void gather(std::unique_lock<observe::Mutex>& lock, const Gathering& how);
+  bool something_else_is_wanted() const { return stopped_ || paused_ || !errands_.empty(); }
   Batch take_batch(bool one_at_a_time);
   std::vector<LocalCommit*> take_out_queued();
 
@@ -135,6 +141,8 @@ class CommitQueue {
   observe::Condition between_batches_{"wait/synch/cond/commitd/log_thread_idle"};
   std::atomic<uint64_t> news_{0};  // counts what may end the log thread's wait
   IdleSpin idle_;                  // the log thread's
+  GroupCompany company_;
+  size_t wanted_ = 0;  // the log thread is not woken for fewer local commits
   std::deque<LocalCommit*> local_;
   std::deque<ReceivedTransaction> received_;
   std::vector<Errand*> errands_;

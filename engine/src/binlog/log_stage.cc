@@ -115,6 +115,7 @@ CommitQueue::Gathering CommitPipeline::Impl::gathering() const {
   if (!how.one_at_a_time && (settings.sync_binlog == 0 || next_group_is_synced())) {
     how.time = std::chrono::microseconds(settings.sync_delay_microseconds.load());
     how.enough = settings.sync_no_delay_count;
+    how.for_company = settings.wait_for_company && settings.sync_binlog != 0 && how.time.count() == 0;
   }
   return how;
 }
@@ -388,6 +389,7 @@ void CommitPipeline::Impl::roll_back_prepared(const Group& group) {
 
 void CommitPipeline::Impl::group_is_durable(Group& group) {
   const auto now = Clock::now();
+  queue.batch_is_durable(now);
   LogPosition end;
   std::vector<PendingTransaction> for_engine;
   bool engine_thread_has_work = false;

@@ -31,6 +31,16 @@ VariableDefinition variable(std::string name, VariableType type, Value initial) 
   return definition;
 }
 
+VariableDefinition on_by_default(const char* name, const std::shared_ptr<CommitSettings>& settings,
+                                 std::atomic<bool> CommitSettings::*field) {
+  auto definition = variable(name, VariableType::Boolean, Value::integer(1));
+  definition.on_update = [settings, field](const Value& value) -> Status {
+    settings.get()->*field = value.as_int() != 0;
+    return {};
+  };
+  return definition;
+}
+
 VariableDefinition choice(std::string name, std::vector<std::string> choices) {
   auto definition = variable(std::move(name), VariableType::Enum, Value::string(choices.front()));
   definition.choices = std::move(choices);
@@ -142,12 +152,10 @@ void CommitVariables::define() {
   variables_.define(checked_switch(variables_, kOrderCommits, true, running_, check_order,
                                    [settings = settings_](bool on) { settings->order_commits = on; }));
 
-  auto early = variable("commitd_early_lock_release", VariableType::Boolean, Value::integer(1));
-  early.on_update = [settings = settings_](const Value& value) -> Status {
-    settings->early_lock_release = value.as_int() != 0;
-    return {};
-  };
-  variables_.define(std::move(early));
+  variables_.define(
+      on_by_default("commitd_early_lock_release", settings_, &CommitSettings::early_lock_release));
+  variables_.define(
+      on_by_default("commitd_adaptive_group_commit", settings_, &CommitSettings::wait_for_company));
 
   auto wakeup = choice("commitd_wakeup", {"targeted", "broadcast"});
   wakeup.on_update = [settings = settings_](const Value& value) -> Status {
