@@ -73,7 +73,7 @@ class DiskFaultsTest(unittest.TestCase):
 
     def test_a_failed_write_fails_the_commit_and_the_server_goes_on(self):
         server = self.start_with_faults()
-        for error, code in ((errno.EIO, ERROR_ON_WRITE), (errno.ENOSPC, DISK_FULL)):
+        for error, code in ((errno.EIO, ERROR_ON_WRITE), (errno.EROFS, ERROR_ON_WRITE), (errno.ENOSPC, DISK_FULL)):
             self.fail("pwritev", error)
             executed = server.query("SELECT @@GLOBAL.gtid_executed")
             self.assertEqual(code_of(lambda: self.insert(server, 2)), code)
@@ -232,6 +232,28 @@ class DiskFaultsTest(unittest.TestCase):
             server.start()
             self.assertEqual(self.ids(server), acknowledged)
 
+    def test_a_full_disk_under_a_server_that_ignores_log_errors_loses_nothing_acknowledged(self):
+        """The engine's own log is on the same disk: with either full, what was acknowledged is there afterwards."""
+        disk = self.small_disk(64)
+        with Commitd("--commitd-durability=xa", "--binlog-error-action=IGNORE_ERROR", datadir=os.path.join(disk, "data")) as server:
+            self.make_tables(server)
+            filler = pathlib.Path(disk, "filler")
+            filler.write_bytes(bytes(shutil.disk_usage(disk).free - 3_000_000))
+            acknowledged, code = [], None
+            while code is None and len(acknowledged) < 1000:
+                number = len(acknowledged)
+                code = code_of(lambda: self.insert(server, number, 100_000))
+                if code is None:
+                    acknowledged.append(number)
+            self.assertIsNotNone(code)
+            self.assertGreater(len(acknowledged), 2)
+            self.assertIn("Turning logging off", server.log_text())
+            server.kill()
+            filler.unlink()
+            server.start()
+            self.assertIn(self.ids(server), (acknowledged, [*acknowledged, len(acknowledged)]))
+            self.insert(server, 2000)
+
     # --- transactions that are larger than memory; MiB of a disk of 64 ---
 
     def large_transaction(self, server, first, rows):
@@ -281,17 +303,40 @@ class DiskFaultsTest(unittest.TestCase):
             self.assertEqual(len(self.ids(server)), 40)
             self.insert(server, 1000)
 
-    def test_a_read_only_file_system_fails_commits_and_loses_nothing(self):
-        disk = self.small_disk(64)
+    # --- a real file system that has found an error and lets nobody write any more ---
+
+    def loop_disk(self, megabytes):
+        """The directory, and the file system's name in /sys/fs/ext4."""
+        image = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "image")
+        subprocess.run(["truncate", f"--size={megabytes}M", image], check=True)
+        subprocess.run(["/sbin/mkfs.ext4", "-q", image], check=True)
+        directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.mount_loop(image, directory)
+        self.addCleanup(subprocess.run, ["umount", "-l", directory], capture_output=True, check=False)
+        return image, directory
+
+    def mount_loop(self, image, directory):
+        mounted = subprocess.run(["mount", "-o", "loop,errors=remount-ro", image, directory], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no file system in a file can be mounted here: {mounted.stderr.strip()}")
+
+    def report_an_error(self, directory):
+        device = subprocess.run(["findmnt", "-no", "SOURCE", directory], capture_output=True, text=True, check=True).stdout.strip()
+        trigger = pathlib.Path("/sys/fs/ext4", os.path.basename(device), "trigger_fs_error")
+        if not trigger.exists():
+            self.skipTest(f"{trigger} does not exist here")
+        trigger.write_text("1")
+
+    def test_a_file_system_that_becomes_read_only_fails_commits_and_loses_nothing(self):
+        image, disk = self.loop_disk(64)
         with Commitd(datadir=os.path.join(disk, "data")) as server:
             self.make_tables(server)
             self.insert(server, 1)
-            remounted = subprocess.run(["mount", "-o", "remount,ro", disk], capture_output=True, text=True)
-            if remounted.returncode != 0:  # files open for writing keep it writable
-                self.skipTest(f"cannot be remounted read-only while in use: {remounted.stderr.strip()}")
+            self.report_an_error(disk)
             self.assertIn(code_of(lambda: self.insert(server, 2)), (ERROR_ON_WRITE, UNKNOWN_OUTCOME))
-            subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
             server.kill()
+            subprocess.run(["umount", disk], check=True)
+            self.mount_loop(image, disk)
             server.start()
             self.insert(server, 3)
             self.assertEqual(self.ids(server), [1, 3])
