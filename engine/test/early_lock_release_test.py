@@ -125,9 +125,12 @@ class RepliesTest(unittest.TestCase):
     def test_so_it_is_by_a_prepared_statement_whose_plan_is_kept(self):
         self.check_that_a_read_waits("EXECUTE kept USING @one")
 
+    def test_so_it_is_by_literals_that_are_kept(self):
+        self.check_that_a_read_waits("SELECT 12")
+
     def check_that_a_read_waits(self, select):
         cursor = self.open_transaction()
-        for statement in ("PREPARE kept FROM 'SELECT n FROM d.t WHERE id = ?'", "SET @one = 1", "EXECUTE kept USING @one", "COMMIT"):
+        for statement in ("PREPARE kept FROM 'SELECT n FROM d.t WHERE id = ?'", "SET @one = 1", "EXECUTE kept USING @one", "SELECT 12", "COMMIT"):
             cursor.execute(statement)
         with HeldCommits(self.server) as held:
             self.queued("UPDATE d.t SET n = n + 1 WHERE id = 1")

@@ -8,12 +8,13 @@
 
 namespace commitd {
 
-FdWatch::FdWatch(int fd) : reactor_(*Reactor::current()), fd_(fd) {
+FdWatch::FdWatch(int fd, AtEnd at_end) : reactor_(*Reactor::current()), fd_(fd), at_end_(at_end) {
   reactor_.impl().watch(fd, *this);
 }
 
 FdWatch::~FdWatch() {
-  reactor_.impl().forget(fd_, *this);
+  if (at_end_ == AtEnd::StaysOpen) reactor_.impl().unwatch(fd_);
+  reactor_.impl().forget(*this);
   if (gone_) *gone_ = true;
 }
 

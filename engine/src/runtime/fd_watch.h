@@ -11,8 +11,11 @@ namespace commitd {
 
 class FdWatch {
  public:
+  // Closes: right behind the watch, before its reactor waits again, and there is no other descriptor for the
+  // same file. That ends the kernel's part of the watch, without a call of its own.
+  enum class AtEnd { StaysOpen, Closes };
   // On the reactor of the calling coroutine. The descriptor stays the caller's and must outlive the watch.
-  explicit FdWatch(int fd);
+  explicit FdWatch(int fd, AtEnd at_end = AtEnd::StaysOpen);
   ~FdWatch();
   FdWatch(const FdWatch&) = delete;
 
@@ -37,6 +40,7 @@ class FdWatch {
 
   Reactor& reactor_;
   int fd_;
+  AtEnd at_end_;
   // Whether a read or write may succeed. Of input that is there already the kernel tells when the watch
   // begins.
   bool input_ready_ = false, output_ready_ = true;

@@ -210,8 +210,11 @@ void Reactor::Impl::control(int operation, int fd, FdWatch& watch, uint32_t outp
   if (epoll_ctl(epoll_fd_, operation, fd, &event) != 0) die("epoll_ctl");
 }
 
-void Reactor::Impl::forget(int fd, FdWatch& watch) {
+void Reactor::Impl::unwatch(int fd) {
   epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
+}
+
+void Reactor::Impl::forget(FdWatch& watch) {
   for (int i = next_event_; i < event_count_; ++i) {
     epoll_event& pending = events_[static_cast<size_t>(i)];
     if (pending.data.ptr == &watch) pending.data.ptr = nullptr;

@@ -26,7 +26,8 @@ class Reactor::Impl {
 
   void watch(int fd, FdWatch& watch);  // its input
   void watch_output(int fd, FdWatch& watch, bool on);
-  void forget(int fd, FdWatch& watch);
+  void unwatch(int fd);
+  void forget(FdWatch& watch);  // events that have come for it already
 
   TimerHeap timers;
 

@@ -93,7 +93,8 @@ ssize_t send_counted(Call call) {
 
 }  // namespace
 
-Socket::Socket(UniqueFd fd, Family family) : fd_(std::move(fd)), family_(family), watch_(fd_.get()) {
+Socket::Socket(UniqueFd fd, Family family)
+    : fd_(std::move(fd)), family_(family), watch_(fd_.get(), FdWatch::AtEnd::Closes) {
   if (family_ == Family::Tcp) tune_tcp(fd_.get());
 }
 
@@ -119,13 +120,6 @@ Task<Result<size_t>> Socket::read(std::span<char> into, Deadline deadline) {
     if (errno != EAGAIN) co_return broken_connection("reading");
     watch_.drained_input();
   }
-}
-
-Task<Status> Socket::wait_readable(Deadline deadline) {
-  if (co_await watch_.readable(deadline) == Wake::TimedOut) {
-    co_return make_error(er::kNetReadInterrupted, "Got timeout reading communication packets");
-  }
-  co_return Status();
 }
 
 Task<Status> Socket::write(std::span<iovec> pieces, Deadline deadline) {

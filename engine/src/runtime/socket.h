@@ -26,8 +26,9 @@ class Socket {
 
   // What is there, at least one byte; 0 at the end of the stream.
   Task<Result<size_t>> read(std::span<char> into, Deadline deadline = kNoDeadline);
-  // Waits until a read would not block, without holding a buffer meanwhile.
-  Task<Status> wait_readable(Deadline deadline = kNoDeadline);
+  // Until something has come or the deadline has passed: read_now() or read() tells what. No coroutine, and
+  // no buffer held meanwhile.
+  FdWatch::Awaiter readable(Deadline deadline = kNoDeadline) { return watch_.readable(deadline); }
   // The same without waiting; none: nothing is known to be there, or read() has to say what is wrong.
   std::optional<size_t> read_now(std::span<char> into);
   // All pieces, in as few system calls as the kernel's buffer allows. Changes `pieces` as it goes.
@@ -55,7 +56,7 @@ class Socket {
  private:
   void write_will_wait(Deadline& deadline);
 
-  UniqueFd fd_;
+  UniqueFd fd_;  // closed right behind the watch
   Family family_;
   FdWatch watch_;
   // Of a hurry() and a write that begins to wait, one always sees the other.

@@ -6,6 +6,7 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "observe/mutex.h"
+#include "sql/executor/constant_select.h"
 #include "sql/executor/lone_select.h"
 #include "sql/executor/select.h"
 #include "sql/executor/set.h"
@@ -72,6 +73,10 @@ bool has_names(const SessionVariables& variables, std::string_view charset, std:
   return variables.text(kCharacterSetClient) == charset &&
          variables.text(kCharacterSetConnection) == charset &&
          variables.text(kCharacterSetResults) == charset && variables.text(kCollationConnection) == collation;
+}
+
+Task<void> nothing_to_do() {
+  co_return;
 }
 
 ResultColumn parameter_column() {
@@ -184,6 +189,10 @@ class Session::Impl : public PreparedStatementCommands {
     if (shown.db != state.database) shown.db = state.database;
   }
 
+  // False: it is to be run, and nothing was sent or counted.
+  bool answer_at_once(std::string_view sql, ResultSink& sink);
+  Task<void> run_query(std::string_view sql, ResultSink& sink);
+
   std::string_view lock_wait_state() const {
     switch (state.lock_owner.wait()) {
       case txn::LockOwner::Wait::Table:
@@ -262,7 +271,8 @@ Task<void> Session::close() {
   set_state("cleaning up");
   rollback_transaction(impl_->state);
   storage::Engine* engine = impl_->state.server.engine;
-  if (engine != nullptr) co_await engine->close_connection(impl_->state.engine_data);
+  if (engine == nullptr) return nothing_to_do();
+  return engine->close_connection(impl_->state.engine_data);
 }
 
 void Session::set_user(const Account& account, std::string client_host) {
@@ -331,15 +341,28 @@ void Session::set_tls(TlsInfo tls) {
   impl_->state.tls = std::move(tls);
 }
 
+bool Session::Impl::answer_at_once(std::string_view sql, ResultSink& sink) {
+  ConstantSelect* select = ConstantSelects::of_this_thread().find(state, sql);
+  if (select == nullptr) return false;
+  const Shown showing(*this, "Query", sql);
+  state.status.add(StatusVariable::Questions);
+  select->answer(state, sink);
+  return true;
+}
+
 Task<void> Session::query(std::string_view sql, ResultSink& sink) {
-  Impl& impl = *impl_;
-  const Shown shown(impl, "Query", sql);
+  if (impl_->answer_at_once(sql, sink)) return nothing_to_do();
+  return impl_->run_query(sql, sink);
+}
+
+Task<void> Session::Impl::run_query(std::string_view sql, ResultSink& sink) {
+  const Shown showing(*this, "Query", sql);
   std::string_view rest = sql;
   do {
-    impl.state.status.add(StatusVariable::Questions);
-    impl.arena.reset();
-    auto parsed = parse_statement(rest, impl.arena, impl.lexer_options());
-    if (parsed.ok() && !parsed->rest.empty() && !impl.multi_statements) {
+    state.status.add(StatusVariable::Questions);
+    arena.reset();
+    auto parsed = parse_statement(rest, arena, lexer_options());
+    if (parsed.ok() && !parsed->rest.empty() && !multi_statements) {
       parsed = make_error(er::kParse,
                           "You have an error in your SQL syntax; check the manual that corresponds to your "
                           "MySQL server version for the "
@@ -347,13 +370,15 @@ Task<void> Session::query(std::string_view sql, ResultSink& sink) {
                           parsed->rest.substr(0, 80));
     }
     if (!parsed.ok()) {
-      impl.state.diagnostics.clear();
-      impl.state.diagnostics.add(Diagnostics::Level::Error, parsed.error());
+      state.diagnostics.clear();
+      state.diagnostics.add(Diagnostics::Level::Error, parsed.error());
       sink.error(parsed.error());
       break;
     }
+    if (parsed->rest.empty() && rest.size() == sql.size())
+      ConstantSelects::of_this_thread().keep(state, sql, *parsed->statement, lexer_options());
     const bool done =
-        co_await run_statement(impl.state, impl, *parsed->statement, {}, sink, !parsed->rest.empty());
+        co_await run_statement(state, *this, *parsed->statement, {}, sink, !parsed->rest.empty());
     if (!done) break;
     rest = parsed->rest;
   } while (!rest.empty());

@@ -7,7 +7,6 @@ SessionState::SessionState(ServerContext& server_of, uint32_t id)
     : server(server_of), connection_id(id), variables(*server_of.variables) {
   lock_owner.set_connection(id);
   table_locks.owner().set_connection(id);
-  if (server.transactions != nullptr) transaction.emplace(*server.transactions, lock_owner);
   start_variables(nullptr);
 }
 

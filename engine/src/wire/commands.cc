@@ -46,11 +46,10 @@ Task<bool> Connection::serve_rarer(std::string_view packet) {
   }
   std::string_view arguments = packet.substr(1);
   switch (static_cast<Command>(packet.front())) {
-    case Command::Quit:
-      co_return false;
     case Command::InitDb:
       co_await use_database(arguments);
       co_return true;
+    case Command::Quit:  // serve_commands()'s
     case Command::Query:
     case Command::StmtExecute:
       break;  // serve()'s

@@ -4,6 +4,7 @@
 
 #include "base/error_codes.h"
 #include "observe/metrics.h"
+#include "runtime/idle_spin.h"
 #include "wire/auth/password.h"
 #include "wire/packets.h"
 
@@ -28,6 +29,10 @@ observe::Counter& aborted_connects() {
 
 bool is_loopback(std::string_view host) {
   return host.starts_with("127.") || host == "::1";
+}
+
+bool is_quit(std::string_view packet) {
+  return !packet.empty() && static_cast<Command>(packet.front()) == Command::Quit;
 }
 
 Error idle_for_too_long() {
@@ -75,11 +80,12 @@ Task<void> Connection::run() {
   } else {
     aborted_connects().add();
   }
-  co_await channel_.finish();
+  if (tls_) co_await channel_.finish();
   co_await session_.close();
 }
 
 Task<bool> Connection::log_in() {
+  const IdleSpin::AtWork at_work;
   Status logged_in = co_await answer_greeting(login_deadline());
   if (logged_in.ok()) {
     apply_limits();
@@ -103,7 +109,13 @@ Task<Status> Connection::answer_greeting(Deadline deadline) {
   channel_.write_packet(encode(greeting));
   if (!channel_.flush_now()) COMMITD_CO_RETURN_IF_ERROR(co_await channel_.flush());
 
-  auto packet = co_await channel_.read_packet(deadline);
+  co_await socket_.readable(deadline);
+  channel_.receive_now();
+  Result<std::string> packet = std::string();
+  if (channel_.has_packet())
+    packet = channel_.take_packet();
+  else
+    packet = co_await channel_.read_packet(deadline);
   if (packet.ok() && is_tls_request(*packet)) {
     if (!tls) co_return make_error(er::kHandshake, "Bad handshake: this server does not offer TLS");
     COMMITD_CO_RETURN_IF_ERROR(co_await start_tls(std::move(tls), deadline));
@@ -116,10 +128,10 @@ Task<Status> Connection::answer_greeting(Deadline deadline) {
   COMMITD_CO_RETURN_IF_ERROR(check_transport());
 
   LoginAttempt attempt;
-  attempt.user = response->user;
-  attempt.plugin = response->plugin.empty() ? std::string(kNativePassword) : response->plugin;
-  attempt.response = response->auth_response;
-  attempt.salt = greeting.salt;
+  attempt.user = std::move(response->user);
+  attempt.plugin = response->plugin.empty() ? std::string(kNativePassword) : std::move(response->plugin);
+  attempt.response = std::move(response->auth_response);
+  attempt.salt = std::move(greeting.salt);
   co_return co_await authenticate(std::move(attempt), *response, deadline);
 }
 
@@ -151,26 +163,47 @@ Status Connection::check_requirement(const sql::Account& account) const {
                     channel_.peer_address());
 }
 
+namespace {
+
+Task<Status> at_once(Status status) {
+  co_return status;
+}
+
+}  // namespace
+
 Task<Status> Connection::authenticate(LoginAttempt attempt, const HandshakeResponse& request,
                                       Deadline deadline) {
   attempt.client_host = channel_.peer_address();
   // MariaDB's client sends the password in clear over loopback as well.
   attempt.secure_transport = tls_ || entrance_ == Entrance::UnixSocket || is_loopback(attempt.client_host);
-  auto account = co_await context_.authenticator.authenticate(channel_, attempt, deadline);
-  if (!account.ok()) co_return std::move(account).error();
-  COMMITD_CO_RETURN_IF_ERROR(check_requirement(*account));
+  auto candidate = context_.authenticator.candidate(attempt);
+  auto account = Authenticator::authenticate_now(candidate, attempt);
+  if (account) return at_once(admit(*std::move(account), request));
+  return ask_for_more(std::move(candidate), std::move(attempt), request, deadline);
+}
+
+Task<Status> Connection::ask_for_more(Authenticator::Candidate candidate, LoginAttempt attempt,
+                                      const HandshakeResponse& request, Deadline deadline) {
+  auto account = co_await context_.authenticator.authenticate(channel_, std::move(candidate),
+                                                              std::move(attempt), deadline);
+  co_return admit(std::move(account), request);
+}
+
+Status Connection::admit(Result<sql::Account> account, const HandshakeResponse& request) {
+  if (!account.ok()) return std::move(account).error();
+  COMMITD_RETURN_IF_ERROR(check_requirement(*account));
   is_operator_.store(account->is_operator);
-  COMMITD_CO_RETURN_IF_ERROR(check_limit());
-  COMMITD_CO_RETURN_IF_ERROR(take_place_of_user(*account));
-  session_.set_user(*account, attempt.client_host);
+  COMMITD_RETURN_IF_ERROR(check_limit());
+  COMMITD_RETURN_IF_ERROR(take_place_of_user(*account));
+  session_.set_user(*account, channel_.peer_address());
   session_.set_client_collation(request.collation);
   session_.set_multi_statements(can(capability::kMultiStatements));
   session_.set_found_rows(can(capability::kFoundRows));
   if (can(capability::kInteractive)) session_.set_interactive();
   if (is_mariadb_binlog_reader(request)) session_.set_version_prefix(kVersionPrefixOfMariaDB);
-  if (!request.database.empty()) COMMITD_CO_RETURN_IF_ERROR(session_.start_in_database(request.database));
+  if (!request.database.empty()) COMMITD_RETURN_IF_ERROR(session_.start_in_database(request.database));
   session_.set_tracking(can(capability::kSessionTrack));
-  co_return Status();
+  return {};
 }
 
 // Only who has logged in can be told from the operator, who must get in when all other places are taken.
@@ -200,18 +233,14 @@ std::chrono::seconds Connection::apply_limits() {
   return limits.wait_timeout;
 }
 
-Task<Result<std::string>> Connection::next_command() {
-  const auto wait_timeout = apply_limits();
-  channel_.reset_sequence();
-  channel_.receive_now();
+Task<Result<std::string>> Connection::next_command(Deadline deadline) {
   if (channel_.is_idle()) {
-    Status there = co_await channel_.wait_for_packet(Clock::now() + wait_timeout);
+    Status there = co_await channel_.wait_for_packet(deadline);
     if (!there.ok()) {
       if (there.error().code == er::kNetReadInterrupted) co_return idle_for_too_long();
       co_return std::move(there).error();
     }
   }
-  if (channel_.has_packet()) co_return channel_.take_packet();
   co_return co_await channel_.read_packet();
 }
 
@@ -229,11 +258,24 @@ Task<void> Connection::end_with(const Error& error) {
 
 Task<void> Connection::serve_commands() {
   while (!session_.killed()) {
-    auto packet = co_await next_command();
+    const auto wait_timeout = apply_limits();
+    channel_.reset_sequence();
+    channel_.receive_now();
+    const Deadline deadline = Clock::now() + wait_timeout;
+    if (channel_.is_idle() && !tls_) {
+      co_await socket_.readable(deadline);
+      channel_.receive_now();
+    }
+    Result<std::string> packet = std::string();
+    if (channel_.has_packet())
+      packet = channel_.take_packet();
+    else
+      packet = co_await next_command(deadline);
     if (!packet.ok()) {
       if (is_worth_telling(packet.error())) co_await end_with(packet.error());
       co_return;
     }
+    if (is_quit(*packet)) co_return;
     const bool go_on = co_await serve(*packet);
     if (!channel_.flush_now()) {
       Status sent = co_await channel_.flush();

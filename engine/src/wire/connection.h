@@ -51,6 +51,9 @@ class Connection final : public RegisteredConnection {
   Status check_transport() const;
   Status check_requirement(const sql::Account& account) const;
   Task<Status> authenticate(LoginAttempt attempt, const HandshakeResponse& request, Deadline deadline);
+  Task<Status> ask_for_more(Authenticator::Candidate candidate, LoginAttempt attempt,
+                            const HandshakeResponse& request, Deadline deadline);
+  Status admit(Result<sql::Account> account, const HandshakeResponse& request);
   const ServerLimits& limits() const { return *context_.options.limits; }
   Deadline login_deadline() const;
   Status check_limit() const;
@@ -59,7 +62,8 @@ class Connection final : public RegisteredConnection {
   // Errors about the packets themselves are told to the client; a connection that is gone just ends.
   static bool is_worth_telling(const Error& error);
   std::chrono::seconds apply_limits();  // gives wait_timeout
-  Task<Result<std::string>> next_command();
+  // What comes in pieces, through TLS, or not at all.
+  Task<Result<std::string>> next_command(Deadline deadline);
   Task<void> end_with(const Error& error);
   Task<void> serve_commands();
   Task<bool> serve(std::string_view packet);  // false: the connection ends

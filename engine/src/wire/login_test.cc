@@ -3,8 +3,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
+#include "base/bytes.h"
 #include "base/error_codes.h"
+#include "observe/metrics.h"
+#include "runtime/idle_spin.h"
+#include "wire/auth/password.h"
 #include "wire/client.h"
 #include "wire/protocol.h"
 #include "wire/testing/raw_connection.h"
@@ -85,6 +90,130 @@ TEST_F(Login, ChangeUserAsksAgainAndAWrongPasswordEndsTheConnection) {
   connection.send_packet(static_cast<uint8_t>(connection.last_sequence() + 1), "not an answer");
   EXPECT_EQ(error_code(connection.receive_packet().value_or("")), er::kAccessDenied);
   EXPECT_FALSE(connection.receive_packet());
+}
+
+double bytes_received() {
+  for (const auto& [name, value] : observe::snapshot()) {
+    if (name == "commitd_network_bytes_received_total") return value;
+  }
+  return 0;
+}
+
+// Each piece is there, and was looked at, before the next is sent.
+void send_in_pieces(RawConnection& connection, std::string_view bytes) {
+  for (const char& byte : bytes) {
+    const double before = bytes_received();
+    connection.send_bytes({&byte, 1});
+    while (bytes_received() == before) std::this_thread::yield();
+  }
+}
+
+std::string as_packet(uint8_t sequence, std::string_view payload) {
+  std::string packet(4, '\0');
+  store_le24(packet.data(), static_cast<uint32_t>(payload.size()));
+  packet[3] = static_cast<char>(sequence);
+  return packet.append(payload);
+}
+
+std::string login_packet(RawConnection& connection, const std::string& user, const std::string& password) {
+  auto greeting = decode_greeting(connection.receive_packet().value_or(""));
+  HandshakeResponse response;
+  response.capabilities = capability::kProtocol41 | capability::kSecureConnection | capability::kPluginAuth |
+                          capability::kPluginAuthLenenc;
+  response.user = user;
+  response.plugin = kCachingSha2;
+  response.auth_response = sha2_response(password, greeting->salt);
+  return as_packet(1, encode(response));
+}
+
+std::string without_salt(std::string answer) {
+  const bool asks_for_another_method = !answer.empty() && static_cast<uint8_t>(answer[0]) == kAuthSwitch;
+  return asks_for_another_method ? answer.substr(0, answer.find('\0')) : answer;
+}
+
+TEST_F(Login, InPiecesItIsAnsweredAsInOne) {
+  for (std::string user : {"echo", "native", "crypt", "nobody", "locked", "stranger"}) {
+    for (std::string password : {user, std::string("wrong"), std::string()}) {
+      RawConnection whole(server_.port()), pieces(server_.port());
+      whole.send_bytes(login_packet(whole, user, password));
+      send_in_pieces(pieces, login_packet(pieces, user, password));
+      const std::string answer = without_salt(whole.receive_packet().value_or("nothing"));
+      EXPECT_EQ(answer, without_salt(pieces.receive_packet().value_or("nothing"))) << user << " " << password;
+      EXPECT_NE(answer, "nothing");
+    }
+  }
+}
+
+TEST_F(Login, CommandsInPiecesOrAllAtOnceAreAnsweredInTheirOrder) {
+  const std::string one = as_packet(0, "\x03one"), two = as_packet(0, "\x03two");
+  const auto answers = [&](const auto& send) {
+    RawConnection connection(server_.port());
+    EXPECT_EQ(connection.log_in("echo", "echo").at(0), kOkHeader);
+    send(connection);
+    std::string all;
+    while (auto packet = connection.receive_packet()) all += *packet + '\n';
+    return all;
+  };
+  const std::string quit = as_packet(0, "\x01");
+  const std::string expected = answers([&](RawConnection& connection) {
+    connection.send_bytes(one);
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(connection.receive_packet());
+    connection.send_bytes(two + quit);
+  });
+  EXPECT_NE(expected.find("two"), std::string::npos);
+  EXPECT_EQ(answers([&](RawConnection& connection) { send_in_pieces(connection, two + quit); }), expected);
+  const std::string both =
+      answers([&](RawConnection& connection) { connection.send_bytes(one + two + quit); });
+  EXPECT_LT(both.find("one"), both.find("two"));
+  EXPECT_TRUE(both.ends_with(expected));
+  // What stands behind the end is not executed.
+  EXPECT_EQ(answers([&](RawConnection& connection) { connection.send_bytes(two + quit + one); }), expected);
+}
+
+double aborted_connects() {
+  for (const auto& [name, value] : observe::snapshot()) {
+    if (name == "commitd_aborted_connects_total") return value;
+  }
+  return 0;
+}
+
+TEST_F(Login, WhoLeavesInTheMiddleOfItIsCounted) {
+  for (const size_t sent : {size_t{0}, size_t{1}, size_t{4}, size_t{20}}) {
+    const double before = aborted_connects();
+    {
+      RawConnection connection(server_.port());
+      connection.send_bytes(login_packet(connection, "echo", "echo").substr(0, sent));
+    }
+    while (aborted_connects() == before) std::this_thread::yield();
+    EXPECT_EQ(aborted_connects(), before + 1);
+  }
+  EXPECT_EQ(login_error(server_.port(), "echo", "echo"), 0);
+}
+
+// Two of them at a time are more than one client that is served alone.
+TEST_F(Login, CountsAsWork) {
+  IdleSpin::set_limit(1h);
+  const auto looks = [] {
+    IdleSpin spin;
+    bool looked = false;
+    for (int i = 0; i < 10; ++i) {
+      spin.look([&] { return looked = true; });
+      spin.over();
+    }
+    return looked;
+  };
+  {
+    RawConnection first(server_.port());
+    EXPECT_TRUE(first.receive_packet());
+    EXPECT_TRUE(looks());
+    RawConnection second(server_.port());
+    EXPECT_TRUE(second.receive_packet());
+    EXPECT_FALSE(looks());
+    EXPECT_EQ(login_error(server_.port(), "echo", "echo"), 0);
+    EXPECT_FALSE(looks());
+  }
+  while (!looks()) std::this_thread::yield();
+  IdleSpin::set_limit(0us);
 }
 
 TEST(MaxConnections, TheOperatorAndTheAdminPortGetInWhenAllPlacesAreTaken) {

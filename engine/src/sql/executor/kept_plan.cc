@@ -81,8 +81,8 @@ bool KeptPlan::has_present_table(const SessionState& session) const {
 }
 
 void KeptPlan::count_reuse() {
-  static auto& reused = observe::counter("commitd_plans_reused_total",
-                                         "Executions of prepared statements whose plan had been kept.");
+  static auto& reused =
+      observe::counter("commitd_plans_reused_total", "Executions of statements whose plan had been kept.");
   reused.add();
 }
 

@@ -55,7 +55,7 @@ bool keeps_warnings(const ast::Statement& statement) {
 
 }  // namespace
 
-void start_statement(SessionState& session, const ast::Statement& statement) {
+void note_statement(SessionState& session, const ast::Statement& statement) {
   if (!keeps_warnings(statement)) session.diagnostics.clear();
   session.kill_query.store(false, std::memory_order_relaxed);
   session.statement_text = statement.text;
@@ -65,7 +65,11 @@ void start_statement(SessionState& session, const ast::Statement& statement) {
   session.statement_microseconds = fixed != 0
                                        ? static_cast<int64_t>(fixed) * 1'000'000
                                        : std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-  // The data may have come into being since the session started (ALTER INSTANCE INITIALIZE).
+}
+
+void start_statement(SessionState& session, const ast::Statement& statement) {
+  note_statement(session, statement);
+  // The first time. The data may have come into being since the session started (ALTER INSTANCE INITIALIZE).
   if (!session.transaction && session.server.transactions != nullptr)
     session.transaction.emplace(*session.server.transactions, session.lock_owner);
 }

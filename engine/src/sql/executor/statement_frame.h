@@ -13,7 +13,11 @@ struct Answer {
   OkInfo ok;
 };
 
+// What every statement begins with; all but those that need no transaction have start_statement().
+void note_statement(SessionState& session, const ast::Statement& statement);
 void start_statement(SessionState& session, const ast::Statement& statement);
+// 1290 while the server has no data; require_data() is for statements that need a transaction.
+Status require_initialized(const ServerContext& server);
 // In Com_ and in the metrics.
 void count_statement(SessionState& session, const ast::Statement& statement);
 // Of one that went well; its transaction has ended if it is to end with it.

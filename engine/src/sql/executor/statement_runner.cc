@@ -267,7 +267,7 @@ Status use_database(SessionState& session, std::string_view db) {
     session.tracker.schema_changed();
     return {};
   }
-  COMMITD_RETURN_IF_ERROR(require_data(session));
+  COMMITD_RETURN_IF_ERROR(require_initialized(session.server));
   if (!session.server.catalog->has_database(db)) return make_error(er::kBadDb, "Unknown database '{}'", db);
   session.refresh_account();
   if (session.record == nullptr || !session.record->sees_database(db))

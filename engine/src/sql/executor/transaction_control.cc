@@ -1,4 +1,5 @@
 #include "base/error_codes.h"
+#include "sql/executor/statement_frame.h"
 #include "sql/executor/statements.h"
 
 namespace commitd::sql {
@@ -141,11 +142,25 @@ Status set_transaction(SessionState& session, const ast::SetTransactionStatement
   return {};
 }
 
-Status require_data(const SessionState& session) {
-  if (session.server.transactions && session.transaction) return {};
+namespace {
+
+Error uninitialized() {
   return make_error(er::kOptionPreventsStatement,
                     "The server is uninitialized: it has no data yet and only answers control statements "
                     "(ALTER INSTANCE INITIALIZE)");
+}
+
+}  // namespace
+
+Status require_initialized(const ServerContext& server) {
+  if (server.transactions == nullptr) return uninitialized();
+  return {};
+}
+
+// Data that has come into being since the statement began has no transaction for it.
+Status require_data(const SessionState& session) {
+  if (session.server.transactions == nullptr || !session.transaction) return uninitialized();
+  return {};
 }
 
 Status check_may_write(SessionState& session) {

@@ -46,6 +46,25 @@ void write_more_data(PacketChannel& channel, std::string_view data) {
   channel.end_packet();
 }
 
+// None: caching_sha2_password, where more may have to be said.
+std::optional<bool> check_now(const sql::Account& account, const LoginAttempt& attempt) {
+  if (account.auth_string.empty()) return is_empty_password(attempt.response);
+  if (is_empty_password(attempt.response)) return false;
+  if (account.plugin == kNativePassword)
+    return check_native_response(attempt.response, attempt.salt, account.auth_string);
+  if (account.plugin == kCachingSha2) return {};
+  return false;
+}
+
+Result<sql::Account> verdict(Authenticator::Candidate& candidate, bool right, const LoginAttempt& attempt) {
+  if (!right || !candidate.known) return access_denied(attempt);
+  if (candidate.account.locked) {
+    return make_error(er::kAccountLocked, "Access denied for user '{}'@'{}'. Account is locked.",
+                      attempt.user, attempt.client_host);
+  }
+  return std::move(candidate.account);
+}
+
 std::string without_trailing_zero(std::string text) {
   if (!text.empty() && text.back() == '\0') text.pop_back();
   return text;
@@ -53,13 +72,24 @@ std::string without_trailing_zero(std::string text) {
 
 }  // namespace
 
-Task<Result<sql::Account>> Authenticator::authenticate(PacketChannel& channel, LoginAttempt attempt,
-                                                       Deadline deadline) {
+Authenticator::Candidate Authenticator::candidate(const LoginAttempt& attempt) const {
   auto found = accounts_.find(attempt.user, attempt.client_host);
-  bool known = found.has_value();
-  sql::Account account = known ? std::move(*found) : decoy(attempt.user);
-  if (attempt.plugin != account.plugin) {
-    attempt.plugin = account.plugin;
+  if (found.has_value()) return {std::move(*found), true};
+  return {decoy(attempt.user), false};
+}
+
+std::optional<Result<sql::Account>> Authenticator::authenticate_now(Candidate& candidate,
+                                                                    const LoginAttempt& attempt) {
+  if (attempt.plugin != candidate.account.plugin) return {};
+  const auto right = check_now(candidate.account, attempt);
+  if (!right) return {};
+  return verdict(candidate, *right, attempt);
+}
+
+Task<Result<sql::Account>> Authenticator::authenticate(PacketChannel& channel, Candidate candidate,
+                                                       LoginAttempt attempt, Deadline deadline) {
+  if (attempt.plugin != candidate.account.plugin) {
+    attempt.plugin = candidate.account.plugin;
     attempt.salt = random_salt();
     write_auth_switch(channel, attempt.plugin, attempt.salt);
     COMMITD_CO_RETURN_IF_ERROR(co_await channel.flush());
@@ -67,25 +97,10 @@ Task<Result<sql::Account>> Authenticator::authenticate(PacketChannel& channel, L
     if (!response.ok()) co_return std::move(response).error();
     attempt.response = std::move(*response);
   }
-  auto right = co_await check(channel, account, attempt, deadline);
+  if (auto verdict_now = authenticate_now(candidate, attempt)) co_return *std::move(verdict_now);
+  auto right = co_await check_sha2(channel, candidate.account, attempt, deadline);
   if (!right.ok()) co_return std::move(right).error();
-  if (!*right || !known) co_return access_denied(attempt);
-  if (account.locked) {
-    co_return make_error(er::kAccountLocked, "Access denied for user '{}'@'{}'. Account is locked.",
-                         attempt.user, attempt.client_host);
-  }
-  co_return std::move(account);
-}
-
-Task<Result<bool>> Authenticator::check(PacketChannel& channel, const sql::Account& account,
-                                        const LoginAttempt& attempt, Deadline deadline) {
-  if (account.auth_string.empty()) co_return is_empty_password(attempt.response);
-  if (is_empty_password(attempt.response)) co_return false;
-  if (account.plugin == kNativePassword) {
-    co_return check_native_response(attempt.response, attempt.salt, account.auth_string);
-  }
-  if (account.plugin == kCachingSha2) co_return co_await check_sha2(channel, account, attempt, deadline);
-  co_return false;
+  co_return verdict(candidate, *right, attempt);
 }
 
 Task<Result<bool>> Authenticator::check_sha2(PacketChannel& channel, const sql::Account& account,

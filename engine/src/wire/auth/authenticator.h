@@ -28,13 +28,22 @@ class Authenticator {
   explicit Authenticator(sql::AccountDirectory& accounts) : accounts_(accounts) {}
   void use_key(RsaKey key) { rsa_.emplace(std::move(key)); }
 
-  // Error 1045 without a hint whether the user or the password was wrong, 3118 for a locked account, or what
-  // broke the channel.
-  Task<Result<sql::Account>> authenticate(PacketChannel& channel, LoginAttempt attempt, Deadline deadline);
+  // Whom an attempt is about. One that is not known is compared like one that is.
+  struct Candidate {
+    sql::Account account;
+    bool known = false;
+  };
+  Candidate candidate(const LoginAttempt& attempt) const;
+
+  // The account that may be used. Error 1045 without a hint whether the user or the password was wrong, 3118
+  // for a locked account, or what broke the channel.
+  Task<Result<sql::Account>> authenticate(PacketChannel& channel, Candidate candidate, LoginAttempt attempt,
+                                          Deadline deadline);
+  // The same verdict where what the client has said suffices for it; none: it has to be asked for more.
+  static std::optional<Result<sql::Account>> authenticate_now(Candidate& candidate,
+                                                              const LoginAttempt& attempt);
 
  private:
-  Task<Result<bool>> check(PacketChannel& channel, const sql::Account& account, const LoginAttempt& attempt,
-                           Deadline deadline);
   Task<Result<bool>> check_sha2(PacketChannel& channel, const sql::Account& account,
                                 const LoginAttempt& attempt, Deadline deadline);
   Task<Result<std::string>> full_password(PacketChannel& channel, const LoginAttempt& attempt,
