@@ -36,6 +36,15 @@ def wait_until(condition, what, seconds=START_SECONDS):
         time.sleep(0.02)
 
 
+def code_of(call):
+    """The error number, or None."""
+    try:
+        call()
+    except pymysql.err.MySQLError as failure:
+        return failure.args[0]
+    return None
+
+
 class Commitd:
     """One server on a datadir of its own. `with Commitd() as server:` starts, and kills at the end."""
 

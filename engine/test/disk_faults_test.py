@@ -12,22 +12,13 @@ import unittest
 
 import pymysql
 
-from commitd_process import Commitd, wait_until
+from commitd_process import Commitd, code_of, wait_until
 from log_reader import LogReader
 from preload import FAULTS, preload
 
 DISK_FULL, ERROR_ON_WRITE, UNKNOWN_OUTCOME = 1021, 1026, 2013
 NO_BINARY_LOGGING, FATAL_READING_LOG = 1381, 1236
 EXIT_FAILED_FOR_GOOD = 3
-
-
-def code_of(call):
-    """The error number, or None."""
-    try:
-        call()
-    except pymysql.err.MySQLError as failure:
-        return failure.args[0]
-    return None
 
 
 class DiskFaultsTest(unittest.TestCase):

@@ -11,6 +11,7 @@ import unittest
 import pymysql
 
 from commitd_process import Commitd
+from killed_writers import write_until_killed
 from preload import on_a_slow_disk
 
 INSERT = "INSERT INTO slap.t (v) VALUES ('some text of a usual length')"
@@ -22,6 +23,12 @@ ANY_ORDER = ("--commitd-durability=xa", "--thread-handling=one-thread-per-connec
 
 def is_in_bag(number):
     return number % 3 == 0
+
+
+def with_a_bag(number):
+    """What a transaction does to d.t, and some to d.bag."""
+    bag = [f"INSERT INTO d.bag VALUES ({number})"] if is_in_bag(number) else []
+    return [f"INSERT INTO d.t VALUES ({number}, 'x')"] + bag
 
 
 def counts(server):
@@ -178,40 +185,13 @@ class DurabilityTest(unittest.TestCase):
             for round_number in range(4):
                 server.query(f"SET GLOBAL flush_log_at_trx_commit = {level}")
                 level = (level + 1) % 3
-                acknowledged |= self.write_until_killed(server, round_number)
+                acknowledged |= write_until_killed(server, round_number, with_a_bag, enough=60)
                 server.start()
                 rows = {row[0] for row in server.query("SELECT id FROM d.t")}
                 self.assertEqual(acknowledged - rows, set())
                 self.assertEqual(sorted(row for row in rows if is_in_bag(row)), sorted(row[0] for row in server.query("SELECT v FROM d.bag")))
             self.assertGreater(len(acknowledged), 100)
             self.assertRegex(server.log_text(), r"committed_prepared=\d")
-
-    def write_until_killed(self, server, round_number, writers=8, enough=60):
-        acknowledged, lock = set(), threading.Lock()
-        reached = threading.Event()
-
-        def write(writer):
-            with contextlib.suppress(pymysql.err.MySQLError, OSError):
-                with contextlib.closing(server.connect(autocommit=False)) as connection, connection.cursor() as cursor:
-                    for i in range(100000):
-                        number = (round_number * 100 + writer) * 100000 + i
-                        cursor.execute("INSERT INTO d.t VALUES (%s, 'x')", (number,))
-                        if is_in_bag(number):
-                            cursor.execute("INSERT INTO d.bag VALUES (%s)", (number,))
-                        connection.commit()
-                        with lock:
-                            acknowledged.add(number)
-                            if len(acknowledged) >= enough:
-                                reached.set()
-
-        threads = [threading.Thread(target=write, args=(writer,)) for writer in range(writers)]
-        for thread in threads:
-            thread.start()
-        self.assertTrue(reached.wait(60))
-        server.kill()
-        for thread in threads:
-            thread.join()
-        return acknowledged
 
     def test_the_mode_is_switched_after_a_clean_shutdown_only(self):
         with Commitd() as server:

@@ -11,20 +11,11 @@ import unittest
 
 import pymysql
 
-from commitd_process import Commitd, wait_until
+from commitd_process import Commitd, code_of, wait_until
 from preload import FAULTS, preload
 
 DISK_FULL, DUPLICATE, DEADLOCK = 1021, 1062, 1213
 RETRY = (1205, DEADLOCK)
-
-
-def code_of(call):
-    """The error number, or None."""
-    try:
-        call()
-    except pymysql.err.MySQLError as failure:
-        return failure.args[0]
-    return None
 
 
 class Statement(threading.Thread):

@@ -1,15 +1,14 @@
 """--skip-log-bin: what is answered, what a disk gets, and what becomes of a log that was there before and is wanted again later."""
 
 import contextlib
-import itertools
 import os
 import pathlib
-import threading
 import unittest
 
 import pymysql
 
 from commitd_process import Commitd
+from killed_writers import write_until_killed
 from log_reader import LogReader
 
 XA = "--commitd-durability=xa"
@@ -127,31 +126,13 @@ class WithoutLog(unittest.TestCase):
             self.restart(server, XA)
             self.assertEqual(self.rows(server), rows)
 
-    def write_until_killed(self, server, round_number, writers=8, enough=100):
+    def write_until_killed(self, server, round_number):
         """The ids whose commit was answered. Each transaction has two rows."""
-        acknowledged, lock, reached = set(), threading.Lock(), threading.Event()
+        def statements(number):
+            return [f"INSERT INTO d.t VALUES ({id}, 'x')" for id in (2 * number, 2 * number + 1)]
 
-        def write(writer):
-            with contextlib.suppress(pymysql.err.MySQLError, OSError):
-                with contextlib.closing(server.connect(autocommit=False)) as connection, connection.cursor() as cursor:
-                    for i in itertools.count():
-                        number = (round_number * 100 + writer) * 100000 + 2 * i
-                        cursor.execute(f"INSERT INTO d.t VALUES ({number}, 'x')")
-                        cursor.execute(f"INSERT INTO d.t VALUES ({number + 1}, 'x')")
-                        connection.commit()
-                        with lock:
-                            acknowledged.update((number, number + 1))
-                            if len(acknowledged) >= enough:
-                                reached.set()
-
-        threads = [threading.Thread(target=write, args=(writer,)) for writer in range(writers)]
-        for thread in threads:
-            thread.start()
-        self.assertTrue(reached.wait(60))
-        server.kill()
-        for thread in threads:
-            thread.join()
-        return acknowledged
+        acknowledged = write_until_killed(server, round_number, statements, enough=50)
+        return {id for number in acknowledged for id in (2 * number, 2 * number + 1)}
 
     def test_definitions_and_large_transactions_survive_a_kill(self):
         with Commitd(*NO_LOG, "--binlog-cache-size=100K") as server:

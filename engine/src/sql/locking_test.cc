@@ -11,9 +11,8 @@ class Locking : public testing::SqlTest {
  protected:
   Locking() {
     run("CREATE TABLE t (id INT PRIMARY KEY, v INT, KEY by_v (v)); INSERT INTO t VALUES (1,1),(2,2),(3,3)");
-    run(*other, "USE test");
   }
-  std::unique_ptr<Session> other = connect();
+  std::unique_ptr<Session> other = connect_to_test_database();
 };
 
 // One statement that waits while others run.

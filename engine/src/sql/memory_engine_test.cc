@@ -9,9 +9,8 @@ class MemoryEngine : public testing::SqlTest {
   MemoryEngine() {
     run("CREATE TABLE m (id INT PRIMARY KEY, v INT, KEY by_v (v)) ENGINE = MEMORY");
     run("CREATE TABLE r (id INT PRIMARY KEY)");
-    run(*other, "USE test");
   }
-  std::unique_ptr<Session> other = connect();
+  std::unique_ptr<Session> other = connect_to_test_database();
 };
 
 TEST_F(MemoryEngine, RowsAreFoundByEveryIndexAndInOrder) {

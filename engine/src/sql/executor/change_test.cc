@@ -134,8 +134,7 @@ TEST_F(Changes, TransactionsAndSavepoints) {
   run("BEGIN; INSERT INTO t VALUES (1); SAVEPOINT s; INSERT INTO t VALUES (2); ROLLBACK TO s; INSERT INTO t "
       "VALUES (3)");
   EXPECT_EQ(table(), "1\n3");
-  auto other = connect();
-  run(*other, "USE test");
+  auto other = connect_to_test_database();
   EXPECT_EQ(run(*other, "SELECT * FROM t"), "") << "nothing is visible before COMMIT";
   run("COMMIT");
   EXPECT_EQ(run(*other, "SELECT * FROM t"), "1\n3");

@@ -195,8 +195,7 @@ TEST_F(KeptChanges, IndexesOfANewDefinitionAreFilled) {
 
 TEST_F(KeptChanges, PrivilegesEndThem) {
   run("CREATE USER writer@localhost; GRANT SELECT, INSERT, UPDATE, DELETE ON test.t TO writer@localhost");
-  const auto writer = connect("writer");
-  run(*writer, "USE test");
+  const auto writer = connect_to_test_database("writer");
   const Statement theirs[] = {prepare(*writer, "UPDATE t SET k = 1 WHERE id = ?"),
                               prepare(*writer, "INSERT INTO t (id) VALUES (?)"),
                               prepare(*writer, "DELETE FROM t WHERE id = ?")};

@@ -134,8 +134,7 @@ TEST_F(KeptSelects, DefinitionsOfOtherSessionsEndThemToo) {
 
 TEST_F(KeptSelects, PrivilegesEndThem) {
   run("CREATE USER reader@localhost; GRANT SELECT ON test.t TO reader@localhost");
-  const auto reader = connect("reader");
-  run(*reader, "USE test");
+  const auto reader = connect_to_test_database("reader");
   const Statement theirs = prepare(*reader, "SELECT v FROM t WHERE id = ?");
   EXPECT_EQ(execute(theirs, 1), "10");
   EXPECT_TRUE(reuses_plan(theirs, 1));

@@ -5,10 +5,7 @@
 namespace commitd::sql {
 namespace {
 
-class Expressions : public testing::SqlTest {
- protected:
-  std::string value(const std::string& expression) { return run("SELECT " + expression); }
-};
+class Expressions : public testing::SqlTest {};
 
 TEST_F(Expressions, LogicHasThreeValues) {
   EXPECT_EQ(value("NULL AND 0, NULL AND 1, NULL OR 1, NULL OR 0, NOT NULL, NULL XOR 1"),

@@ -101,6 +101,12 @@ std::unique_ptr<Session> SqlTest::connect(std::string_view user) {
   return session;
 }
 
+std::unique_ptr<Session> SqlTest::connect_to_test_database(std::string_view user) {
+  auto session = connect(user);
+  run(*session, "USE test");
+  return session;
+}
+
 std::string SqlTest::run(Session& session, std::string_view sql) {
   last_ = TextSink();
   run_blocking(session.query(sql, last_));

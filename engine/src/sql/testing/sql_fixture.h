@@ -59,6 +59,8 @@ class SqlTest : public ::testing::Test {
   std::string run(std::string_view sql) { return run(*session_, sql); }
   std::string run(Session& session, std::string_view sql);
   std::unique_ptr<Session> connect(std::string_view user = "root");
+  std::unique_ptr<Session> connect_to_test_database(std::string_view user = "root");
+  std::string value(const std::string& expression) { return run("SELECT " + expression); }
 
   Session& session() { return *session_; }
   ServerContext& server() { return server_; }

@@ -4,10 +4,7 @@
 namespace commitd::sql {
 namespace {
 
-class Json : public testing::SqlTest {
- protected:
-  std::string value(const std::string& expression) { return run("SELECT " + expression); }
-};
+class Json : public testing::SqlTest {};
 
 TEST_F(Json, ColumnsHoldDocumentsInNormalForm) {
   EXPECT_EQ(run("CREATE TABLE t (id INT PRIMARY KEY, j JSON, k JSON NOT NULL)"), "");
