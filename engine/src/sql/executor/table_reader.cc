@@ -138,6 +138,19 @@ class JoinReader {
     return transaction;
   }
 
+  // `step`: how the row that was asked for is counted, and then how the next one will be.
+  void count(size_t number, StatusVariable& step) {
+    context_.session.status.add(step);
+    step = next_step(plan_.levels[number]);
+  }
+
+  // The level's row is now this one. Says whether it joins the rows of the levels before.
+  bool take(size_t number, const txn::FoundRow& row, const Expression* known) {
+    ++context_.session.rows_examined;
+    evaluation_.rows[number] = row.values.data();
+    return holds(plan_.levels[number].match, known);
+  }
+
   Task<Result<bool>> read_point(size_t number, KeyRanges& keys) {
     const JoinLevel& level = plan_.levels[number];
     txn::FoundRow& row = found_[number];
@@ -146,9 +159,7 @@ class JoinReader {
                                                               keys.ranges[0].lower->values, plan_.mode, row);
     if (!found.ok()) co_return std::move(found).error();
     if (!*found) co_return true;
-    ++context_.session.rows_examined;
-    evaluation_.rows[number] = row.values.data();
-    const bool joins = holds(level.match);
+    const bool joins = take(number, row, nullptr);
     COMMITD_CO_RETURN_IF_ERROR(check());
     if (!joins) co_return true;
     co_return co_await leave(number, 0, &row);
@@ -157,21 +168,16 @@ class JoinReader {
   // Why rows are not read on for a moment.
   enum class Pause : uint8_t { AtEnd, Enough, ToFlush };
 
-  // The last table's rows in a snapshot: nothing but a full buffer has to be waited for. `step`: how the next
-  // row is counted.
+  // The last table's rows in a snapshot: nothing but a full buffer has to be waited for.
   Result<Pause> read_snapshot(size_t number, txn::Cursor& cursor, const Expression* known,
                               StatusVariable& step) {
-    const JoinLevel& level = plan_.levels[number];
     txn::FoundRow& row = found_[number];
     for (;;) {
       const Result<bool> found = cursor.next(row);
-      context_.session.status.add(step);
-      step = next_step(level);
+      count(number, step);
       if (!found.ok()) return found.error();
       if (!*found) return Pause::AtEnd;
-      ++context_.session.rows_examined;
-      evaluation_.rows[number] = row.values.data();
-      const bool joins = holds(level.match, known);
+      const bool joins = take(number, row, known);
       COMMITD_RETURN_IF_ERROR(check());
       if (!joins) continue;
       const Result<bool> more = consumer_.consume(evaluation_, &row);
@@ -205,13 +211,10 @@ class JoinReader {
         found = co_await cursor.next_locked(row);
       else
         found = cursor.next(row);
-      context_.session.status.add(step);
-      step = next_step(level);
+      count(number, step);
       if (!found.ok()) co_return std::move(found).error();
       if (!*found) co_return true;
-      ++context_.session.rows_examined;
-      evaluation_.rows[number] = row.values.data();
-      const bool joins = holds(level.match, known);
+      const bool joins = take(number, row, known);
       COMMITD_CO_RETURN_IF_ERROR(check());
       if (!joins) {
         if (unlock_others) cursor.unlock_last();

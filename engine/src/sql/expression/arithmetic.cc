@@ -1,16 +1,12 @@
-// Arithmetic, bit operations, CASE, CAST, COLLATE; and the types of values.
+// Arithmetic and bit operations.
 #include <cmath>
 #include <cstdlib>
 
-#include "base/charset/collation.h"
-#include "base/charset/utf8.h"
 #include "base/decimal.h"
 #include "base/error_codes.h"
-#include "base/temporal.h"
 #include "sql/expression/conversion.h"
-#include "sql/expression/json_value.h"
+#include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
-#include "sql/functions/functions.h"
 #include "sql/session_state.h"
 
 namespace commitd::sql {
@@ -21,14 +17,6 @@ using Kind = Value::Kind;
 
 constexpr uint16_t kOutOfRange = 1690;
 constexpr uint8_t kDivisionScale = 4;  // div_precision_increment
-
-void inherit(Expression& parent, std::initializer_list<const Expression*> children) {
-  for (const Expression* child : children) {
-    if (child == nullptr) continue;
-    parent.sources |= child->sources;
-    parent.has_aggregate |= child->has_aggregate;
-  }
-}
 
 bool is_integer(const Value& v) {
   return v.kind() == Kind::Int || v.kind() == Kind::UInt;
@@ -47,15 +35,6 @@ Value operand_number(const Value& v) {
     return v.as_temporal().decimals > 0 ? Value::real(temporal_number(v.as_temporal())) : to_integer(v);
   if (v.kind() == Kind::String || v.kind() == Kind::Json) return Value::real(to_double(v));
   return v;
-}
-
-// A text counts as the integer that it begins with: '1e2' is 1 here.
-uint64_t bits_of(const Value& v) {
-  if (v.kind() != Kind::String) return to_bits(v);
-  const std::string& text = v.as_string();
-  const size_t sign = text.find_first_not_of(" \t\n\r");
-  if (sign != std::string::npos && text[sign] == '-') return static_cast<uint64_t>(leading_integer(text));
-  return std::strtoull(text.c_str(), nullptr, 10);
 }
 
 Value out_of_range(Evaluation& evaluation, std::string_view kind, std::string_view source) {
@@ -234,10 +213,9 @@ class Arithmetic : public Expression {
   std::string source_;
 };
 
-class Negation : public Expression {
+class Negation : public OneOperand {
  public:
-  explicit Negation(ExpressionPtr operand) : operand_(std::move(operand)) {
-    inherit(*this, {operand_.get()});
+  explicit Negation(ExpressionPtr operand) : OneOperand(std::move(operand)) {
     const ValueType& type = operand_->type();
     type_ = type.is_integer() ? ValueType::integer(type.length + 1)
             : is_number(type) ? type
@@ -264,9 +242,6 @@ class Negation : public Expression {
       scratch = arithmetic(Op::Subtract, Value::integer(0), operand, evaluation, "-");
     return scratch;
   }
-
- private:
-  ExpressionPtr operand_;
 };
 
 class BitOperation : public Expression {
@@ -282,7 +257,7 @@ class BitOperation : public Expression {
     const Value& right = right_ ? right_->evaluate(evaluation, right_scratch) : left;
     scratch = left.is_null() || right.is_null()
                   ? Value::null()
-                  : Value::unsigned_integer(apply(bits_of(left), bits_of(right)));
+                  : Value::unsigned_integer(apply(bit_operand(left), bit_operand(right)));
     return scratch;
   }
 
@@ -307,204 +282,6 @@ class BitOperation : public Expression {
   ExpressionPtr left_, right_;
 };
 
-class Case : public Expression {
- public:
-  Case(ExpressionPtr operand, Expressions branches, bool has_else)
-      : operand_(std::move(operand)), branches_(std::move(branches)), has_else_(has_else) {
-    std::vector<ValueType> types;
-    for (size_t i = 0; i < branches_.size(); ++i) {
-      inherit(*this, {branches_[i].get()});
-      if (i % 2 == 1 || (has_else && i + 1 == branches_.size())) types.push_back(branches_[i]->type());
-    }
-    inherit(*this, {operand_.get()});
-    type_ = common_type(types);
-  }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    Value operand_scratch;
-    const Value* operand = operand_ ? &operand_->evaluate(evaluation, operand_scratch) : nullptr;
-    for (size_t i = 0; i + 1 < branches_.size(); i += 2) {
-      const Value& when = branches_[i]->evaluate(evaluation, scratch);
-      const bool taken =
-          operand == nullptr
-              ? is_true(when)
-              : !operand->is_null() && !when.is_null() &&
-                    compare_values(*operand, when,
-                                   comparison_collation(operand_->type(), branches_[i]->type())) == 0;
-      if (taken) return result(*branches_[i + 1], evaluation, scratch);
-    }
-    if (has_else_) return result(*branches_.back(), evaluation, scratch);
-    scratch = Value::null();
-    return scratch;
-  }
-
- private:
-  const Value& result(const Expression& branch, Evaluation& evaluation, Value& scratch) const {
-    scratch = Value(branch.evaluate(evaluation, scratch));
-    conform(scratch, type_);
-    return scratch;
-  }
-
-  ExpressionPtr operand_;
-  Expressions branches_;
-  bool has_else_;
-};
-
-class Cast : public Expression {
- public:
-  Cast(ExpressionPtr operand, const ast::Expr& target)
-      : operand_(std::move(operand)),
-        to_(target.cast),
-        length_(target.cast_length),
-        decimals_(target.cast_decimals),
-        has_length_(target.cast_has_length) {
-    inherit(*this, {operand_.get()});
-    type_ = target_type();
-  }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    Value operand_scratch;
-    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
-    scratch = operand.is_null() ? Value::null() : convert(operand, evaluation);
-    return scratch;
-  }
-
- private:
-  ValueType target_type() const {
-    using ast::CastType;
-    switch (to_) {
-      case CastType::Signed:
-        return ValueType::integer();
-      case CastType::Unsigned:
-        return ValueType::integer(20, true);
-      case CastType::Binary:
-        return ValueType::text(has_length_ ? length_ : operand_->type().length, kBinaryCollation);
-      case CastType::Decimal:
-        return ValueType::decimal(length_, decimals_);
-      case CastType::Double:
-      case CastType::Float:
-        return ValueType::real();
-      case CastType::Date:
-        return {FieldType::Date, 63, 10, 0, false, true, ValueType::Strength::Weak};
-      case CastType::Time:
-        return {FieldType::Time, 63, 10, decimals_, false, true, ValueType::Strength::Weak};
-      case CastType::DateTime:
-        return ValueType::datetime(decimals_);
-      case CastType::Year:
-        return {FieldType::Year, 63, 4, 0, true, true, ValueType::Strength::Weak};
-      default:
-        return ValueType::text(has_length_ ? length_ : std::max(operand_->type().length, 1u));
-    }
-  }
-  Value text(const Value& operand, Evaluation& evaluation) const {
-    const bool binary = to_ == ast::CastType::Binary;
-    if (binary && has_length_ && length_ > max_allowed_packet(evaluation))
-      return too_long(evaluation, "cast_as_binary");
-    std::string value = to_text(operand, operand_->type());
-    if (has_length_) {
-      const std::string_view kept =
-          binary ? std::string_view(value).substr(0, length_) : character_prefix(value, length_);
-      if (kept.size() < value.size()) {
-        evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect {}({}) value: '{}'",
-                                   binary ? "BINARY" : "CHAR", length_, value));
-      }
-      value.resize(kept.size());
-      if (binary) value.resize(length_, '\0');
-    }
-    return Value::string(std::move(value), binary);
-  }
-  Value temporal(const Value& operand, Evaluation& evaluation) const {
-    std::optional<Temporal> t = to_ == ast::CastType::Time ? to_time(operand) : to_datetime(operand);
-    if (!t) {
-      evaluation.warn(
-          make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
-      return Value::null();
-    }
-    if (to_ == ast::CastType::Date) {
-      Temporal date;
-      date.kind = Temporal::Kind::Date;
-      date.year = t->year;
-      date.month = t->month;
-      date.day = t->day;
-      return Value::temporal(date);
-    }
-    return Value::temporal(round_fraction(*t, decimals_));
-  }
-  Value decimal(const Value& operand, Evaluation& evaluation) const {
-    const double magnitude = operand.kind() == Kind::Double ? operand.as_double() : 0;
-    Decimal whole = to_decimal(operand);
-    if (std::fabs(magnitude) > 1e37) whole = {magnitude < 0 ? -largest_decimal() : largest_decimal(), 0};
-    auto scaled = rescale(whole, decimals_);
-    if (scaled && fits(*scaled, static_cast<uint8_t>(length_), decimals_)) return Value::decimal(*scaled);
-    Decimal most{power_of_ten(static_cast<uint8_t>(std::min<uint32_t>(length_, kMaxDecimalPrecision))) - 1,
-                 decimals_};
-    if (whole.unscaled < 0) most.unscaled = -most.unscaled;
-    evaluation.warn(make_error(er::kDataOutOfRange, "Out of range value for column '(null)' at row 1"));
-    return Value::decimal(most);
-  }
-  Value convert(const Value& operand, Evaluation& evaluation) const {
-    using ast::CastType;
-    const bool as_text = to_ == CastType::Char || to_ == CastType::Binary;
-    if (operand.kind() == Kind::Json && !as_text) return convert(scalar_of_json(operand), evaluation);
-    switch (to_) {
-      case CastType::Signed: {
-        bool complete = true;
-        if (operand.kind() == Kind::String) {
-          const Value parsed = Value::integer(leading_integer(operand.as_string(), &complete));
-          if (!complete) {
-            evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect INTEGER value: '{}'",
-                                       operand.as_string()));
-          }
-          return parsed;
-        }
-        return Value::integer(static_cast<int64_t>(to_bits(operand)));
-      }
-      case CastType::Unsigned:
-        return Value::unsigned_integer(bits_of(operand));
-      case CastType::Decimal:
-        return decimal(operand, evaluation);
-      case CastType::Double:
-        return Value::real(to_double(operand));
-      case CastType::Float:
-        return Value::real(static_cast<double>(static_cast<float>(to_double(operand))));
-      case CastType::Year:
-        return to_integer(operand);
-      case CastType::Date:
-      case CastType::Time:
-      case CastType::DateTime:
-        return temporal(operand, evaluation);
-      default:
-        return text(operand, evaluation);
-    }
-  }
-
-  ExpressionPtr operand_;
-  ast::CastType to_;
-  uint32_t length_;
-  uint8_t decimals_;
-  bool has_length_;
-};
-
-class Collate : public Expression {
- public:
-  Collate(ExpressionPtr operand, uint16_t collation) : operand_(std::move(operand)) {
-    inherit(*this, {operand_.get()});
-    type_ = operand_->type();
-    if (!type_.is_string()) type_ = ValueType::text(type_.length);
-    type_.collation = collation;
-    type_.strength = ValueType::Strength::Explicit;
-  }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    const Value& value = operand_->evaluate(evaluation, scratch);
-    if (value.is_null() || value.kind() == Kind::String) return value;
-    Value shown = value;
-    conform_digits(shown, operand_->type());
-    scratch = Value::string(to_text(shown));
-    return scratch;
-  }
-
- private:
-  ExpressionPtr operand_;
-};
-
 ExpressionPtr number_operand(ExpressionPtr expression, std::string_view type = "DOUBLE") {
   return numeric_text(number_of_label(std::move(expression)), type);
 }
@@ -521,6 +298,14 @@ Value arithmetic(Op op, const Value& left_value, const Value& right_value, Evalu
   return real_arithmetic(op, to_double(left), to_double(right), evaluation, source);
 }
 
+uint64_t bit_operand(const Value& v) {
+  if (v.kind() != Kind::String) return to_bits(v);
+  const std::string& text = v.as_string();
+  const size_t sign = text.find_first_not_of(" \t\n\r");
+  if (sign != std::string::npos && text[sign] == '-') return static_cast<uint64_t>(leading_integer(text));
+  return std::strtoull(text.c_str(), nullptr, 10);
+}
+
 ExpressionPtr make_arithmetic(Op op, ExpressionPtr left, ExpressionPtr right, std::string source) {
   return std::make_unique<Arithmetic>(op, number_operand(std::move(left)), number_operand(std::move(right)),
                                       std::move(source));
@@ -531,22 +316,6 @@ ExpressionPtr make_negation(ExpressionPtr operand) {
 ExpressionPtr make_bit_operation(Op op, ExpressionPtr left, ExpressionPtr right) {
   if (right) right = number_operand(std::move(right), "INTEGER");
   return std::make_unique<BitOperation>(op, number_operand(std::move(left), "INTEGER"), std::move(right));
-}
-ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_else) {
-  return std::make_unique<Case>(std::move(operand), std::move(branches), has_else);
-}
-ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
-  if (target.cast == ast::CastType::Json) return make_json_cast(std::move(operand));
-  const bool text = target.cast == ast::CastType::Char || target.cast == ast::CastType::Binary;
-  if (!text) operand = number_of_label(std::move(operand));
-  if (target.cast == ast::CastType::Unsigned) operand = numeric_text(std::move(operand), "INTEGER");
-  if (target.cast == ast::CastType::Decimal) operand = numeric_text(std::move(operand), "DECIMAL");
-  if (target.cast == ast::CastType::Double || target.cast == ast::CastType::Float)
-    operand = numeric_text(std::move(operand));
-  return std::make_unique<Cast>(std::move(operand), target);
-}
-ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation) {
-  return std::make_unique<Collate>(std::move(operand), collation);
 }
 
 }  // namespace commitd::sql

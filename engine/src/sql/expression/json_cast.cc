@@ -1,17 +1,14 @@
 // CAST(… AS JSON).
 #include "sql/expression/json_value.h"
+#include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
 
 namespace commitd::sql {
 namespace {
 
-class JsonCast : public Expression {
+class JsonCast : public OneOperand {
  public:
-  explicit JsonCast(ExpressionPtr operand) : operand_(std::move(operand)) {
-    type_ = ValueType::json();
-    sources = operand_->sources;
-    has_aggregate = operand_->has_aggregate;
-  }
+  explicit JsonCast(ExpressionPtr operand) : OneOperand(std::move(operand)) { type_ = ValueType::json(); }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch;
     const Value& operand = operand_->evaluate(evaluation, operand_scratch);
@@ -31,7 +28,6 @@ class JsonCast : public Expression {
     evaluation.fail(std::move(document).error());
     return Value::null();
   }
-  ExpressionPtr operand_;
 };
 
 }  // namespace

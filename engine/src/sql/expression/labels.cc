@@ -2,6 +2,7 @@
 // number, or the labels' bits.
 #include <algorithm>
 
+#include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
 
 namespace commitd::sql {
@@ -22,15 +23,14 @@ uint64_t bits_of(const std::vector<std::string>& labels, std::string_view text) 
   return bits;
 }
 
-class LabelNumber : public Expression {
+class LabelNumber : public OneOperand {
  public:
   LabelNumber(ExpressionPtr column, const ColumnDef& definition)
-      : column_(std::move(column)), definition_(definition) {
+      : OneOperand(std::move(column)), definition_(definition) {
     type_ = ValueType::integer(21, true);
-    sources = column_->sources;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    const Value& value = column_->evaluate(evaluation, scratch);
+    const Value& value = operand_->evaluate(evaluation, scratch);
     if (value.is_null()) return value;
     const bool set = definition_.type == FieldType::Set;
     scratch = Value::unsigned_integer(set ? bits_of(definition_.labels, value.as_string())
@@ -39,7 +39,6 @@ class LabelNumber : public Expression {
   }
 
  private:
-  ExpressionPtr column_;
   const ColumnDef& definition_;
 };
 

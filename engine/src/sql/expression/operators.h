@@ -30,6 +30,8 @@ bool like_matches(std::string_view text, std::string_view pattern, char32_t esca
 // One arithmetic operation; NULL for division by zero.
 Value arithmetic(ast::Op op, const Value& left, const Value& right, Evaluation& evaluation,
                  std::string_view source);
+// The bits of a number; a text counts as the integer that it begins with: '1e2' is 1 here.
+uint64_t bit_operand(const Value& value);
 
 // What planning wants to know of a predicate.
 struct ComparisonParts {

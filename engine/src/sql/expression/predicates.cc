@@ -7,20 +7,13 @@
 #include "base/charset/utf8.h"
 #include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
 
 namespace commitd::sql {
 namespace {
 
 using ast::Op;
-
-void inherit(Expression& parent, std::initializer_list<const Expression*> children) {
-  for (const Expression* child : children) {
-    if (child == nullptr) continue;
-    parent.sources |= child->sources;
-    parent.has_aggregate |= child->has_aggregate;
-  }
-}
 
 void set_truth(Value& result, Truth t, bool negated = false) {
   if (t == Truth::Unknown)

@@ -6,6 +6,7 @@
 #include "base/error_codes.h"
 #include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
 #include "sql/session_state.h"
 
@@ -38,12 +39,11 @@ std::string shown(const Value& value) {
   return escaped;
 }
 
-class NumericText : public Expression {
+class NumericText : public OneOperand {
  public:
-  NumericText(ExpressionPtr operand, std::string_view type) : operand_(std::move(operand)), type_name_(type) {
+  NumericText(ExpressionPtr operand, std::string_view type)
+      : OneOperand(std::move(operand)), type_name_(type) {
     type_ = operand_->type();
-    sources = operand_->sources;
-    has_aggregate = operand_->has_aggregate;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     const Value& value = operand_->evaluate(evaluation, scratch);
@@ -56,17 +56,12 @@ class NumericText : public Expression {
   bool is_constant() const override { return operand_->is_constant(); }
 
  private:
-  ExpressionPtr operand_;
   std::string_view type_name_;
 };
 
-class RealNumber : public Expression {
+class RealNumber : public OneOperand {
  public:
-  explicit RealNumber(ExpressionPtr operand) : operand_(std::move(operand)) {
-    type_ = ValueType::real();
-    sources = operand_->sources;
-    has_aggregate = operand_->has_aggregate;
-  }
+  explicit RealNumber(ExpressionPtr operand) : OneOperand(std::move(operand)) { type_ = ValueType::real(); }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch;
     const Value& value = operand_->evaluate(evaluation, operand_scratch);
@@ -74,9 +69,6 @@ class RealNumber : public Expression {
     return scratch;
   }
   bool is_constant() const override { return operand_->is_constant(); }
-
- private:
-  ExpressionPtr operand_;
 };
 
 }  // namespace

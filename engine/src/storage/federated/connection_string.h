@@ -10,10 +10,10 @@ namespace commitd::storage {
 
 // A table on another server, and how to log in there.
 struct RemoteTable {
-  std::string host;
+  std::string host = {};
   uint16_t port = 3306;
-  std::string user, password;
-  std::string db, table;
+  std::string user = {}, password = {};
+  std::string db = {}, table = {};
 };
 
 // nullopt when it is not in that form. As in MySQL, neither name nor password can have '/' or '@' in it.

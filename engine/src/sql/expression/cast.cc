@@ -1,0 +1,187 @@
+// CAST and COLLATE.
+#include <cmath>
+
+#include "base/charset/collation.h"
+#include "base/charset/utf8.h"
+#include "base/decimal.h"
+#include "base/error_codes.h"
+#include "base/temporal.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/json_value.h"
+#include "sql/expression/operands.h"
+#include "sql/expression/operators.h"
+#include "sql/functions/functions.h"
+
+namespace commitd::sql {
+namespace {
+
+using Kind = Value::Kind;
+
+class Cast : public OneOperand {
+ public:
+  Cast(ExpressionPtr operand, const ast::Expr& target)
+      : OneOperand(std::move(operand)),
+        to_(target.cast),
+        length_(target.cast_length),
+        decimals_(target.cast_decimals),
+        has_length_(target.cast_has_length) {
+    type_ = target_type();
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch;
+    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
+    scratch = operand.is_null() ? Value::null() : convert(operand, evaluation);
+    return scratch;
+  }
+
+ private:
+  ValueType target_type() const {
+    using ast::CastType;
+    switch (to_) {
+      case CastType::Signed:
+        return ValueType::integer();
+      case CastType::Unsigned:
+        return ValueType::integer(20, true);
+      case CastType::Binary:
+        return ValueType::text(has_length_ ? length_ : operand_->type().length, kBinaryCollation);
+      case CastType::Decimal:
+        return ValueType::decimal(length_, decimals_);
+      case CastType::Double:
+      case CastType::Float:
+        return ValueType::real();
+      case CastType::Date:
+        return {FieldType::Date, 63, 10, 0, false, true, ValueType::Strength::Weak};
+      case CastType::Time:
+        return {FieldType::Time, 63, 10, decimals_, false, true, ValueType::Strength::Weak};
+      case CastType::DateTime:
+        return ValueType::datetime(decimals_);
+      case CastType::Year:
+        return {FieldType::Year, 63, 4, 0, true, true, ValueType::Strength::Weak};
+      default:
+        return ValueType::text(has_length_ ? length_ : std::max(operand_->type().length, 1u));
+    }
+  }
+  Value text(const Value& operand, Evaluation& evaluation) const {
+    const bool binary = to_ == ast::CastType::Binary;
+    if (binary && has_length_ && length_ > max_allowed_packet(evaluation))
+      return too_long(evaluation, "cast_as_binary");
+    std::string value = to_text(operand, operand_->type());
+    if (has_length_) {
+      const std::string_view kept =
+          binary ? std::string_view(value).substr(0, length_) : character_prefix(value, length_);
+      if (kept.size() < value.size()) {
+        evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect {}({}) value: '{}'",
+                                   binary ? "BINARY" : "CHAR", length_, value));
+      }
+      value.resize(kept.size());
+      if (binary) value.resize(length_, '\0');
+    }
+    return Value::string(std::move(value), binary);
+  }
+  Value temporal(const Value& operand, Evaluation& evaluation) const {
+    std::optional<Temporal> t = to_ == ast::CastType::Time ? to_time(operand) : to_datetime(operand);
+    if (!t) {
+      evaluation.warn(
+          make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
+      return Value::null();
+    }
+    if (to_ == ast::CastType::Date) {
+      Temporal date;
+      date.kind = Temporal::Kind::Date;
+      date.year = t->year;
+      date.month = t->month;
+      date.day = t->day;
+      return Value::temporal(date);
+    }
+    return Value::temporal(round_fraction(*t, decimals_));
+  }
+  Value decimal(const Value& operand, Evaluation& evaluation) const {
+    const double magnitude = operand.kind() == Kind::Double ? operand.as_double() : 0;
+    Decimal whole = to_decimal(operand);
+    const __int128 largest = power_of_ten(kMaxDecimalPrecision) - 1;
+    if (std::fabs(magnitude) > 1e37) whole = {magnitude < 0 ? -largest : largest, 0};
+    auto scaled = rescale(whole, decimals_);
+    if (scaled && fits(*scaled, static_cast<uint8_t>(length_), decimals_)) return Value::decimal(*scaled);
+    Decimal most{power_of_ten(static_cast<uint8_t>(std::min<uint32_t>(length_, kMaxDecimalPrecision))) - 1,
+                 decimals_};
+    if (whole.unscaled < 0) most.unscaled = -most.unscaled;
+    evaluation.warn(make_error(er::kDataOutOfRange, "Out of range value for column '(null)' at row 1"));
+    return Value::decimal(most);
+  }
+  Value convert(const Value& operand, Evaluation& evaluation) const {
+    using ast::CastType;
+    const bool as_text = to_ == CastType::Char || to_ == CastType::Binary;
+    if (operand.kind() == Kind::Json && !as_text) return convert(scalar_of_json(operand), evaluation);
+    switch (to_) {
+      case CastType::Signed: {
+        bool complete = true;
+        if (operand.kind() == Kind::String) {
+          const Value parsed = Value::integer(leading_integer(operand.as_string(), &complete));
+          if (!complete) {
+            evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect INTEGER value: '{}'",
+                                       operand.as_string()));
+          }
+          return parsed;
+        }
+        return Value::integer(static_cast<int64_t>(to_bits(operand)));
+      }
+      case CastType::Unsigned:
+        return Value::unsigned_integer(bit_operand(operand));
+      case CastType::Decimal:
+        return decimal(operand, evaluation);
+      case CastType::Double:
+        return Value::real(to_double(operand));
+      case CastType::Float:
+        return Value::real(static_cast<double>(static_cast<float>(to_double(operand))));
+      case CastType::Year:
+        return to_integer(operand);
+      case CastType::Date:
+      case CastType::Time:
+      case CastType::DateTime:
+        return temporal(operand, evaluation);
+      default:
+        return text(operand, evaluation);
+    }
+  }
+
+  ast::CastType to_;
+  uint32_t length_;
+  uint8_t decimals_;
+  bool has_length_;
+};
+
+class Collate : public OneOperand {
+ public:
+  Collate(ExpressionPtr operand, uint16_t collation) : OneOperand(std::move(operand)) {
+    type_ = operand_->type();
+    if (!type_.is_string()) type_ = ValueType::text(type_.length);
+    type_.collation = collation;
+    type_.strength = ValueType::Strength::Explicit;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& value = operand_->evaluate(evaluation, scratch);
+    if (value.is_null() || value.kind() == Kind::String) return value;
+    Value shown = value;
+    conform_digits(shown, operand_->type());
+    scratch = Value::string(to_text(shown));
+    return scratch;
+  }
+};
+
+}  // namespace
+
+ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
+  if (target.cast == ast::CastType::Json) return make_json_cast(std::move(operand));
+  const bool text = target.cast == ast::CastType::Char || target.cast == ast::CastType::Binary;
+  if (!text) operand = number_of_label(std::move(operand));
+  if (target.cast == ast::CastType::Unsigned) operand = numeric_text(std::move(operand), "INTEGER");
+  if (target.cast == ast::CastType::Decimal) operand = numeric_text(std::move(operand), "DECIMAL");
+  if (target.cast == ast::CastType::Double || target.cast == ast::CastType::Float)
+    operand = numeric_text(std::move(operand));
+  return std::make_unique<Cast>(std::move(operand), target);
+}
+ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation) {
+  return std::make_unique<Collate>(std::move(operand), collation);
+}
+
+}  // namespace commitd::sql
