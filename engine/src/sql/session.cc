@@ -15,6 +15,7 @@
 #include "sql/process_list.h"
 #include "sql/session_state.h"
 #include "sql/show/show.h"
+#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {
@@ -54,13 +55,6 @@ bool can_be_prepared(const ast::Statement& statement) {
     default:
       return true;
   }
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return result;
 }
 
 const observe::WaitEvent& shown_waits() {
@@ -124,13 +118,13 @@ class Session::Impl : public PreparedStatementCommands {
     std::string_view sql = statement.source;
     std::string from_variable;
     if (!statement.source_variable.empty()) {
-      const auto found = state.user_variables.find(lower(statement.source_variable));
+      const auto found = state.user_variables.find(lower_case(statement.source_variable));
       if (found != state.user_variables.end()) from_variable = found->second.to_text();
       sql = from_variable;
     }
     auto prepared = parse_prepared(sql);
     if (!prepared.ok()) return std::move(prepared).error();
-    named[lower(statement.name)] = *std::move(prepared);
+    named[lower_case(statement.name)] = *std::move(prepared);
     return {};
   }
 
@@ -140,13 +134,13 @@ class Session::Impl : public PreparedStatementCommands {
   }
 
   Status deallocate_by_name(std::string_view name) override {
-    if (named.erase(lower(name)) > 0) return {};
+    if (named.erase(lower_case(name)) > 0) return {};
     return unknown_statement(name, "DEALLOCATE PREPARE");
   }
 
   Task<bool> execute_by_name(const ast::ExecuteStatement& statement, ResultSink& sink,
                              bool more_results) override {
-    const auto found = named.find(lower(statement.name));
+    const auto found = named.find(lower_case(statement.name));
     if (found == named.end()) {
       sink.error(unknown_statement(statement.name, "EXECUTE"));
       co_return false;
@@ -158,7 +152,7 @@ class Session::Impl : public PreparedStatementCommands {
     }
     std::vector<Value> parameters;
     for (const std::string_view name : statement.variables) {
-      const auto variable = state.user_variables.find(lower(name));
+      const auto variable = state.user_variables.find(lower_case(name));
       parameters.push_back(variable == state.user_variables.end() ? Value::null() : variable->second);
     }
     co_return co_await run_prepared(*prepared, parameters, sink, more_results);
@@ -508,7 +502,7 @@ void Session::on_kill(std::function<void()> callback) {
 }
 
 std::optional<Value> Session::user_variable(std::string_view name) const {
-  const auto found = impl_->state.user_variables.find(lower(name));
+  const auto found = impl_->state.user_variables.find(lower_case(name));
   if (found == impl_->state.user_variables.end()) return std::nullopt;
   return found->second;
 }

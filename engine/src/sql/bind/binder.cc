@@ -18,84 +18,6 @@ namespace {
 using ast::ExprKind;
 using ast::Op;
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
-
-// TIMESTAMP columns are kept in UTC and shown in the session's time zone.
-class LocalTimestamp : public Expression {
- public:
-  LocalTimestamp(ExpressionPtr column, int32_t offset) : column_(std::move(column)), offset_(offset) {
-    type_ = column_->type();
-    sources = column_->sources;
-  }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    const Value& utc = column_->evaluate(evaluation, scratch);
-    if (utc.is_null() || is_zero_date(utc.as_temporal())) return utc;
-    const Temporal t = utc.as_temporal();
-    scratch = Value::temporal(datetime_from_unix(to_unix_seconds(t) + offset_, t.microsecond, t.decimals));
-    return scratch;
-  }
-
- private:
-  ExpressionPtr column_;
-  int32_t offset_;
-};
-
-class InsertedValue : public Expression {
- public:
-  InsertedValue(size_t column, ValueType type) : column_(column) { type_ = type; }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    if (evaluation.inserted != nullptr) return evaluation.inserted[column_];
-    scratch = Value::null();
-    return scratch;
-  }
-
- private:
-  size_t column_;
-};
-
-class UserVariable : public Expression {
- public:
-  UserVariable(SessionState& session, std::string name) : name_(std::move(name)) {
-    const auto found = session.user_variables.find(name_);
-    type_ = found == session.user_variables.end() ? ValueType::text(1024) : type_of_value(found->second);
-    if (type_.type == FieldType::Null) type_ = ValueType::text(1024);
-    type_.nullable = true;
-  }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    const auto found = evaluation.session().user_variables.find(name_);
-    if (found != evaluation.session().user_variables.end()) return found->second;
-    scratch = Value::null();
-    return scratch;
-  }
-
- private:
-  std::string name_;
-};
-
-class AssignVariable : public Expression {
- public:
-  AssignVariable(std::string name, ExpressionPtr value) : name_(std::move(name)), value_(std::move(value)) {
-    type_ = value_->type();
-    if (type_.type == FieldType::Json) type_ = ValueType::text(type_.length, type_.collation);
-    sources = value_->sources;
-  }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    scratch = Value(value_->evaluate(evaluation, scratch));
-    if (scratch.kind() == Value::Kind::Json) scratch = Value::string(scratch.to_text());
-    evaluation.session().user_variables[name_] = scratch;
-    return scratch;
-  }
-
- private:
-  std::string name_;
-  ExpressionPtr value_;
-};
-
 // Its value is that of the present execution. Of its type only that counts which the values of all executions
 // have in common (executor/kept_select.h).
 class ParameterReference : public Expression {
@@ -108,64 +30,12 @@ class ParameterReference : public Expression {
   const Value& value_;
 };
 
-// A column of the statement around a subquery.
-class OuterReference : public Expression {
- public:
-  explicit OuterReference(ExpressionPtr column) : column_(std::move(column)) { type_ = column_->type(); }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    return column_->evaluate(*evaluation.outer, scratch);
-  }
-
- private:
-  ExpressionPtr column_;
-};
-
-class KnownRows : public RowSource {
- public:
-  explicit KnownRows(std::shared_ptr<SubqueryResult> result) : result_(std::move(result)) {
-    types = result_->types;
-  }
-  bool read(Evaluation&, std::vector<Row>& rows) const override {
-    rows = result_->rows;
-    return true;
-  }
-
- private:
-  std::shared_ptr<SubqueryResult> result_;
-};
-
 }  // namespace
 
 std::optional<Value> literal_value(const ast::Expr& tree, std::span<const Value> parameters) {
   if (tree.kind == ExprKind::Parameter)
     return tree.parameter < parameters.size() ? parameters[tree.parameter] : Value::null();
   return literal_value(tree);
-}
-
-Result<Value> system_variable_value(SessionState& session, std::string_view name, ast::VariableScope scope) {
-  const size_t ordinal = session.server.variables->find(name);
-  if (ordinal == SystemVariables::kNone)
-    return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", name);
-  const VariableDefinition& definition = session.server.variables->definition(ordinal);
-  if (scope == ast::VariableScope::Global) {
-    if (definition.scope == VariableScope::Session) {
-      return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a SESSION variable", definition.name);
-    }
-    return session.server.variables->global(ordinal);
-  }
-  if (scope == ast::VariableScope::Session && definition.scope == VariableScope::Global) {
-    return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a GLOBAL variable", definition.name);
-  }
-  if (ordinal == kLastInsertId) return Value::unsigned_integer(session.last_insert_id);
-  if (ordinal == kPseudoThreadId) return Value::unsigned_integer(session.connection_id);
-  if (ordinal == kTimestamp) return Value::real(static_cast<double>(session.statement_microseconds) / 1e6);
-  return session.variables.read(ordinal);
-}
-
-bool has_aggregate(const ast::Expr& tree) {
-  if (tree.kind == ExprKind::Function && aggregate_named(tree.text)) return true;
-  return std::any_of(tree.arguments.begin(), tree.arguments.end(),
-                     [](const ast::Expr* argument) { return has_aggregate(*argument); });
 }
 
 Result<ExpressionPtr> Binder::bind(const ast::Expr& tree, std::string_view clause) {
@@ -257,69 +127,6 @@ ExpressionPtr Binder::literal(const ast::Expr& tree) {
     return std::make_unique<Constant>(*std::move(value), ValueType::boolean());
   if (value && is_byte_literal(tree)) return std::make_unique<ByteLiteral>(*std::move(value));
   return value ? std::make_unique<Constant>(*std::move(value)) : null();
-}
-
-ExpressionPtr Binder::alias(const ast::Expr& tree) {
-  if (items == nullptr || !tree.table.empty()) return nullptr;
-  for (const ast::SelectItem& item : *items) {
-    if (item.alias.empty() || !same_name(item.alias, tree.text)) continue;
-    // An alias inside an aggregate function of HAVING or ORDER BY would nest them; it then means the column.
-    if (in_aggregate_) return nullptr;
-    return node(*item.expression);
-  }
-  return nullptr;
-}
-
-ExpressionPtr Binder::column(const ast::Expr& tree) {
-  if (insert_table != nullptr && !insert_alias.empty() && tree.table == insert_alias)
-    return inserted_value(tree);
-  if (aliases_first) {
-    if (ExpressionPtr aliased = alias(tree)) return aliased;
-  }
-  auto found = scope_.find(tree.db, tree.table, tree.text, clause_);
-  if (!found.ok()) {
-    if (found.error().code == er::kBadField) {
-      if (ExpressionPtr aliased = alias(tree)) return aliased;
-      if (outer != nullptr) return column_of_outer(tree, std::move(found).error());
-    }
-    return fail(std::move(found).error());
-  }
-  const SourceColumn& source = scope_.sources[found->source].columns[found->column];
-  ExpressionPtr reference =
-      std::make_unique<ColumnReference>(found->source, found->column, source.type, source.definition);
-  const bool utc = source.definition != nullptr && source.definition->type == FieldType::Timestamp2;
-  if (utc && session_.settings.time_zone_offset != 0) {
-    return std::make_unique<LocalTimestamp>(std::move(reference), session_.settings.time_zone_offset);
-  }
-  return reference;
-}
-
-ExpressionPtr Binder::column_of_outer(const ast::Expr& tree, Error unknown) {
-  std::optional<Error> before = std::exchange(outer->error_, std::nullopt);
-  ExpressionPtr found = outer->column(tree);
-  std::optional<Error> failed = std::exchange(outer->error_, std::move(before));
-  if (failed) return fail(failed->code == er::kBadField ? std::move(unknown) : *std::move(failed));
-  outer->used_by_subquery_ |= found->sources;
-  return std::make_unique<OuterReference>(std::move(found));
-}
-
-ExpressionPtr Binder::inserted_value(const ast::Expr& tree) {
-  for (size_t i = 0; i < insert_table->columns.size(); ++i) {
-    if (same_name(insert_table->columns[i].name, tree.text)) {
-      return std::make_unique<InsertedValue>(i, type_of_column(insert_table->columns[i]));
-    }
-  }
-  return fail(make_error(er::kBadField, "Unknown column '{}' in '{}'", tree.text, clause_));
-}
-
-ExpressionPtr Binder::variable(const ast::Expr& tree) {
-  if (tree.kind == ExprKind::UserVariable) return std::make_unique<UserVariable>(session_, lower(tree.text));
-  if (tree.kind == ExprKind::AssignVariable) {
-    return std::make_unique<AssignVariable>(lower(tree.text), node(*tree.arguments[0]));
-  }
-  auto value = system_variable_value(session_, tree.text, tree.scope);
-  if (!value.ok()) return fail(std::move(value).error());
-  return std::make_unique<Constant>(*std::move(value));
 }
 
 ExpressionPtr Binder::unary(const ast::Expr& tree) {
@@ -438,70 +245,6 @@ ExpressionPtr Binder::in_list(const ast::Expr& tree) {
   return make_in(node(operand), std::move(list), tree.negated);
 }
 
-Result<RowSourcePtr> Binder::rows_of(const ast::Expr& tree) {
-  if (const auto found = precomputed_.subqueries.find(&tree); found != precomputed_.subqueries.end())
-    return RowSourcePtr(std::make_unique<KnownRows>(found->second));
-  const auto correlated = precomputed_.correlated.find(tree.select);
-  if (correlated == precomputed_.correlated.end())
-    return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'subqueries in {}'",
-                      clause_);
-  const uint64_t before = std::exchange(used_by_subquery_, 0);
-  auto rows = correlated->second->bind(*this, tree.kind == ExprKind::Exists);
-  if (rows.ok()) (*rows)->sources = used_by_subquery_;
-  used_by_subquery_ |= before;
-  return rows;
-}
-
-ExpressionPtr Binder::subquery(const ast::Expr& tree) {
-  auto opened = rows_of(tree);
-  if (!opened.ok()) return fail(std::move(opened).error());
-  RowSourcePtr rows = *std::move(opened);
-  if (tree.kind == ExprKind::Exists) return make_exists(std::move(rows));
-  if (tree.kind == ExprKind::Subquery) {
-    if (rows->types.size() != 1)
-      return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
-    return known_scalar(tree) ? known_value(tree) : make_scalar_subquery(std::move(rows));
-  }
-  const ast::Expr& left = *tree.arguments[0];
-  const size_t width = left.kind == ExprKind::Row ? left.arguments.size() : 1;
-  if (rows->types.size() != width)
-    return fail(make_error(er::kOperandColumns, "Operand should contain {} column(s)", width));
-  const bool in = tree.kind == ExprKind::InSelect || (tree.kind == ExprKind::AnyOf && tree.op == Op::Equal);
-  const auto known = precomputed_.subqueries.find(&tree);
-  if (in && width == 1 && known != precomputed_.subqueries.end()) {
-    Expressions list;
-    for (const Row& row : known->second->rows)
-      list.push_back(std::make_unique<Constant>(row[0], known->second->types[0]));
-    return make_in(node(left), std::move(list), tree.negated);
-  }
-  if (width > 1 && !in && !(tree.kind == ExprKind::AllOf && tree.op == Op::NotEqual))
-    return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
-  Expressions operands;
-  if (left.kind == ExprKind::Row)
-    operands = nodes(left.arguments);
-  else
-    operands.push_back(node(left));
-  ExpressionPtr test;
-  if (width > 1 && tree.kind == ExprKind::AllOf)  // <> ALL: not = ANY
-    return make_not(make_quantified(Op::Equal, false, std::move(operands), std::move(rows)));
-  test = make_quantified(in ? Op::Equal : tree.op, tree.kind == ExprKind::AllOf, std::move(operands),
-                         std::move(rows));
-  return tree.negated ? make_not(std::move(test)) : std::move(test);
-}
-
-bool Binder::known_scalar(const ast::Expr& tree) const {
-  return precomputed_.subqueries.contains(&tree);
-}
-
-ExpressionPtr Binder::known_value(const ast::Expr& tree) {
-  const SubqueryResult& result = *precomputed_.subqueries.find(&tree)->second;
-  if (result.rows.size() > 1)
-    return fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
-  ValueType type = result.types[0];
-  type.nullable = true;
-  return std::make_unique<Constant>(result.rows.empty() ? Value::null() : result.rows[0][0], type);
-}
-
 ExpressionPtr Binder::case_of(const ast::Expr& tree) {
   Expressions branches = nodes(tree.arguments);
   ExpressionPtr operand;
@@ -510,75 +253,6 @@ ExpressionPtr Binder::case_of(const ast::Expr& tree) {
     branches.erase(branches.begin());
   }
   return make_case(std::move(operand), std::move(branches), tree.has_else);
-}
-
-ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what) {
-  if (aggregates == nullptr || in_aggregate_)
-    return fail(make_error(er::kInvalidGroupFuncUse, "Invalid use of group function"));
-  AggregateCall call;
-  call.what = what;
-  call.distinct = tree.distinct;
-  call.separator = std::string(tree.separator);
-  call.max_length = session_.variables.number(kGroupConcatMaxLen);
-  in_aggregate_ = true;
-  const bool all_rows = tree.arguments.size() == 1 && tree.arguments[0]->kind == ExprKind::Star;
-  if (!all_rows) call.arguments = nodes(tree.arguments);
-  if (tree.order != nullptr) {
-    for (const ast::OrderItem& item : *tree.order) {
-      const ast::Expr* expression = item.expression;
-      if (expression->kind == ExprKind::Integer) {  // ORDER BY 1: the first argument
-        const int64_t number = leading_integer(expression->text);
-        if (number < 1 || number > static_cast<int64_t>(tree.arguments.size()))
-          return fail(make_error(er::kBadField, "Unknown column '{}' in 'order clause'", expression->text));
-        expression = tree.arguments[static_cast<size_t>(number) - 1];
-      }
-      call.order.emplace_back(node(*expression), item.descending);
-    }
-  }
-  in_aggregate_ = false;
-  if (!all_rows && call.arguments.empty()) {
-    return fail(
-        make_error(er::kParse, "You have an error in your SQL syntax; {} needs an argument", tree.text));
-  }
-  if (what == AggregateCall::What::JsonObject && call.arguments.size() != 2) {
-    return fail(
-        make_error(er::kParse, "You have an error in your SQL syntax; {} needs two arguments", tree.text));
-  }
-  call.type = aggregate_type(what, call.arguments);
-  aggregates->push_back(std::move(call));
-  return std::make_unique<AggregateReference>(aggregates->size() - 1, aggregates->back().type);
-}
-
-ExpressionPtr Binder::function(const ast::Expr& tree) {
-  if (const auto waited = precomputed_.waited.find(&tree); waited != precomputed_.waited.end()) {
-    return std::make_unique<Constant>(waited->second);
-  }
-  if (const auto what = aggregate_named(tree.text)) return aggregate(tree, *what);
-  if (tree.text == "VALUES" && insert_table != nullptr && tree.arguments.size() == 1)
-    return inserted_value(*tree.arguments[0]);
-  Expressions arguments;
-  for (const ast::Expr* argument : tree.arguments) {
-    if (argument->kind == ExprKind::Interval) {  // DATE_ADD(x, INTERVAL n unit), EXTRACT(unit FROM x)
-      for (const ast::Expr* amount : argument->arguments) arguments.push_back(node(*amount));
-      arguments.push_back(std::make_unique<Constant>(Value::string(std::string(argument->text))));
-    } else {
-      arguments.push_back(node(*argument));
-    }
-  }
-  if ((tree.text == "ADDDATE" || tree.text == "SUBDATE") && arguments.size() == 2) {
-    arguments.push_back(std::make_unique<Constant>(Value::string("DAY")));
-  }
-  if (ExpressionPtr conditional = make_conditional(tree.text, arguments)) return conditional;
-  const FunctionSpec* spec = find_function(tree.text);
-  if (spec == nullptr)
-    return fail(make_error(er::kSpDoesNotExist, "FUNCTION {} does not exist", lower(tree.text)));
-  const auto count = static_cast<int>(arguments.size());
-  if (count < spec->least || (spec->most != FunctionSpec::kAnyNumber && count > spec->most)) {
-    constexpr uint16_t kWrongParameterCount = 1582;
-    return fail(make_error(kWrongParameterCount,
-                           "Incorrect parameter count in the call to native function '{}'", tree.text));
-  }
-  return make_function(*spec, std::move(arguments));
 }
 
 }  // namespace commitd::sql

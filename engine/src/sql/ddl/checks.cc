@@ -5,6 +5,7 @@
 #include "base/error_codes.h"
 #include "sql/ddl/planning.h"
 #include "sql/parser/parser.h"
+#include "sql/text_case.h"
 #include "sql/variables/system_variables.h"
 
 namespace commitd::sql::ddl {
@@ -13,12 +14,6 @@ namespace {
 constexpr uint16_t kNamedFunctionNotAllowed = 3814, kFunctionNotAllowed = 3815, kVariableNotAllowed = 3816,
                    kRefersAutoIncrement = 3818, kUnknownColumn = 3820, kCheckNotFound = 3821,
                    kDuplicateCheckName = 3822, kOtherColumn = 3813, kDependentByCheck = 3959;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 std::string quoted(char quote, std::string_view text) {
   std::string out(1, quote);
@@ -101,7 +96,7 @@ Status check_node(const TableDef& table, std::string_view name, const ast::Expr&
       if (!is_nondeterministic(node.text, !node.arguments.empty())) return {};
       return make_error(kNamedFunctionNotAllowed,
                         "An expression of a check constraint '{}' contains disallowed function: {}.", name,
-                        lower(node.text));
+                        lower_case(node.text));
     default:
       return {};
   }
@@ -110,7 +105,7 @@ Status check_node(const TableDef& table, std::string_view name, const ast::Expr&
 bool name_in_use(const TableDef& table, const Catalog& catalog, std::string_view name) {
   const auto has = [&](const TableDef& other) {
     return std::any_of(other.checks.begin(), other.checks.end(),
-                       [&](const CheckDef& check) { return lower(check.name) == lower(name); });
+                       [&](const CheckDef& check) { return lower_case(check.name) == lower_case(name); });
   };
   if (has(table)) return true;
   for (const TablePtr& other : catalog.tables(table.db)) {
@@ -135,7 +130,7 @@ bool refers_to(const CheckDef& check, std::string_view column) {
   bool found = false;
   for (const ast::Expr* tree : ast::as<ast::DoStatement>(*parsed->statement).expressions) {
     (void)visit(*tree, [&](const ast::Expr& node) -> Status {
-      found |= node.kind == ast::ExprKind::Column && lower(node.text) == lower(column);
+      found |= node.kind == ast::ExprKind::Column && lower_case(node.text) == lower_case(column);
       return {};
     });
   }
@@ -152,7 +147,8 @@ Status add_check(TableDef& table, const ast::CheckSpec& spec, std::string_view o
   if (name_in_use(table, context.catalog, check.name))
     return make_error(kDuplicateCheckName, "Duplicate check constraint name '{}'.", check.name);
   COMMITD_RETURN_IF_ERROR(visit(*spec.expression, [&](const ast::Expr& node) -> Status {
-    if (node.kind == ast::ExprKind::Column && !own_column.empty() && lower(node.text) != lower(own_column))
+    if (node.kind == ast::ExprKind::Column && !own_column.empty() &&
+        lower_case(node.text) != lower_case(own_column))
       return make_error(kOtherColumn, "Column check constraint '{}' references other column.", check.name);
     return check_node(table, check.name, node);
   }));
@@ -164,7 +160,7 @@ Status add_check(TableDef& table, const ast::CheckSpec& spec, std::string_view o
 
 CheckDef* find_check(TableDef& table, std::string_view name) {
   for (CheckDef& check : table.checks) {
-    if (lower(check.name) == lower(name)) return &check;
+    if (lower_case(check.name) == lower_case(name)) return &check;
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "sql/ddl/planning.h"
+#include "sql/text_case.h"
 #include "storage/record/key_codec.h"
 #include "storage/record/row_image.h"
 #include "storage/table_engines.h"
@@ -16,15 +17,9 @@ namespace {
 constexpr uint32_t kMaxKeyBytes = 3072;
 constexpr size_t kMaxIndexes = 64;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
 const IndexDef* find_index(const TableDef& table, std::string_view name) {
   for (const auto& index : table.indexes) {
-    if (!index.name.empty() && lower(index.name) == lower(name)) return &index;
+    if (!index.name.empty() && lower_case(index.name) == lower_case(name)) return &index;
   }
   return nullptr;
 }
@@ -33,7 +28,7 @@ const IndexDef* find_index(const TableDef& table, std::string_view name) {
 std::string free_index_name(const TableDef& table, const IndexDef& index) {
   const std::string& column = table.columns[index.columns[0].column].name;
   std::string name = column;
-  for (int suffix = 2; find_index(table, name) || lower(name) == "primary"; ++suffix)
+  for (int suffix = 2; find_index(table, name) || lower_case(name) == "primary"; ++suffix)
     name = fmt::format("{}_{}", column, suffix);
   return name;
 }
@@ -132,7 +127,7 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
   COMMITD_RETURN_IF_ERROR(check_name(index.name));
   if (find_index(table, index.name))
     return make_error(er::kDupKeyName, "Duplicate key name '{}'", index.name);
-  if (lower(index.name) == "primary") return make_error(1280, "Incorrect index name '{}'", index.name);
+  if (lower_case(index.name) == "primary") return make_error(1280, "Incorrect index name '{}'", index.name);
   if (table.indexes.size() > kMaxIndexes)
     return make_error(1069, "Too many keys specified; max {} keys allowed", kMaxIndexes);
   table.indexes.push_back(std::move(index));
@@ -155,7 +150,7 @@ Status check_table(const TableDef& table) {
   int counters = 0;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const auto& column = table.columns[i];
-    if (!names.insert(lower(column.name)).second)
+    if (!names.insert(lower_case(column.name)).second)
       return make_error(er::kDupFieldName, "Duplicate column name '{}'", column.name);
     if (engine.in_memory && (is_blob(column.type) || column.type == FieldType::Json))
       return make_error(1163, "The used table type doesn't support BLOB/TEXT columns");

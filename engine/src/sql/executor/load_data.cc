@@ -7,6 +7,7 @@
 #include "sql/executor/precompute.h"
 #include "sql/executor/row_rules.h"
 #include "sql/executor/select.h"
+#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {
@@ -146,7 +147,7 @@ class Loader {
       const bool given = i < fields.size();
       if (!statement_.targets.empty() && statement_.targets[i]->kind == ast::ExprKind::UserVariable) {
         const bool is_null = !given || !fields[i];
-        session_.user_variables[lower(statement_.targets[i]->text)] =
+        session_.user_variables[lower_case(statement_.targets[i]->text)] =
             is_null ? Value::null() : Value::string(*fields[i]);
         continue;
       }
@@ -173,12 +174,6 @@ class Loader {
   // REPLACE counts a row that is replaced as two; IGNORE leaves out what has a duplicate.
   uint64_t deleted() const { return statement_.mode == ast::InsertMode::Replace ? affected_ - rows_ : 0; }
   uint64_t skipped() const { return statement_.mode == ast::InsertMode::Replace ? 0 : rows_ - affected_; }
-
-  static std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-  }
 
   StatementContext& context_;
   SessionState& session_;

@@ -7,17 +7,11 @@
 #include "sql/executor/next_gtid.h"
 #include "sql/executor/precompute.h"
 #include "sql/expression/conversion.h"
+#include "sql/text_case.h"
 #include "sql/variables/persisted_variables.h"
 
 namespace commitd::sql {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
 
 Status assign_text(SessionState& session, size_t ordinal, std::string_view text) {
   session.tracker.variable_changed(ordinal);
@@ -233,7 +227,7 @@ Task<Status> execute_set(StatementContext& context, const ast::SetStatement& sta
         auto value = co_await evaluate(context, *item.value);
         if (!value.ok()) co_return std::move(value).error();
         if (value->kind() == Value::Kind::Json) value = Value::string(value->to_text());
-        context.session.user_variables[lower(item.name)] = *std::move(value);
+        context.session.user_variables[lower_case(item.name)] = *std::move(value);
         context.session.tracker.state_changed();
         break;
       }

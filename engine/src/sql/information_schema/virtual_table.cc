@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "sql/text_case.h"
+
 namespace commitd::sql {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 // By schema and name, without case. Every table of every statement is looked for here first: without
 // allocating.
@@ -35,7 +31,7 @@ const Registry& registry() {
     for (auto* group : {&schema_tables, &server_tables, &absent_tables, &variable_tables, &account_tables,
                         &performance_tables, &lock_tables, &wait_tables, &thread_tables}) {
       for (auto& table : (*group)())
-        all[{lower(table.definition->db), lower(table.definition->name)}] = std::move(table);
+        all[{lower_case(table.definition->db), lower_case(table.definition->name)}] = std::move(table);
     }
     return all;
   }();
@@ -63,13 +59,13 @@ const VirtualTable* find_virtual_table(std::string_view db, std::string_view nam
 std::vector<const VirtualTable*> virtual_tables(std::string_view db) {
   std::vector<const VirtualTable*> tables;
   for (const auto& [key, table] : registry()) {
-    if (key.first == lower(db)) tables.push_back(&table);
+    if (key.first == lower_case(db)) tables.push_back(&table);
   }
   return tables;
 }
 
 bool is_virtual_database(std::string_view db) {
-  std::string name = lower(db);
+  std::string name = lower_case(db);
   return name == "information_schema" || name == "performance_schema";
 }
 

@@ -1,20 +1,22 @@
-// Operands: literals, names, variables, function calls, CASE, CAST, subqueries.
+// Operands: literals, names, variables, subqueries, CASE, and what a word begins.
 #include <algorithm>
-#include <charconv>
 
-#include "base/error_codes.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {
 
 using ast::ExprKind;
 
-std::string_view Grammar::upper(std::string_view text) {
-  char* copy = arena_.bytes(text.size());
-  std::transform(text.begin(), text.end(), copy,
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c; });
-  return {copy, text.size()};
+namespace {
+
+// Digits behind the point of a time's text, as far as they count.
+uint8_t fraction_digits(std::string_view text) {
+  const size_t point = text.find('.');
+  return point == std::string_view::npos ? 0
+                                         : static_cast<uint8_t>(std::min<size_t>(text.size() - point - 1, 6));
 }
+
+}  // namespace
 
 ast::Expr* Grammar::primary() {
   const char* begin = peek().begin;
@@ -168,172 +170,6 @@ ast::Expr* Grammar::column_or_path() {
   return unquote ? make_call("JSON_UNQUOTE", {found}) : found;
 }
 
-ast::Expr* Grammar::make_call(std::string_view name, std::initializer_list<ast::Expr*> list) {
-  ast::Expr* call = make(ExprKind::Function);
-  call->text = name;
-  call->arguments.assign(list.begin(), list.end());
-  return call;
-}
-
-void Grammar::arguments(ast::Expr& call) {
-  if (accept(Word::Distinct)) call.distinct = true;
-  if (is('*')) {
-    advance();
-    call.arguments.push_back(make(ExprKind::Star));
-  } else if (!is(')')) {
-    do {
-      call.arguments.push_back(expression());
-    } while (accept(','));
-  }
-}
-
-ast::Expr* Grammar::function_call(std::string_view name, const char* begin) {
-  const std::string_view function = upper(name);
-  expect('(');
-  if (ast::Expr* special = special_function(function, begin)) return special;
-  ast::Expr* call = make(ExprKind::Function);
-  call->text = function;
-  arguments(*call);
-  if (function == "GROUP_CONCAT") {
-    if (is(Word::Order)) {
-      call->order = arena_.make<ast::List<ast::OrderItem>>(arena_.resource());
-      order_by(*call->order);
-    }
-    if (accept(Word::Separator)) call->separator = string_literal();
-  }
-  expect(')');
-  if (accept_plain("over")) unsupported("window functions");
-  return call;
-}
-
-// Calls whose arguments are not a plain list; the opening parenthesis is behind us. nullptr when it is an
-// ordinary one.
-ast::Expr* Grammar::special_function(std::string_view function, const char*) {
-  if (function == "SUBSTRING" || function == "SUBSTR" || function == "MID") {
-    ast::Expr* call = make_call("SUBSTRING", {expression()});
-    while (accept(',') || accept(Word::From) || accept(Word::For)) call->arguments.push_back(expression());
-    expect(')');
-    return call;
-  }
-  if (function == "CHAR") {
-    ast::Expr* call = make_call("CHAR", {});
-    arguments(*call);
-    if (accept(Word::Using)) {
-      ast::Expr* text = make(ExprKind::Cast);
-      text->cast = string_or_identifier() == "binary" ? ast::CastType::Binary : ast::CastType::Char;
-      text->arguments.push_back(call);
-      call = text;
-    }
-    expect(')');
-    return call;
-  }
-  if (function == "POSITION") {
-    ast::Expr* needle = binary(5);
-    expect(Word::In);
-    ast::Expr* call = make_call("LOCATE", {needle, expression()});
-    expect(')');
-    return call;
-  }
-  if (function == "TRIM") {
-    std::string_view name = "TRIM";
-    if (accept(Word::Leading))
-      name = "TRIM_LEADING";
-    else if (accept(Word::Trailing))
-      name = "TRIM_TRAILING";
-    else
-      accept(Word::Both);
-    ast::Expr* what = is(Word::From) ? nullptr : expression();
-    ast::Expr* call = nullptr;
-    if (accept(Word::From)) {
-      ast::Expr* from = expression();
-      call = what == nullptr ? make_call(name, {from}) : make_call(name, {from, what});
-    } else {
-      call = make_call(name, {what});
-    }
-    expect(')');
-    return call;
-  }
-  if (function == "EXTRACT") {
-    ast::Expr* unit = make(ExprKind::Interval);
-    unit->text = interval_unit();
-    expect(Word::From);
-    ast::Expr* call = make_call("EXTRACT", {expression(), unit});
-    expect(')');
-    return call;
-  }
-  if (function == "TIMESTAMPDIFF" || function == "TIMESTAMPADD") {
-    ast::Expr* unit = make(ExprKind::Interval);
-    unit->text = interval_unit();
-    ast::Expr* call = make_call(function, {unit});
-    while (accept(',')) call->arguments.push_back(expression());
-    expect(')');
-    return call;
-  }
-  return nullptr;
-}
-
-namespace {
-
-constexpr std::string_view kIntervalUnits[] = {"MICROSECOND",
-                                               "SECOND",
-                                               "MINUTE",
-                                               "HOUR",
-                                               "DAY",
-                                               "WEEK",
-                                               "MONTH",
-                                               "QUARTER",
-                                               "YEAR",
-                                               "YEAR_MONTH",
-                                               "DAY_HOUR",
-                                               "DAY_MINUTE",
-                                               "DAY_SECOND",
-                                               "DAY_MICROSECOND",
-                                               "HOUR_MINUTE",
-                                               "HOUR_SECOND",
-                                               "HOUR_MICROSECOND",
-                                               "MINUTE_SECOND",
-                                               "MINUTE_MICROSECOND",
-                                               "SECOND_MICROSECOND"};
-
-// Digits behind the point of a time's text, as far as they count.
-uint8_t fraction_digits(std::string_view text) {
-  const size_t point = text.find('.');
-  return point == std::string_view::npos ? 0
-                                         : static_cast<uint8_t>(std::min<size_t>(text.size() - point - 1, 6));
-}
-
-}  // namespace
-
-std::string_view Grammar::interval_unit() {
-  std::string_view unit = upper(peek().text);
-  if (unit.starts_with("SQL_TSI_")) unit.remove_prefix(8);
-  if (std::find(std::begin(kIntervalUnits), std::end(kIntervalUnits), unit) == std::end(kIntervalUnits))
-    fail();
-  advance();
-  return unit;
-}
-
-// INTERVAL n unit; INTERVAL(n, a, b …) is a function.
-ast::Expr* Grammar::interval() {
-  expect(Word::Interval);
-  ast::Expr* amount = nullptr;
-  if (is('(')) {
-    const char* begin = peek().begin;
-    amount = parenthesized();
-    if (amount->kind == ExprKind::Row) {
-      amount->kind = ExprKind::Function;
-      amount->text = "INTERVAL";
-      return amount;
-    }
-    set_source(*amount, begin);
-  }
-  amount = binary(0, amount);
-  ast::Expr* result = make(ExprKind::Interval);
-  result->arguments.push_back(amount);
-  result->text = interval_unit();
-  return result;
-}
-
 ast::Expr* Grammar::case_expression() {
   expect(Word::Case);
   ast::Expr* result = make(ExprKind::Case);
@@ -352,89 +188,6 @@ ast::Expr* Grammar::case_expression() {
   }
   expect(Word::End);
   return result;
-}
-
-void Grammar::cast_target(ast::Expr& cast) {
-  const Word word = peek().word;
-  advance();
-  using ast::CastType;
-  switch (word) {
-    case Word::Signed:
-    case Word::Unsigned:
-      cast.cast = word == Word::Signed ? CastType::Signed : CastType::Unsigned;
-      if (!accept(Word::Integer)) accept(Word::Int);
-      break;
-    case Word::Char:
-    case Word::Character:
-    case Word::NChar:
-      cast.cast = CastType::Char;
-      break;
-    case Word::Binary:
-      cast.cast = CastType::Binary;
-      break;
-    case Word::Decimal:
-      cast.cast = CastType::Decimal;
-      cast.cast_length = 10;
-      break;
-    case Word::Double:
-      cast.cast = CastType::Double;
-      break;
-    case Word::Real:
-      cast.cast = CastType::Double;
-      break;
-    case Word::Float:
-      cast.cast = CastType::Float;
-      break;
-    case Word::Date:
-      cast.cast = CastType::Date;
-      break;
-    case Word::Time:
-      cast.cast = CastType::Time;
-      break;
-    case Word::DateTime:
-      cast.cast = CastType::DateTime;
-      break;
-    case Word::Year:
-      cast.cast = CastType::Year;
-      break;
-    case Word::Json:
-      cast.cast = CastType::Json;
-      break;
-    default:
-      fail();
-  }
-  if (accept('(')) {
-    cast.cast_has_length = true;
-    cast.cast_length = static_cast<uint32_t>(unsigned_number());
-    if (accept(',')) cast.cast_decimals = static_cast<uint8_t>(unsigned_number());
-    expect(')');
-    if (cast.cast == CastType::DateTime || cast.cast == CastType::Time) {
-      if (cast.cast_length > 6) fail(Error{1426, "Too-big precision specified for 'CAST'. Maximum is 6."});
-      cast.cast_decimals = static_cast<uint8_t>(cast.cast_length);
-    }
-  }
-  std::string_view charset, collation;
-  while (charset_option(charset, collation)) {
-  }
-}
-
-ast::Expr* Grammar::cast_expression(bool convert) {
-  advance();
-  expect('(');
-  ast::Expr* cast = make(ExprKind::Cast);
-  cast->arguments.push_back(expression());
-  if (convert && accept(Word::Using)) {
-    const std::string_view charset = string_or_identifier();
-    cast->cast = charset == "binary" ? ast::CastType::Binary : ast::CastType::Char;
-  } else {
-    if (convert)
-      expect(',');
-    else
-      expect(Word::As);
-    cast_target(*cast);
-  }
-  expect(')');
-  return cast;
 }
 
 ast::Expr* Grammar::word_expression() {

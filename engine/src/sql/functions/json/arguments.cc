@@ -4,16 +4,10 @@
 
 #include "base/error_codes.h"
 #include "sql/expression/conversion.h"
+#include "sql/text_case.h"
 
 namespace commitd::sql {
-namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::nullopt_t JsonArguments::fail(Error error) {
   evaluation_.fail(std::move(error));
@@ -31,9 +25,9 @@ std::optional<json::Node> JsonArguments::document(size_t i) {
     return fail(make_error(er::kInvalidTypeForJson,
                            "Invalid data type for JSON data in argument {} to function {}; a JSON string or "
                            "JSON type is required.",
-                           i + 1, lower(std::string(function_))));
+                           i + 1, lower_case(function_)));
   }
-  auto parsed = parse_json_argument(value, i + 1, lower(std::string(function_)));
+  auto parsed = parse_json_argument(value, i + 1, lower_case(function_));
   if (!parsed.ok()) return fail(std::move(parsed).error());
   return json_of(*parsed);
 }
@@ -60,12 +54,12 @@ std::optional<json::Path> JsonArguments::tame_path(size_t i) {
 }
 
 std::optional<bool> JsonArguments::wants_all(size_t i) {
-  const std::string text = lower(to_text(values_[i]));
+  const std::string text = lower_case(to_text(values_[i]));
   if (text == "all") return true;
   if (text == "one") return false;
   return fail(make_error(er::kJsonBadOneOrAllArg,
                          "The oneOrAll argument to {} may take these values: 'one' or 'all'.",
-                         lower(std::string(function_))));
+                         lower_case(function_)));
 }
 
 }  // namespace commitd::sql

@@ -1,0 +1,90 @@
+// Calls of functions and of aggregate functions.
+#include <algorithm>
+#include <utility>
+
+#include "base/error_codes.h"
+#include "sql/bind/binder.h"
+#include "sql/expression/conversion.h"
+#include "sql/functions/functions.h"
+#include "sql/text_case.h"
+
+namespace commitd::sql {
+
+using ast::ExprKind;
+
+bool has_aggregate(const ast::Expr& tree) {
+  if (tree.kind == ExprKind::Function && aggregate_named(tree.text)) return true;
+  return std::any_of(tree.arguments.begin(), tree.arguments.end(),
+                     [](const ast::Expr* argument) { return has_aggregate(*argument); });
+}
+
+ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what) {
+  if (aggregates == nullptr || in_aggregate_)
+    return fail(make_error(er::kInvalidGroupFuncUse, "Invalid use of group function"));
+  AggregateCall call;
+  call.what = what;
+  call.distinct = tree.distinct;
+  call.separator = std::string(tree.separator);
+  call.max_length = session_.variables.number(kGroupConcatMaxLen);
+  in_aggregate_ = true;
+  const bool all_rows = tree.arguments.size() == 1 && tree.arguments[0]->kind == ExprKind::Star;
+  if (!all_rows) call.arguments = nodes(tree.arguments);
+  if (tree.order != nullptr) {
+    for (const ast::OrderItem& item : *tree.order) {
+      const ast::Expr* expression = item.expression;
+      if (expression->kind == ExprKind::Integer) {  // ORDER BY 1: the first argument
+        const int64_t number = leading_integer(expression->text);
+        if (number < 1 || number > static_cast<int64_t>(tree.arguments.size()))
+          return fail(make_error(er::kBadField, "Unknown column '{}' in 'order clause'", expression->text));
+        expression = tree.arguments[static_cast<size_t>(number) - 1];
+      }
+      call.order.emplace_back(node(*expression), item.descending);
+    }
+  }
+  in_aggregate_ = false;
+  if (!all_rows && call.arguments.empty()) {
+    return fail(
+        make_error(er::kParse, "You have an error in your SQL syntax; {} needs an argument", tree.text));
+  }
+  if (what == AggregateCall::What::JsonObject && call.arguments.size() != 2) {
+    return fail(
+        make_error(er::kParse, "You have an error in your SQL syntax; {} needs two arguments", tree.text));
+  }
+  call.type = aggregate_type(what, call.arguments);
+  aggregates->push_back(std::move(call));
+  return std::make_unique<AggregateReference>(aggregates->size() - 1, aggregates->back().type);
+}
+
+ExpressionPtr Binder::function(const ast::Expr& tree) {
+  if (const auto waited = precomputed_.waited.find(&tree); waited != precomputed_.waited.end()) {
+    return std::make_unique<Constant>(waited->second);
+  }
+  if (const auto what = aggregate_named(tree.text)) return aggregate(tree, *what);
+  if (tree.text == "VALUES" && insert_table != nullptr && tree.arguments.size() == 1)
+    return inserted_value(*tree.arguments[0]);
+  Expressions arguments;
+  for (const ast::Expr* argument : tree.arguments) {
+    if (argument->kind == ExprKind::Interval) {  // DATE_ADD(x, INTERVAL n unit), EXTRACT(unit FROM x)
+      for (const ast::Expr* amount : argument->arguments) arguments.push_back(node(*amount));
+      arguments.push_back(std::make_unique<Constant>(Value::string(std::string(argument->text))));
+    } else {
+      arguments.push_back(node(*argument));
+    }
+  }
+  if ((tree.text == "ADDDATE" || tree.text == "SUBDATE") && arguments.size() == 2) {
+    arguments.push_back(std::make_unique<Constant>(Value::string("DAY")));
+  }
+  if (ExpressionPtr conditional = make_conditional(tree.text, arguments)) return conditional;
+  const FunctionSpec* spec = find_function(tree.text);
+  if (spec == nullptr)
+    return fail(make_error(er::kSpDoesNotExist, "FUNCTION {} does not exist", lower_case(tree.text)));
+  const auto count = static_cast<int>(arguments.size());
+  if (count < spec->least || (spec->most != FunctionSpec::kAnyNumber && count > spec->most)) {
+    constexpr uint16_t kWrongParameterCount = 1582;
+    return fail(make_error(kWrongParameterCount,
+                           "Incorrect parameter count in the call to native function '{}'", tree.text));
+  }
+  return make_function(*spec, std::move(arguments));
+}
+
+}  // namespace commitd::sql

@@ -1,0 +1,183 @@
+// What a name stands for: columns of this statement and of the one around it, aliases, variables.
+#include <utility>
+
+#include "base/error_codes.h"
+#include "base/temporal.h"
+#include "sql/bind/binder.h"
+#include "sql/text_case.h"
+
+namespace commitd::sql {
+namespace {
+
+using ast::ExprKind;
+
+// TIMESTAMP columns are kept in UTC and shown in the session's time zone.
+class LocalTimestamp : public Expression {
+ public:
+  LocalTimestamp(ExpressionPtr column, int32_t offset) : column_(std::move(column)), offset_(offset) {
+    type_ = column_->type();
+    sources = column_->sources;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& utc = column_->evaluate(evaluation, scratch);
+    if (utc.is_null() || is_zero_date(utc.as_temporal())) return utc;
+    const Temporal t = utc.as_temporal();
+    scratch = Value::temporal(datetime_from_unix(to_unix_seconds(t) + offset_, t.microsecond, t.decimals));
+    return scratch;
+  }
+
+ private:
+  ExpressionPtr column_;
+  int32_t offset_;
+};
+
+class InsertedValue : public Expression {
+ public:
+  InsertedValue(size_t column, ValueType type) : column_(column) { type_ = type; }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    if (evaluation.inserted != nullptr) return evaluation.inserted[column_];
+    scratch = Value::null();
+    return scratch;
+  }
+
+ private:
+  size_t column_;
+};
+
+class UserVariable : public Expression {
+ public:
+  UserVariable(SessionState& session, std::string name) : name_(std::move(name)) {
+    const auto found = session.user_variables.find(name_);
+    type_ = found == session.user_variables.end() ? ValueType::text(1024) : type_of_value(found->second);
+    if (type_.type == FieldType::Null) type_ = ValueType::text(1024);
+    type_.nullable = true;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const auto found = evaluation.session().user_variables.find(name_);
+    if (found != evaluation.session().user_variables.end()) return found->second;
+    scratch = Value::null();
+    return scratch;
+  }
+
+ private:
+  std::string name_;
+};
+
+class AssignVariable : public Expression {
+ public:
+  AssignVariable(std::string name, ExpressionPtr value) : name_(std::move(name)), value_(std::move(value)) {
+    type_ = value_->type();
+    if (type_.type == FieldType::Json) type_ = ValueType::text(type_.length, type_.collation);
+    sources = value_->sources;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    scratch = Value(value_->evaluate(evaluation, scratch));
+    if (scratch.kind() == Value::Kind::Json) scratch = Value::string(scratch.to_text());
+    evaluation.session().user_variables[name_] = scratch;
+    return scratch;
+  }
+
+ private:
+  std::string name_;
+  ExpressionPtr value_;
+};
+
+// A column of the statement around a subquery.
+class OuterReference : public Expression {
+ public:
+  explicit OuterReference(ExpressionPtr column) : column_(std::move(column)) { type_ = column_->type(); }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    return column_->evaluate(*evaluation.outer, scratch);
+  }
+
+ private:
+  ExpressionPtr column_;
+};
+
+}  // namespace
+
+Result<Value> system_variable_value(SessionState& session, std::string_view name, ast::VariableScope scope) {
+  const size_t ordinal = session.server.variables->find(name);
+  if (ordinal == SystemVariables::kNone)
+    return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", name);
+  const VariableDefinition& definition = session.server.variables->definition(ordinal);
+  if (scope == ast::VariableScope::Global) {
+    if (definition.scope == VariableScope::Session) {
+      return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a SESSION variable", definition.name);
+    }
+    return session.server.variables->global(ordinal);
+  }
+  if (scope == ast::VariableScope::Session && definition.scope == VariableScope::Global) {
+    return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a GLOBAL variable", definition.name);
+  }
+  if (ordinal == kLastInsertId) return Value::unsigned_integer(session.last_insert_id);
+  if (ordinal == kPseudoThreadId) return Value::unsigned_integer(session.connection_id);
+  if (ordinal == kTimestamp) return Value::real(static_cast<double>(session.statement_microseconds) / 1e6);
+  return session.variables.read(ordinal);
+}
+
+ExpressionPtr Binder::alias(const ast::Expr& tree) {
+  if (items == nullptr || !tree.table.empty()) return nullptr;
+  for (const ast::SelectItem& item : *items) {
+    if (item.alias.empty() || !same_name(item.alias, tree.text)) continue;
+    // An alias inside an aggregate function of HAVING or ORDER BY would nest them; it then means the column.
+    if (in_aggregate_) return nullptr;
+    return node(*item.expression);
+  }
+  return nullptr;
+}
+
+ExpressionPtr Binder::column(const ast::Expr& tree) {
+  if (insert_table != nullptr && !insert_alias.empty() && tree.table == insert_alias)
+    return inserted_value(tree);
+  if (aliases_first) {
+    if (ExpressionPtr aliased = alias(tree)) return aliased;
+  }
+  auto found = scope_.find(tree.db, tree.table, tree.text, clause_);
+  if (!found.ok()) {
+    if (found.error().code == er::kBadField) {
+      if (ExpressionPtr aliased = alias(tree)) return aliased;
+      if (outer != nullptr) return column_of_outer(tree, std::move(found).error());
+    }
+    return fail(std::move(found).error());
+  }
+  const SourceColumn& source = scope_.sources[found->source].columns[found->column];
+  ExpressionPtr reference =
+      std::make_unique<ColumnReference>(found->source, found->column, source.type, source.definition);
+  const bool utc = source.definition != nullptr && source.definition->type == FieldType::Timestamp2;
+  if (utc && session_.settings.time_zone_offset != 0) {
+    return std::make_unique<LocalTimestamp>(std::move(reference), session_.settings.time_zone_offset);
+  }
+  return reference;
+}
+
+ExpressionPtr Binder::column_of_outer(const ast::Expr& tree, Error unknown) {
+  std::optional<Error> before = std::exchange(outer->error_, std::nullopt);
+  ExpressionPtr found = outer->column(tree);
+  std::optional<Error> failed = std::exchange(outer->error_, std::move(before));
+  if (failed) return fail(failed->code == er::kBadField ? std::move(unknown) : *std::move(failed));
+  outer->used_by_subquery_ |= found->sources;
+  return std::make_unique<OuterReference>(std::move(found));
+}
+
+ExpressionPtr Binder::inserted_value(const ast::Expr& tree) {
+  for (size_t i = 0; i < insert_table->columns.size(); ++i) {
+    if (same_name(insert_table->columns[i].name, tree.text)) {
+      return std::make_unique<InsertedValue>(i, type_of_column(insert_table->columns[i]));
+    }
+  }
+  return fail(make_error(er::kBadField, "Unknown column '{}' in '{}'", tree.text, clause_));
+}
+
+ExpressionPtr Binder::variable(const ast::Expr& tree) {
+  if (tree.kind == ExprKind::UserVariable)
+    return std::make_unique<UserVariable>(session_, lower_case(tree.text));
+  if (tree.kind == ExprKind::AssignVariable) {
+    return std::make_unique<AssignVariable>(lower_case(tree.text), node(*tree.arguments[0]));
+  }
+  auto value = system_variable_value(session_, tree.text, tree.scope);
+  if (!value.ok()) return fail(std::move(value).error());
+  return std::make_unique<Constant>(*std::move(value));
+}
+
+}  // namespace commitd::sql
