@@ -1,13 +1,18 @@
 """Many connections: what one costs while it is idle, and sessions on threads of their own."""
 
+import collections
 import contextlib
+import pathlib
+import re
 import resource
+import subprocess
 import threading
 import unittest
 
 from commitd_process import Commitd, wait_until
 from raw_client import RawClient, process_status
 
+QUIT = 1
 WANTED = 5000
 LARGEST_RESIDENT = 60 * 1024  # bytes of resident memory an idle connection may cost
 
@@ -40,6 +45,32 @@ class ManyConnectionsTest(unittest.TestCase):
             # All of them are still served.
             for client in clients[:: max(1, count // 50)]:
                 self.assertEqual(client.query("SELECT 2")[-2], b"\x012")
+
+
+class SystemCallsTest(unittest.TestCase):
+    COUNTED = {"recvfrom": 3, "sendto": 3, "epoll_ctl": 1, "close": 1}  # of one connection with one query
+
+    def connect_and_query(self, server):
+        with RawClient(server.port) as client:
+            self.assertEqual(client.log_in()[0], 0)
+            self.assertEqual(client.query("SELECT 1")[-2], b"\x011")
+            client.send(0, bytes([QUIT]))
+            self.assertEqual(client.drain(), b"")
+
+    def test_a_connection_with_one_query_makes_no_call_that_it_does_not_need(self):
+        connections = 50
+        with Commitd() as server:
+            trace = f"{server.directory}/strace"
+            self.connect_and_query(server)
+            strace = subprocess.Popen(["strace", "-f", "-o", trace, "-e", f"trace={','.join(self.COUNTED)}", "-p", str(server.process.pid)],
+                                      stderr=subprocess.PIPE)
+            self.assertIn(b"attached", strace.stderr.readline())
+            for _ in range(connections):
+                self.connect_and_query(server)
+            strace.terminate()
+            strace.communicate()
+            calls = collections.Counter(re.findall(r"^\d+ +(\w+)\(", pathlib.Path(trace).read_text(), re.M))
+            self.assertEqual(calls, {name: count * connections for name, count in self.COUNTED.items()})
 
 
 class ThreadPerConnectionTest(unittest.TestCase):
