@@ -2,6 +2,7 @@
 the other server is told."""
 
 import contextlib
+import pathlib
 import shutil
 import threading
 import unittest
@@ -280,15 +281,58 @@ class FederatedTest(unittest.TestCase):
         thread.join(60)
         self.assertEqual(result, [None])
 
-    def test_definitions_survive_restarts_and_get_to_replicas(self):
-        here, there, proxy = self.numbers()
+    def replica_of(self, source):
         replica = self.server(database=False, server_id=3)
-        replica.query(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {here.port}, "
+        replica.query(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {source.port}, "
                       "SOURCE_USER = 'root', SOURCE_PASSWORD = '', SOURCE_AUTO_POSITION = 1")
         replica.query("START REPLICA")
-        here.query("RENAME TABLE d.f TO d.g")
-        ((executed,),) = here.query("SELECT @@global.gtid_executed")
+        return replica
+
+    def catch_up(self, replica, source):
+        ((executed,),) = source.query("SELECT @@global.gtid_executed")
         self.assertEqual(replica.query(f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)"), ((0,),))
+
+    def test_named_servers_survive_kills_get_to_replicas_and_into_dumps(self):
+        password = "hidden-from-logs"
+        here, there = self.server("--slow-query-log=ON", "--long-query-time=0"), self.server(server_id=2)
+        self.run_on(there.port, "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)", "INSERT INTO d.t VALUES (1, 10), (2, 20)",
+                    f"CREATE USER reader IDENTIFIED BY '{password}'", "GRANT SELECT ON d.* TO reader")
+        replica = self.replica_of(here)
+        here.query(f"CREATE SERVER gone FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'h', PASSWORD '{password}')")
+        here.query("CREATE SERVER there FOREIGN DATA WRAPPER mysql OPTIONS (HOST '127.0.0.1', DATABASE 'd', USER 'nobody')")
+        here.query(f"ALTER SERVER there OPTIONS (USER 'reader', PASSWORD '{password}', PORT {there.port})")
+        here.query("DROP SERVER gone")
+        here.query("CREATE TABLE d.f (id INT PRIMARY KEY, v INT) ENGINE=FEDERATED CONNECTION='there/t'")
+        self.fails(here, "CREATE SERVER There FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'h')", 1476)
+        servers = (("there", "127.0.0.1", "d", "reader", password, there.port, "", "mysql", ""),)
+        rows = ((1, 10), (2, 20))
+        self.catch_up(replica, here)
+        for server in (here, replica):
+            for end in (lambda: None, server.kill, server.terminate):  # from the log, then from the engine
+                end()
+                if server.process.poll() is not None:
+                    server.start()
+                self.assertEqual(server.query("SELECT * FROM mysql.servers"), servers)
+                self.assertEqual(server.query("SELECT * FROM d.f"), rows)
+                self.assertIn("CONNECTION='there/t'", server.query("SHOW CREATE TABLE d.f")[0][1])
+
+        statements = here.client("mariadb-dump", "--system=servers")
+        self.assertEqual((statements.returncode, statements.stderr), (0, ""))
+        with self.subTest("the statements of a dump make the same"):
+            copy = self.server(server_id=4)
+            self.assertEqual(copy.client("mariadb", input=statements.stdout).stderr, "")
+            self.assertEqual(copy.query("SELECT * FROM mysql.servers"), servers)
+
+        slow = "".join(path.read_text() for path in pathlib.Path(here.datadir).glob("*slow*"))
+        self.assertIn("SHOW CREATE TABLE d.f", slow)
+        for text in (here.log_text(), replica.log_text(), slow):
+            self.assertNotIn(password, text)
+
+    def test_definitions_survive_restarts_and_get_to_replicas(self):
+        here, there, proxy = self.numbers()
+        replica = self.replica_of(here)
+        here.query("RENAME TABLE d.f TO d.g")
+        self.catch_up(replica, here)
         definition = here.query("SHOW CREATE TABLE d.g")
         self.assertIn(connection_to(proxy.port), definition[0][1])
         self.assertEqual(replica.query("SHOW CREATE TABLE d.g"), definition)

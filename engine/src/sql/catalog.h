@@ -1,9 +1,10 @@
-// Databases and tables. Readers take immutable definitions by shared pointer; DDL makes a new version in a
-// write set and publishes it when the engine has committed it, so that what a statement sees and what the
-// engine holds never differ.
+// Databases, tables and the servers of CREATE SERVER. Readers take immutable definitions by shared pointer;
+// DDL makes a new version in a write set and publishes it when the engine has committed it, so that what a
+// statement sees and what the engine holds never differ.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ class Catalog {
   TablePtr find_table(std::string_view db, std::string_view table) const;  // nullptr when there is none
   std::optional<DatabaseDef> find_database(std::string_view db) const;
   bool has_database(std::string_view db) const { return find_database(db).has_value(); }
+  std::optional<ServerDef> find_server(std::string_view name) const;
+  std::vector<ServerDef> servers() const;                   // in order of name
   std::vector<std::string> databases() const;               // in order of name
   std::vector<TablePtr> tables(std::string_view db) const;  // in order of name
 
@@ -39,6 +42,7 @@ class Catalog {
   struct State {
     std::unordered_map<std::string, DatabaseDef> databases;
     std::unordered_map<std::string, TablePtr> tables;
+    std::map<std::string, ServerDef> servers;  // by name in lower case
     CatalogIds ids;
   };
   static std::string table_name_key(std::string_view db, std::string_view table);
@@ -62,6 +66,8 @@ class CatalogChange {
   void drop_database(std::string_view db);  // its tables must be dropped one by one
   void put_table(TableDef table);           // new, changed (same id) or renamed (same id, other name)
   void drop_table(const TableDef& table);   // also erases its rows and index entries
+  void put_server(ServerDef server);
+  void drop_server(std::string_view name);
   // All keys of these indexes go (DROP INDEX, TRUNCATE).
   void erase_index(const IndexDef& index);
 

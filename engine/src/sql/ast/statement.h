@@ -28,6 +28,9 @@ enum class StatementKind : uint8_t {
   RenameTable,
   CreateIndex,
   DropIndex,
+  CreateServer,
+  AlterServer,
+  DropServer,
   Begin,
   Commit,
   Rollback,
@@ -237,6 +240,13 @@ struct DatabaseStatement : Statement {  // USE, CREATE, ALTER, DROP DATABASE
   std::string_view name;
   bool if_exists = false;  // IF [NOT] EXISTS
   std::string_view charset, collation;
+};
+struct ServerStatement : Statement {  // CREATE, ALTER, DROP SERVER
+  using Statement::Statement;
+  std::string_view name, wrapper;
+  bool if_exists = false;
+  std::optional<std::string_view> host, db, user, password, socket, owner;
+  std::optional<uint32_t> port;
 };
 struct CreateTableStatement : Statement {
   explicit CreateTableStatement(std::pmr::memory_resource* memory)

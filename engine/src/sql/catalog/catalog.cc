@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "sql/text_case.h"
 #include "storage/record/key_codec.h"
 
 namespace commitd::sql {
@@ -28,6 +29,10 @@ Status Catalog::load() {
       if (!table.ok()) return std::move(table).error();
       std::string key = table_name_key(table->db, table->name);
       state.tables[key] = std::make_shared<const TableDef>(std::move(*table));
+    } else if (rest.starts_with('s')) {
+      auto server = decode_server(iterator->value());
+      if (!server.ok()) return std::move(server).error();
+      state.servers[lower_case(server->name)] = std::move(*server);
     } else if (rest.starts_with('n')) {
       auto ids = decode_ids(iterator->value());
       if (!ids.ok()) return std::move(ids).error();
@@ -57,6 +62,20 @@ std::optional<DatabaseDef> Catalog::find_database(std::string_view db) const {
   auto found = state_.databases.find(std::string(db));
   if (found == state_.databases.end()) return std::nullopt;
   return found->second;
+}
+
+std::optional<ServerDef> Catalog::find_server(std::string_view name) const {
+  std::shared_lock lock(mutex_);
+  const auto found = state_.servers.find(lower_case(name));
+  if (found == state_.servers.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<ServerDef> Catalog::servers() const {
+  std::vector<ServerDef> servers;
+  std::shared_lock lock(mutex_);
+  for (const auto& [name, server] : state_.servers) servers.push_back(server);
+  return servers;
 }
 
 std::vector<std::string> Catalog::databases() const {
@@ -111,6 +130,16 @@ void CatalogChange::drop_table(const TableDef& table) {
   edits_.push_back([key = Catalog::table_name_key(table.db, table.name)](Catalog::State& state) {
     state.tables.erase(key);
   });
+}
+
+void CatalogChange::put_server(ServerDef server) {
+  writes_.put(server_key(server.name), encode_server(server));
+  edits_.push_back([server](Catalog::State& state) { state.servers[lower_case(server.name)] = server; });
+}
+
+void CatalogChange::drop_server(std::string_view name) {
+  writes_.erase(server_key(name));
+  edits_.push_back([key = lower_case(name)](Catalog::State& state) { state.servers.erase(key); });
 }
 
 void CatalogChange::erase_index(const IndexDef& index) {

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
+#include "sql/text_case.h"
 #include "storage/engine.h"
 #include "storage/record/definition_record.h"
 #include "storage/record/key_codec.h"
@@ -204,6 +205,10 @@ std::string table_key(uint64_t table_id) {
   return definition_key(table_id);
 }
 
+std::string server_key(std::string_view name) {
+  return catalog_prefix() + 's' + lower_case(name);
+}
+
 std::string ids_key() {
   return catalog_prefix() + 'n';
 }
@@ -236,6 +241,17 @@ std::string encode_table(const TableDef& table) {
     out.u8(check.enforced);
   }
   out.lenenc_string(table.connection);
+  return bytes;
+}
+
+std::string encode_server(const ServerDef& server) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.u8(kFormat);
+  for (const std::string* text : {&server.name, &server.wrapper, &server.host, &server.db, &server.user,
+                                  &server.password, &server.socket, &server.owner})
+    out.lenenc_string(*text);
+  out.le32(server.port);
   return bytes;
 }
 
@@ -280,6 +296,18 @@ Result<TableDef> decode_table(std::string_view bytes) {
   if (format >= 3) table.connection = in.lenenc_string();
   if (!in.ok() || !in.at_end() || table.indexes.empty()) return damaged("table");
   return table;
+}
+
+Result<ServerDef> decode_server(std::string_view bytes) {
+  ByteReader in(bytes);
+  if (in.u8() != kFormat) return damaged("server");
+  ServerDef server;
+  for (std::string* text : {&server.name, &server.wrapper, &server.host, &server.db, &server.user,
+                            &server.password, &server.socket, &server.owner})
+    *text = in.lenenc_string();
+  server.port = in.le32();
+  if (!in.ok() || !in.at_end()) return damaged("server");
+  return server;
 }
 
 Result<CatalogIds> decode_ids(std::string_view bytes) {

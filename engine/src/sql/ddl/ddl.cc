@@ -19,6 +19,9 @@ bool is_ddl(StatementKind kind) {
     case StatementKind::CreateIndex:
     case StatementKind::DropIndex:
     case StatementKind::RenameTable:
+    case StatementKind::CreateServer:
+    case StatementKind::AlterServer:
+    case StatementKind::DropServer:
       return true;
     default:
       return false;
@@ -84,6 +87,10 @@ Result<Effect> plan(const ast::Statement& statement, Context& context) {
       return plan_alter_table(ast::as<ast::AlterTableStatement>(statement), context);
     case StatementKind::RenameTable:
       return plan_rename(ast::as<ast::RenameTableStatement>(statement), context);
+    case StatementKind::CreateServer:
+    case StatementKind::AlterServer:
+    case StatementKind::DropServer:
+      return plan_server(ast::as<ast::ServerStatement>(statement), context);
     default:
       return make_error(er::kUnknownError, "not a DDL statement");
   }

@@ -67,6 +67,7 @@ Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table,
                            storage::Engine& engine, WriteSet& writes);
 
 Result<Effect> plan_database(const ast::Statement& statement, Context& context);
+Result<Effect> plan_server(const ast::ServerStatement& statement, Context& context);
 Result<Effect> plan_create_table(const ast::CreateTableStatement& statement, Context& context);
 Result<Effect> plan_drop_table(const ast::DropTableStatement& statement, Context& context);
 Result<Effect> plan_truncate(const ast::TableStatement& statement, Context& context);

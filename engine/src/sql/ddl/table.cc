@@ -1,7 +1,7 @@
 // CREATE, DROP, TRUNCATE and RENAME TABLE.
 #include "base/error_codes.h"
 #include "sql/ddl/planning.h"
-#include "storage/federated/connection_string.h"
+#include "sql/federated/remote_address.h"
 
 namespace commitd::sql::ddl {
 namespace {
@@ -70,21 +70,12 @@ Status add_checks(TableDef& table, const ast::CreateTableStatement& statement, c
 }
 
 // Where the rows of a table on another server are.
-Status set_connection(TableDef& table, const ast::TableOptions& options) {
+Status set_connection(TableDef& table, const ast::TableOptions& options, const Context& context) {
   table.connection = options.connection.value_or("");
   if (!storage::find_table_engine(table.engine)->remote) return {};
-  if (storage::names_a_server(table.connection)) {
-    return make_error(
-        er::kForeignServerDoesntExist,
-        "The foreign server name you are trying to reference does not exist. Data source error: "
-        " server name: '{}' doesn't exist!",
-        table.connection);
-  }
-  if (storage::parse_connection_string(table.connection)) return {};
-  return make_error(er::kForeignDataStringInvalidCantCreate,
-                    "Can't create federated table. The data source connection string '{}' is not in the "
-                    "correct format",
-                    table.connection);
+  auto address = remote_address(context.catalog, table, er::kForeignDataStringInvalidCantCreate);
+  if (!address.ok()) return std::move(address).error();
+  return {};
 }
 
 Result<TableDef> new_definition(const ast::CreateTableStatement& statement, const DatabaseDef& database,
@@ -98,7 +89,7 @@ Result<TableDef> new_definition(const ast::CreateTableStatement& statement, cons
                                context.diagnostics);
   if (!engine.ok()) return std::move(engine).error();
   table.engine = std::move(*engine);
-  COMMITD_RETURN_IF_ERROR(set_connection(table, statement.options));
+  COMMITD_RETURN_IF_ERROR(set_connection(table, statement.options, context));
   auto collation =
       resolve_collation(statement.options.charset, statement.options.collation, database.collation);
   if (!collation.ok()) return std::move(collation).error();

@@ -52,6 +52,10 @@ Status check_ddl_privileges(SessionState& session, const ast::Statement& stateme
         COMMITD_RETURN_IF_ERROR(on_table(rename.to, privilege::kCreate | privilege::kInsert, "CREATE"));
       }
       return {};
+    case StatementKind::CreateServer:
+    case StatementKind::AlterServer:
+    case StatementKind::DropServer:
+      return session.require(privilege::kSuper, "SUPER");
     default:
       return {};
   }

@@ -27,7 +27,8 @@ bool is_administrative(const ast::Statement& statement) {
 bool may_have_password(const ast::Statement& statement) {
   return is_account_statement(statement.kind) || statement.kind == ast::StatementKind::ChangeSource ||
          statement.kind == ast::StatementKind::ControlInstance ||
-         statement.kind == ast::StatementKind::Prepare ||
+         statement.kind == ast::StatementKind::CreateServer ||
+         statement.kind == ast::StatementKind::AlterServer || statement.kind == ast::StatementKind::Prepare ||
          (statement.kind == ast::StatementKind::CreateTable &&
           ast::as<ast::CreateTableStatement>(statement).options.connection.has_value());
 }

@@ -111,8 +111,9 @@ class JoinReader {
     remote_.resize(plan_.levels.size());
     RemoteAnswer& answer = remote_[number];
     const auto& columns = plan_.mode == txn::ReadMode::Snapshot ? level.read_columns : std::nullopt;
-    RemoteQuestion question(*level.source->definition, columns, *level.path.index, keys.ranges);
-    if (answer.select != question.select)
+    RemoteQuestion question(*context_.session.server.catalog, *level.source->definition, columns,
+                            *level.path.index, keys.ranges);
+    if (!question.at.ok() || answer.select != question.select)
       COMMITD_CO_RETURN_IF_ERROR(co_await ask_remote(context_, question, answer));
     co_return co_await read_materialised(number, answer.rows);
   }

@@ -63,8 +63,75 @@ TEST_F(Federated, BadConnectionsAreRefusedAtCreateTable) {
   EXPECT_EQ(created(""), "ERROR 1432");
   EXPECT_EQ(created("CONNECTION='mysql://joe@far/shop'"), "ERROR 1432");
   EXPECT_EQ(created("CONNECTION='server1'"), "ERROR 1477");
-  EXPECT_EQ(code("CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'far')"), "ERROR 1235");
+  EXPECT_EQ(created("CONNECTION='server1/t'"), "ERROR 1477");
+  run("CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'far')");
+  EXPECT_EQ(created("CONNECTION='s'"), "ERROR 1432");  // of which database?
+  run("ALTER SERVER s OPTIONS (DATABASE 'shop')");
+  EXPECT_EQ(created("CONNECTION='s/'"), "ERROR 1432");
+  EXPECT_EQ(created("CONNECTION='s/a/b'"), "ERROR 1432");
+  run("ALTER SERVER s OPTIONS (PORT 65536)");
+  EXPECT_EQ(created("CONNECTION='s'"), "ERROR 1432");
+  run("ALTER SERVER s OPTIONS (PORT 0, HOST '', SOCKET '/far.sock')");
+  EXPECT_EQ(created("CONNECTION='s'"), "ERROR 1235");
   EXPECT_EQ(run("SHOW TABLES"), "f\nl");
+}
+
+constexpr const char* kCreateServer =
+    "CREATE SERVER Shop FOREIGN DATA WRAPPER mysql OPTIONS (USER 'joe', PASSWORD 'secret', HOST 'far', "
+    "DATABASE 'shop', PORT 3307, OWNER 'me')";
+
+TEST_F(Federated, ServersHaveNames) {
+  EXPECT_EQ(run(kCreateServer), "");
+  EXPECT_EQ(last().last.affected_rows, 1u);
+  EXPECT_EQ(run("SELECT * FROM mysql.servers"), "Shop|far|shop|joe|secret|3307||mysql|me");
+  EXPECT_EQ(run("CREATE SERVER 'sHOP' FOREIGN DATA WRAPPER 'mysql' OPTIONS (HOST 'h')"),
+            "ERROR 1476: The foreign server, sHOP, you are trying to create already exists.");
+  EXPECT_EQ(run("ALTER SERVER shop OPTIONS (PASSWORD 'other', HOST 'near', HOST 'nearer')"), "");
+  EXPECT_EQ(run("SELECT * FROM mysql.servers"), "Shop|nearer|shop|joe|other|3307||mysql|me");
+  EXPECT_EQ(run("DROP SERVER SHOP; SELECT * FROM mysql.servers"), " ; ");
+  EXPECT_EQ(run("DROP SERVER shop"),
+            "ERROR 1477: The foreign server name you are trying to reference does not exist. Data source "
+            "error:  shop");
+  EXPECT_EQ(code("ALTER SERVER shop OPTIONS (HOST 'h')"), "ERROR 1477");
+  EXPECT_EQ(run("DROP SERVER IF EXISTS shop"), "");
+  EXPECT_EQ(code("CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS ()"), "ERROR 1064");
+  EXPECT_EQ(
+      run("CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (PASSWORD '" + std::string(65, 'p') + "')"),
+      "ERROR 1470: String '…' is too long for password (should be no longer than 64)");
+}
+
+TEST_F(Federated, ATableIsWhereItsServerIs) {
+  run(kCreateServer);
+  const std::string columns = " (id INT PRIMARY KEY, v INT, name VARCHAR(20)) ENGINE=FEDERATED CONNECTION=";
+  EXPECT_EQ(run("CREATE TABLE orders" + columns + "'shop'"), "");
+  EXPECT_EQ(run("CREATE TABLE o" + columns + "'shop/orders'"), "");
+  for (const char* table : {"orders", "o"})
+    EXPECT_EQ(asked_by(fmt::format("SELECT * FROM {}", table)), Asked{kAll});
+  const std::string shown = run("SHOW CREATE TABLE o");
+  EXPECT_TRUE(shown.ends_with(" CONNECTION='shop/orders'")) << shown;
+
+  run("ALTER SERVER shop OPTIONS (HOST 'near')");
+  far.asked.clear();
+  EXPECT_EQ(run("SELECT id FROM o WHERE id = 1"), "");
+  EXPECT_EQ(far.asked.at(0), "connect near");
+
+  run("DROP SERVER shop");
+  EXPECT_EQ(run("SELECT * FROM o"),
+            "ERROR 1477: The foreign server name you are trying to reference does not exist. Data source "
+            "error:  server name: 'shop' doesn't exist!");
+  EXPECT_EQ(code("SELECT (SELECT name FROM o WHERE o.id = l.id) FROM l"), "ERROR 1477");
+  EXPECT_EQ(run("DROP TABLE o"), "");
+}
+
+TEST_F(Federated, ServersNeedSuperAndTheirTableMayHavePasswords) {
+  run("CREATE USER u; GRANT ALL ON test.* TO u");
+  const auto user = connect("u");
+  for (const char* statement : {kCreateServer, "ALTER SERVER shop OPTIONS (PORT 1)", "DROP SERVER shop"}) {
+    EXPECT_EQ(
+        run(*user, statement),
+        "ERROR 1227: Access denied; you need (at least one of) the SUPER privilege(s) for this operation");
+  }
+  EXPECT_EQ(run(*user, "SELECT * FROM mysql.servers").substr(0, 10), "ERROR 1142");
 }
 
 TEST_F(Federated, RowsAreRead) {

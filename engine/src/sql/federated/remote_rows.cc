@@ -49,11 +49,6 @@ class RowReader final : public storage::RemoteRows {
   StoreContext store_{.diagnostics = nobodys_, .row = 0, .table = question_.table.name};
 };
 
-Error not_a_connection(const TableDef& table) {
-  return make_error(er::kForeignDataStringInvalid,
-                    "The data source connection string '{}' is not in the correct format", table.connection);
-}
-
 }  // namespace
 
 Status require_writable(const TableDef& table) {
@@ -61,16 +56,17 @@ Status require_writable(const TableDef& table) {
   return make_error(er::kOpenAsReadonly, "Table '{}' is read only", table.name);
 }
 
-RemoteQuestion::RemoteQuestion(const TableDef& asked, const std::optional<std::vector<bool>>& wanted,
-                               const IndexDef& index, std::span<const txn::IndexRange> ranges)
+RemoteQuestion::RemoteQuestion(const Catalog& catalog, const TableDef& asked,
+                               const std::optional<std::vector<bool>>& wanted, const IndexDef& index,
+                               std::span<const txn::IndexRange> ranges)
     : table(asked),
-      at(storage::parse_connection_string(asked.connection)),
+      at(remote_address(catalog, asked, er::kForeignDataStringInvalid)),
       columns(remote_columns(asked, wanted)) {
-  if (at) select = remote_select(asked, *at, columns, index, ranges);
+  if (at.ok()) select = remote_select(asked, *at, columns, index, ranges);
 }
 
 Task<Status> ask_remote(StatementContext& context, const RemoteQuestion& question, RemoteAnswer& answer) {
-  if (!question.at) co_return not_a_connection(question.table);
+  if (!question.at.ok()) co_return question.at.error();
   SessionState& session = context.session;
   answer = RemoteAnswer();
   RowReader reader(question, answer);
@@ -89,7 +85,7 @@ Task<Status> ask_remote(StatementContext& context, const RemoteQuestion& questio
 
 Task<Result<std::shared_ptr<const std::vector<Row>>>> all_remote_rows(StatementContext& context,
                                                                       const TableDef& table) {
-  const RemoteQuestion question(table, std::nullopt, table.clustered(), {});
+  const RemoteQuestion question(*context.session.server.catalog, table, std::nullopt, table.clustered(), {});
   auto answer = std::make_shared<RemoteAnswer>();
   COMMITD_CO_RETURN_IF_ERROR(co_await ask_remote(context, question, *answer));
   // The memory goes with the rows.

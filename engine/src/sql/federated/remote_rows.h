@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sql/executor/statement_context.h"
-#include "storage/federated/connection_string.h"
+#include "sql/federated/remote_address.h"
 #include "txn/transaction.h"
 
 namespace commitd::sql {
@@ -21,10 +21,11 @@ Status require_writable(const TableDef& table);  // 1036
 
 // The text that is asked, and how its answer is to be read.
 struct RemoteQuestion {
-  RemoteQuestion(const TableDef& asked, const std::optional<std::vector<bool>>& wanted, const IndexDef& index,
+  RemoteQuestion(const Catalog& catalog, const TableDef& asked,
+                 const std::optional<std::vector<bool>>& wanted, const IndexDef& index,
                  std::span<const txn::IndexRange> ranges);
   const TableDef& table;
-  std::optional<storage::RemoteTable> at;
+  Result<storage::RemoteTable> at;
   std::vector<size_t> columns;
   std::string select;
 };

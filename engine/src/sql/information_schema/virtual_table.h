@@ -48,10 +48,11 @@ std::vector<VirtualTable>
 server_tables();  // engines, processlist, character_sets, collations, plugins, user_privileges
 std::vector<VirtualTable> variable_tables();  // performance_schema: variables, their sources, persisted ones
 std::vector<VirtualTable> account_tables();   // mysql.user, db, tables_priv …; TABLE_PRIVILEGES …
-std::vector<VirtualTable> absent_tables();    // routines, triggers, partitions …: there, and empty
-std::vector<VirtualTable> performance_tables();  // performance_schema
-std::vector<VirtualTable> thread_tables();       // performance_schema: threads, processlist
-std::vector<VirtualTable> wait_tables();         // performance_schema: events_waits_… and summaries of I/O
+std::vector<VirtualTable> foreign_server_tables();  // mysql.servers
+std::vector<VirtualTable> absent_tables();          // routines, triggers, partitions …: there, and empty
+std::vector<VirtualTable> performance_tables();     // performance_schema
+std::vector<VirtualTable> thread_tables();          // performance_schema: threads, processlist
+std::vector<VirtualTable> wait_tables();  // performance_schema: events_waits_… and summaries of I/O
 std::vector<VirtualTable> lock_tables();  // performance_schema: data_locks, data_lock_waits, metadata_locks
 
 }  // namespace commitd::sql

@@ -114,6 +114,8 @@ class Grammar {
 
   // --- DDL (ddl.cc, column_type.cc) ---
   ast::Statement* database_statement(ast::StatementKind kind);
+  ast::Statement* server_statement(ast::StatementKind kind);
+  void server_options(ast::ServerStatement& server);
   ast::Statement* create_table();
   ast::Statement* create_index(bool unique);
   ast::Statement* drop_table();

@@ -320,7 +320,7 @@ ast::Statement* Grammar::create() {
   if (accept(Word::Table)) return create_table();
   if (accept(Word::Unique)) return create_index(true);
   if (is(Word::Index)) return create_index(false);
-  if (is_plain(token_, "server")) unsupported("SERVER");
+  if (accept_plain("server")) return server_statement(ast::StatementKind::CreateServer);
   if (is(Word::View)) unsupported("VIEW");
   if (is(Word::Role)) unsupported("roles");
   if (is(Word::Trigger)) unsupported("TRIGGER");
@@ -342,7 +342,7 @@ ast::Statement* Grammar::drop() {
   }
   accept(Word::Temporary);
   if (accept(Word::Table) || accept(Word::Tables)) return drop_table();
-  if (is_plain(token_, "server")) unsupported("SERVER");
+  if (accept_plain("server")) return server_statement(ast::StatementKind::DropServer);
   if (is(Word::View)) unsupported("VIEW");
   if (is(Word::Role)) unsupported("roles");
   if (is(Word::Trigger)) unsupported("TRIGGER");
@@ -357,7 +357,7 @@ ast::Statement* Grammar::alter() {
   if (is(Word::User)) return user_statement(ast::StatementKind::AlterUser);
   if (accept(Word::Instance)) return alter_instance();
   if (accept(Word::Table)) return alter_table();
-  if (is_plain(token_, "server")) unsupported("SERVER");
+  if (accept_plain("server")) return server_statement(ast::StatementKind::AlterServer);
   fail();
   return arena_.make<ast::Statement>(ast::StatementKind::Empty);
 }

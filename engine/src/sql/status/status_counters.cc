@@ -181,6 +181,12 @@ StatusVariable definition_command(const ast::Statement& statement) {
       return command_variable("create_index");
     case StatementKind::DropIndex:
       return command_variable("drop_index");
+    case StatementKind::CreateServer:
+      return command_variable("create_server");
+    case StatementKind::AlterServer:
+      return command_variable("alter_server");
+    case StatementKind::DropServer:
+      return command_variable("drop_server");
     default:
       return administration_command(statement);
   }

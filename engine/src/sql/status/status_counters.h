@@ -35,6 +35,7 @@ enum class StatusVariable : uint8_t {
 inline constexpr size_t kFirstCommand = static_cast<size_t>(StatusVariable::ComFirst);
 inline constexpr auto command_names = std::to_array<std::string_view>({"alter_db",
                                                                        "alter_instance",
+                                                                       "alter_server",
                                                                        "alter_table",
                                                                        "alter_user",
                                                                        "analyze",
@@ -45,6 +46,7 @@ inline constexpr auto command_names = std::to_array<std::string_view>({"alter_db
                                                                        "commit",
                                                                        "create_db",
                                                                        "create_index",
+                                                                       "create_server",
                                                                        "create_table",
                                                                        "create_user",
                                                                        "dealloc_sql",
@@ -52,6 +54,7 @@ inline constexpr auto command_names = std::to_array<std::string_view>({"alter_db
                                                                        "do",
                                                                        "drop_db",
                                                                        "drop_index",
+                                                                       "drop_server",
                                                                        "drop_table",
                                                                        "drop_user",
                                                                        "empty_query",
