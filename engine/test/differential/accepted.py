@@ -160,7 +160,5 @@ ACCEPTED = [
              and all({one, other} == {"decimal", "integer"} for one, other in zip(m.columns, c.columns) if one != other), rare=True),
     Accepted("greatest text as a number", "Where a number is wanted of them, LEAST and GREATEST of texts compare numbers in MariaDB and MySQL, texts here", {"rows", "warnings"},
              lambda s, m, c: re.search(r"[-+*/%] (LEAST|GREATEST)\(|\((LEAST|GREATEST)\(.*[-+*/%]", s) and len(m.rows) == len(c.rows), rare=True),
-    Accepted("lengths of bits", "A BIT column is a number here where texts are wanted; MySQL has its bytes", {"rows"},
-             lambda s, m, c: re.search(r"LENGTH\(b\)", s) and len(m.rows) == len(c.rows), rare=True),
     Accepted("digits of doubles in texts", "ROUND(float, 2) as a text: 3.00 there, 3 here", {"rows"}, lambda s, m, c: re.search(r"GROUP_CONCAT\(.*ROUND\((f|db)", s), rare=True),
 ]

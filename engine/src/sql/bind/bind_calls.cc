@@ -4,6 +4,7 @@
 
 #include "base/error_codes.h"
 #include "sql/bind/binder.h"
+#include "sql/expression/bit_text.h"
 #include "sql/expression/conversion.h"
 #include "sql/functions/functions.h"
 #include "sql/text_case.h"
@@ -29,6 +30,9 @@ ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what)
   in_aggregate_ = true;
   const bool all_rows = tree.arguments.size() == 1 && tree.arguments[0]->kind == ExprKind::Star;
   if (!all_rows) call.arguments = nodes(tree.arguments);
+  if (what == AggregateCall::What::GroupConcat) {
+    for (ExpressionPtr& argument : call.arguments) argument = text_of_bits(std::move(argument));
+  }
   if (tree.order != nullptr) {
     for (const ast::OrderItem& item : *tree.order) {
       const ast::Expr* expression = item.expression;

@@ -280,5 +280,18 @@ TEST_F(Changes, WrittenBytesBecomeWhatTheColumnHolds) {
   EXPECT_EQ(run("SELECT id, n, s, b + 0 FROM t ORDER BY id"), "1|68|C|2049\n2|7|A|7");
 }
 
+TEST_F(Changes, SelectedLiteralsOfBytesAreNumbersForColumnsOfNumbers) {
+  run("CREATE TABLE t (i INT, d DECIMAL(10,2), f DOUBLE, v VARCHAR(5), b BIT(8)); CREATE TABLE two (n INT); "
+      "INSERT INTO two VALUES (1), (2)");
+  EXPECT_EQ(run("INSERT INTO t SELECT x'41', 0x42, b'1000011', x'44', x'45'"), "");
+  EXPECT_EQ(table(), "65|66.00|67|D|69");
+  EXPECT_EQ(run("REPLACE INTO t (i, f) SELECT x'41', n FROM two ORDER BY n DESC LIMIT 1"), "");
+  EXPECT_EQ(run("SELECT i, f FROM t WHERE v IS NULL"), "65|2");
+  // Bytes that are no literal of this SELECT stay bytes.
+  for (const char* select : {"SELECT x'41' UNION SELECT x'42'", "SELECT c FROM (SELECT x'41' c) d",
+                             "SELECT NULLIF(x'41', '')", "SELECT DISTINCT x'41' FROM two"})
+    EXPECT_EQ(run(std::string("INSERT INTO t (i) ") + select).substr(0, 10), "ERROR 1366") << select;
+}
+
 }  // namespace
 }  // namespace commitd::sql

@@ -413,18 +413,36 @@ class Inserter {
                        [&](const auto& update) { return update.first == column; });
   }
 
+  // Which columns of the SELECT are literals of bytes that go, as they are, into columns of numbers. Those
+  // that go through a table of the statement's own are bytes like any others.
+  std::vector<bool> byte_literals_for_numbers() {
+    std::vector<bool> found(bound_->targets.size());
+    const ast::SelectStatement& select = *statement_.select;
+    if (select.union_parts != nullptr || select.distinct || !select.group_by.empty() ||
+        select.items.size() != found.size())
+      return found;  // a different number of items: there are stars among them
+    for (size_t i = 0; i < found.size(); ++i) {
+      const bool number = is_numeric(table().columns[bound_->targets[i]].type);
+      found[i] = number && is_byte_literal(*select.items[i].expression);
+    }
+    return found;
+  }
+
   // The rows are read first: the statement may read the table it writes.
   Task<Status> insert_selected() {
     RowBuffer buffer(true);
     COMMITD_CO_RETURN_IF_ERROR(co_await run_select(context_, *statement_.select, buffer));
     if (buffer.columns.size() != bound_->targets.size()) co_return column_count_error(1);
     AutoIncrement numbers(context_, table(), buffer.rows.size());
+    const std::vector<bool> are_numbers = byte_literals_for_numbers();
     for (const Row& selected : buffer.rows) {
       row_.assign(table().columns.size(), Value());
       given_.assign(table().columns.size(), false);
       for (size_t i = 0; i < bound_->targets.size(); ++i) {
         given_[bound_->targets[i]] = true;
-        COMMITD_CO_RETURN_IF_ERROR(put(bound_->targets[i], selected[i]));
+        const bool number = are_numbers[i] && !selected[i].is_null();
+        COMMITD_CO_RETURN_IF_ERROR(
+            put(bound_->targets[i], number ? number_of_bytes(selected[i].as_string()) : selected[i]));
       }
       COMMITD_CO_RETURN_IF_ERROR(complete_row(numbers));
       COMMITD_CO_RETURN_IF_ERROR(co_await store_row(numbers));

@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/error_codes.h"
 #include "base/temporal.h"
+#include "sql/expression/bit_text.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
 #include "sql/expression/operands.h"
@@ -173,7 +174,7 @@ class Collate : public OneOperand {
 ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
   if (target.cast == ast::CastType::Json) return make_json_cast(std::move(operand));
   const bool text = target.cast == ast::CastType::Char || target.cast == ast::CastType::Binary;
-  if (!text) operand = number_of_label(std::move(operand));
+  operand = text ? text_of_bits(std::move(operand)) : number_of_label(std::move(operand));
   if (target.cast == ast::CastType::Unsigned) operand = numeric_text(std::move(operand), "INTEGER");
   if (target.cast == ast::CastType::Decimal) operand = numeric_text(std::move(operand), "DECIMAL");
   if (target.cast == ast::CastType::Double || target.cast == ast::CastType::Float)

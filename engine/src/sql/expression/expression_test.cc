@@ -259,5 +259,28 @@ TEST_F(Expressions, WrittenBytesAreNumbersWhereNumbersAreWanted) {
   EXPECT_EQ(value("CONCAT(x'41') + 0"), "0") << "bytes from elsewhere are a text";
 }
 
+TEST_F(Expressions, BitsAreTheirBytesWhereTextsAreWanted) {
+  run("CREATE TABLE t (b BIT(12), s BIT(8)); INSERT INTO t VALUES (b'100000101', 65)");
+  const auto of = [this](std::string_view expressions) {
+    return run(fmt::format("SELECT {} FROM t", expressions));
+  };
+  EXPECT_EQ(of("LENGTH(b), CHAR_LENGTH(s), HEX(CONCAT(b, 'x')), CONCAT(s, 1)"), "2|1|010578|A1");
+  EXPECT_EQ(of("s LIKE 'A', CAST(s AS CHAR)"), "1|A");
+  EXPECT_EQ(of("GROUP_CONCAT(s), CONCAT(MAX(s))"), "A|A");
+  EXPECT_EQ(of("HEX(b), b + 1, s = 65, LEFT('abc', s - 63), CAST(s AS SIGNED)"), "105|262|1|ab|65");
+}
+
+TEST_F(Expressions, SizesThatACastMayNotHave) {
+  EXPECT_EQ(value("CAST('a' AS CHAR(4294967297))"),
+            "ERROR 1439: Display width out of range for column 'cast as char' (max = 4294967295)");
+  EXPECT_EQ(value("CONVERT('a', BINARY(4294967296))").substr(0, 10), "ERROR 1439");
+  EXPECT_EQ(value("CAST(1 AS DECIMAL(66,0))"),
+            "ERROR 1426: Too-big precision 66 specified for '1'. Maximum is 65.");
+  EXPECT_EQ(value("CAST(1 AS DECIMAL(4294967306))").substr(0, 10), "ERROR 1426");
+  EXPECT_EQ(value("CAST(1 AS DECIMAL(40,31))").substr(0, 10), "ERROR 1425");
+  EXPECT_EQ(value("CAST(1 AS DECIMAL(3,5))").substr(0, 10), "ERROR 1427");
+  EXPECT_EQ(value("CAST('10:00' AS TIME(4294967297))").substr(0, 10), "ERROR 1426");
+}
+
 }  // namespace
 }  // namespace commitd::sql

@@ -5,6 +5,7 @@
 
 #include "base/charset/collation.h"
 #include "base/charset/utf8.h"
+#include "sql/expression/bit_text.h"
 #include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
@@ -434,10 +435,12 @@ ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
   return std::make_unique<In>(std::move(operand), std::move(list), negated);
 }
 ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated) {
-  return std::make_unique<Like>(std::move(operand), std::move(pattern), escape, negated);
+  return std::make_unique<Like>(text_of_bits(std::move(operand)), text_of_bits(std::move(pattern)), escape,
+                                negated);
 }
 ExpressionPtr make_regexp(ExpressionPtr operand, ExpressionPtr pattern, bool negated) {
-  return std::make_unique<Regexp>(std::move(operand), std::move(pattern), negated);
+  return std::make_unique<Regexp>(text_of_bits(std::move(operand)), text_of_bits(std::move(pattern)),
+                                  negated);
 }
 
 std::optional<ComparisonParts> comparison_parts(const Expression& expression) {

@@ -7,6 +7,7 @@
 #include <absl/container/inlined_vector.h>
 #include <absl/strings/ascii.h>
 
+#include "sql/expression/bit_text.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
 #include "sql/expression/operators.h"
@@ -104,6 +105,53 @@ bool of_numbers(const FunctionSpec& spec) {
          spec.name != "LEAST" && spec.name != "CONV";
 }
 
+// How many of the first arguments are taken for texts, whatever they are.
+size_t leading_texts(const FunctionSpec& spec) {
+  static const absl::flat_hash_map<std::string_view, size_t> counts = {{"ASCII", 1},
+                                                                       {"BIT_LENGTH", 1},
+                                                                       {"CHARACTER_LENGTH", 1},
+                                                                       {"CHAR_LENGTH", 1},
+                                                                       {"CONCAT", SIZE_MAX},
+                                                                       {"CONCAT_WS", SIZE_MAX},
+                                                                       {"CRC32", 1},
+                                                                       {"FIND_IN_SET", 2},
+                                                                       {"INSERT", 1},
+                                                                       {"INSTR", 2},
+                                                                       {"LCASE", 1},
+                                                                       {"LEFT", 1},
+                                                                       {"LENGTH", 1},
+                                                                       {"LOCATE", 2},
+                                                                       {"LOWER", 1},
+                                                                       {"LPAD", 1},
+                                                                       {"LTRIM", 1},
+                                                                       {"MD5", 1},
+                                                                       {"OCTET_LENGTH", 1},
+                                                                       {"ORD", 1},
+                                                                       {"QUOTE", 1},
+                                                                       {"REPEAT", 1},
+                                                                       {"REPLACE", 3},
+                                                                       {"REVERSE", 1},
+                                                                       {"RIGHT", 1},
+                                                                       {"RPAD", 1},
+                                                                       {"RTRIM", 1},
+                                                                       {"SHA", 1},
+                                                                       {"SHA1", 1},
+                                                                       {"SHA2", 1},
+                                                                       {"SOUNDEX", 1},
+                                                                       {"STRCMP", 2},
+                                                                       {"SUBSTRING", 1},
+                                                                       {"SUBSTRING_INDEX", 2},
+                                                                       {"TO_BASE64", 1},
+                                                                       {"TRIM", 2},
+                                                                       {"TRIM_LEADING", 2},
+                                                                       {"TRIM_TRAILING", 2},
+                                                                       {"UCASE", 1},
+                                                                       {"UNHEX", 1},
+                                                                       {"UPPER", 1}};
+  const auto found = counts.find(spec.name);
+  return found == counts.end() ? 0 : found->second;
+}
+
 }  // namespace
 
 uint64_t max_allowed_packet(Evaluation& evaluation) {
@@ -151,6 +199,8 @@ ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {
     for (ExpressionPtr& argument : arguments) argument = numeric_text(std::move(argument));
   }
   if (spec.name == "FIELD") numbers_beside_numbers(arguments);
+  for (size_t i = 0; i < std::min(arguments.size(), leading_texts(spec)); ++i)
+    arguments[i] = text_of_bits(std::move(arguments[i]));
   return std::make_unique<FunctionCall>(spec, std::move(arguments));
 }
 

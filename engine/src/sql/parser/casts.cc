@@ -6,6 +6,52 @@ namespace commitd::sql {
 
 using ast::ExprKind;
 
+namespace {
+
+std::optional<Error> check_length(const ast::Expr& cast, uint64_t length, uint64_t decimals) {
+  constexpr uint16_t kTooBigScale = 1425, kTooBigPrecision = 1426, kLessDigitsThanDecimals = 1427,
+                     kTooBigDisplayWidth = 1439;
+  constexpr uint64_t kMostFraction = 6, kMostDigits = 65, kMostDecimals = 30;
+  const std::string_view operand = cast.arguments[0]->source;
+  switch (cast.cast) {
+    case ast::CastType::Char:
+    case ast::CastType::Binary:
+      if (length <= UINT32_MAX) return std::nullopt;
+      return make_error(kTooBigDisplayWidth, "Display width out of range for column '{}' (max = {})",
+                        "cast as char", UINT32_MAX);
+    case ast::CastType::Time:
+    case ast::CastType::DateTime:
+      if (length <= kMostFraction) return std::nullopt;
+      return make_error(kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.", length,
+                        operand, kMostFraction);
+    case ast::CastType::Decimal:
+      if (length > kMostDigits)
+        return make_error(kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.", length,
+                          operand, kMostDigits);
+      if (decimals > kMostDecimals)
+        return make_error(kTooBigScale, "Too big scale {} specified for column '{}'. Maximum is {}.",
+                          decimals, operand, kMostDecimals);
+      if (decimals > length)
+        return make_error(kLessDigitsThanDecimals,
+                          "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '').");
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// What stands in the parentheses of a type.
+std::optional<Error> set_length(ast::Expr& cast, uint64_t length, uint64_t decimals) {
+  if (auto refused = check_length(cast, length, decimals)) return refused;
+  const bool of_time = cast.cast == ast::CastType::DateTime || cast.cast == ast::CastType::Time;
+  cast.cast_has_length = true;
+  cast.cast_length = static_cast<uint32_t>(length);
+  cast.cast_decimals = static_cast<uint8_t>(of_time ? length : decimals);
+  return std::nullopt;
+}
+
+}  // namespace
+
 void Grammar::cast_target(ast::Expr& cast) {
   const Word word = peek().word;
   advance();
@@ -56,14 +102,9 @@ void Grammar::cast_target(ast::Expr& cast) {
       fail();
   }
   if (accept('(')) {
-    cast.cast_has_length = true;
-    cast.cast_length = static_cast<uint32_t>(unsigned_number());
-    if (accept(',')) cast.cast_decimals = static_cast<uint8_t>(unsigned_number());
+    const uint64_t length = unsigned_number();
+    if (auto refused = set_length(cast, length, accept(',') ? unsigned_number() : 0)) fail(*refused);
     expect(')');
-    if (cast.cast == CastType::DateTime || cast.cast == CastType::Time) {
-      if (cast.cast_length > 6) fail(Error{1426, "Too-big precision specified for 'CAST'. Maximum is 6."});
-      cast.cast_decimals = static_cast<uint8_t>(cast.cast_length);
-    }
   }
   std::string_view charset, collation;
   while (charset_option(charset, collation)) {
