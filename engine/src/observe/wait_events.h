@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "observe/tick_clock.h"
+
 namespace commitd::observe {
 
 namespace wait_slots {
@@ -88,32 +90,30 @@ class IoEvent {
   size_t slot_;
 };
 
-using WaitClock = std::chrono::steady_clock;
-
 // Counts the time from here to the end of the scope, which may be another thread's when a coroutine moves.
 class WaitTimer {
  public:
   explicit WaitTimer(const WaitEvent& event) : event_(wait_events_on() ? &event : nullptr) {
-    if (event_ != nullptr) began_ = WaitClock::now();
+    if (event_ != nullptr) began_ = TickClock::now();
   }
   ~WaitTimer() {
-    if (event_ != nullptr) event_->waited(WaitClock::now() - began_);
+    if (event_ != nullptr) event_->waited(TickClock::between(began_, TickClock::now()));
   }
   WaitTimer(const WaitTimer&) = delete;
 
  private:
   const WaitEvent* event_;
-  WaitClock::time_point began_{};
+  TickClock::Ticks began_ = 0;
 };
 
 // The same for input and output.
 class IoTimer {
  public:
   IoTimer(const IoEvent& event, IoKind kind) : event_(wait_events_on() ? &event : nullptr), kind_(kind) {
-    if (event_ != nullptr) began_ = WaitClock::now();
+    if (event_ != nullptr) began_ = TickClock::now();
   }
   ~IoTimer() {
-    if (event_ != nullptr) event_->done(kind_, WaitClock::now() - began_, bytes_);
+    if (event_ != nullptr) event_->done(kind_, TickClock::between(began_, TickClock::now()), bytes_);
   }
   IoTimer(const IoTimer&) = delete;
   void moved(uint64_t bytes) { bytes_ += bytes; }
@@ -122,7 +122,7 @@ class IoTimer {
   const IoEvent* event_;
   IoKind kind_;
   uint64_t bytes_ = 0;
-  WaitClock::time_point began_{};
+  TickClock::Ticks began_ = 0;
 };
 
 struct WaitTotals {
