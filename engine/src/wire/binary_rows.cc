@@ -121,7 +121,7 @@ void BinaryResultWriter::row(std::span<const Value> values) {
   out.zeros(1 + (values.size() + 7 + kFirstNullBit) / 8);
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i].is_null()) {
-      append_cell(out, values[i], types_[i], lengths_[i]);
+      append_cell(out, values[i], forms_[i].type, forms_[i].length);
       continue;
     }
     size_t bit = i + kFirstNullBit;

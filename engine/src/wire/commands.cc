@@ -277,7 +277,7 @@ Task<bool> Connection::change_user(std::string_view arguments) {
   statements_.clear();
   LoginAttempt attempt;  // without a method: the client is asked to answer to a new salt
   attempt.user = request->user;
-  Status changed = co_await authenticate(std::move(attempt), *request, login_deadline());
+  Status changed = co_await authenticate(attempt, *request, login_deadline());
   if (changed.ok()) {
     write_ok();
   } else {

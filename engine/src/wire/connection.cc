@@ -75,7 +75,13 @@ void Connection::close_socket_when_killed() {
 Task<void> Connection::run() {
   static auto& connections = observe::counter("commitd_connections_total", "Connections accepted.");
   connections.add();
-  if (co_await log_in()) {
+  std::optional<IdleSpin::AtWork> at_work(std::in_place);
+  Status logged_in = co_await answer_greeting(login_deadline());
+  answer_login(logged_in);
+  Status sent;
+  if (!channel_.flush_now()) sent = co_await channel_.flush();
+  at_work.reset();
+  if (logged_in.ok() && sent.ok()) {
     co_await serve_commands();
   } else {
     aborted_connects().add();
@@ -84,29 +90,22 @@ Task<void> Connection::run() {
   co_await session_.close();
 }
 
-Task<bool> Connection::log_in() {
-  const IdleSpin::AtWork at_work;
-  Status logged_in = co_await answer_greeting(login_deadline());
+void Connection::answer_login(const Status& logged_in) {
   if (logged_in.ok()) {
     apply_limits();
     write_ok();
   } else if (is_worth_telling(logged_in.error())) {
     write_error(channel_, logged_in.error());
   }
-  Status sent;
-  if (!channel_.flush_now()) sent = co_await channel_.flush();
-  co_return logged_in.ok() && sent.ok();
 }
 
 Task<Status> Connection::answer_greeting(Deadline deadline) {
   std::shared_ptr<const TlsContext> tls = context_.options.tls ? context_.options.tls->current() : nullptr;
-  Greeting greeting;
-  greeting.server_version = context_.options.server_version;
-  greeting.connection_id = id_;
-  greeting.salt = random_salt();
-  greeting.capabilities = server_capabilities() | (tls ? capability::kSsl : 0);
-  greeting.plugin = kCachingSha2;
-  channel_.write_packet(encode(greeting));
+  LoginAttempt attempt;
+  attempt.salt = random_salt();
+  const GreetingForm& greeting = tls ? context_.greeting_with_tls : context_.greeting;
+  greeting.append_to(channel_.begin_packet(), id_, attempt.salt);
+  channel_.end_packet();
   if (!channel_.flush_now()) COMMITD_CO_RETURN_IF_ERROR(co_await channel_.flush());
 
   co_await socket_.readable(deadline);
@@ -127,12 +126,10 @@ Task<Status> Connection::answer_greeting(Deadline deadline) {
   capabilities_ = response->capabilities;
   COMMITD_CO_RETURN_IF_ERROR(check_transport());
 
-  LoginAttempt attempt;
   attempt.user = std::move(response->user);
   attempt.plugin = response->plugin.empty() ? std::string(kNativePassword) : std::move(response->plugin);
   attempt.response = std::move(response->auth_response);
-  attempt.salt = std::move(greeting.salt);
-  co_return co_await authenticate(std::move(attempt), *response, deadline);
+  co_return co_await authenticate(attempt, *response, deadline);
 }
 
 Task<Status> Connection::start_tls(std::shared_ptr<const TlsContext> context, Deadline deadline) {
@@ -171,31 +168,30 @@ Task<Status> at_once(Status status) {
 
 }  // namespace
 
-Task<Status> Connection::authenticate(LoginAttempt attempt, const HandshakeResponse& request,
+Task<Status> Connection::authenticate(LoginAttempt& attempt, const HandshakeResponse& request,
                                       Deadline deadline) {
   attempt.client_host = channel_.peer_address();
   // MariaDB's client sends the password in clear over loopback as well.
   attempt.secure_transport = tls_ || entrance_ == Entrance::UnixSocket || is_loopback(attempt.client_host);
   auto candidate = context_.authenticator.candidate(attempt);
-  auto account = Authenticator::authenticate_now(candidate, attempt);
-  if (account) return at_once(admit(*std::move(account), request));
-  return ask_for_more(std::move(candidate), std::move(attempt), request, deadline);
+  auto verdict = Authenticator::authenticate_now(candidate, attempt);
+  if (!verdict) return ask_for_more(std::move(candidate), attempt, request, deadline);
+  return at_once(verdict->ok() ? admit(candidate.account, request) : *std::move(verdict));
 }
 
-Task<Status> Connection::ask_for_more(Authenticator::Candidate candidate, LoginAttempt attempt,
+Task<Status> Connection::ask_for_more(Authenticator::Candidate candidate, LoginAttempt& attempt,
                                       const HandshakeResponse& request, Deadline deadline) {
-  auto account = co_await context_.authenticator.authenticate(channel_, std::move(candidate),
-                                                              std::move(attempt), deadline);
-  co_return admit(std::move(account), request);
+  COMMITD_CO_RETURN_IF_ERROR(
+      co_await context_.authenticator.authenticate(channel_, candidate, attempt, deadline));
+  co_return admit(candidate.account, request);
 }
 
-Status Connection::admit(Result<sql::Account> account, const HandshakeResponse& request) {
-  if (!account.ok()) return std::move(account).error();
-  COMMITD_RETURN_IF_ERROR(check_requirement(*account));
-  is_operator_.store(account->is_operator);
+Status Connection::admit(const sql::Account& account, const HandshakeResponse& request) {
+  COMMITD_RETURN_IF_ERROR(check_requirement(account));
+  is_operator_.store(account.is_operator);
   COMMITD_RETURN_IF_ERROR(check_limit());
-  COMMITD_RETURN_IF_ERROR(take_place_of_user(*account));
-  session_.set_user(*account, channel_.peer_address());
+  COMMITD_RETURN_IF_ERROR(take_place_of_user(account));
+  session_.set_user(account, channel_.peer_address());
   session_.set_client_collation(request.collation);
   session_.set_multi_statements(can(capability::kMultiStatements));
   session_.set_found_rows(can(capability::kFoundRows));

@@ -28,6 +28,7 @@ struct ConnectionContext {
   DumpHandler& dumps;
   Authenticator& authenticator;
   ConnectionRegistry& registry;
+  GreetingForm greeting, greeting_with_tls;
 };
 
 enum class Entrance { Tcp, UnixSocket, Admin };
@@ -45,15 +46,16 @@ class Connection final : public RegisteredConnection {
 
  private:
   void close_socket_when_killed();
-  Task<bool> log_in();
+  void answer_login(const Status& logged_in);
   Task<Status> answer_greeting(Deadline deadline);
   Task<Status> start_tls(std::shared_ptr<const TlsContext> context, Deadline deadline);
   Status check_transport() const;
   Status check_requirement(const sql::Account& account) const;
-  Task<Status> authenticate(LoginAttempt attempt, const HandshakeResponse& request, Deadline deadline);
-  Task<Status> ask_for_more(Authenticator::Candidate candidate, LoginAttempt attempt,
+  // Both arguments are the caller's until the answer.
+  Task<Status> authenticate(LoginAttempt& attempt, const HandshakeResponse& request, Deadline deadline);
+  Task<Status> ask_for_more(Authenticator::Candidate candidate, LoginAttempt& attempt,
                             const HandshakeResponse& request, Deadline deadline);
-  Status admit(Result<sql::Account> account, const HandshakeResponse& request);
+  Status admit(const sql::Account& account, const HandshakeResponse& request);
   const ServerLimits& limits() const { return *context_.options.limits; }
   Deadline login_deadline() const;
   Status check_limit() const;

@@ -89,6 +89,22 @@ std::string encode(const Greeting& greeting) {
   return packet;
 }
 
+GreetingForm::GreetingForm(Greeting greeting) : id_at_(1 + greeting.server_version.size() + 1) {
+  greeting.salt.assign(kSaltSize, '\0');
+  packet_ = encode(greeting);
+}
+
+void GreetingForm::append_to(std::string& packet, uint32_t connection_id, std::string_view salt) const {
+  constexpr size_t kFirstPart = 4;  // behind the number
+  constexpr size_t kSecondPart = kFirstPart + kSaltInFirstPart + 1 + 2 + 1 + 2 + 2 + 1 + 10;
+  const size_t start = packet.size();
+  packet += packet_;
+  char* id = packet.data() + start + id_at_;
+  store_le32(id, connection_id);
+  salt.copy(id + kFirstPart, kSaltInFirstPart);
+  salt.copy(id + kSecondPart, kSaltSize - kSaltInFirstPart, kSaltInFirstPart);
+}
+
 Result<Greeting> decode_greeting(std::string_view packet) {
   ByteReader in(packet);
   Greeting greeting;

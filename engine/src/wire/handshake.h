@@ -40,6 +40,18 @@ bool is_tls_request(std::string_view packet);
 std::string encode_tls_request(uint32_t capabilities);
 
 std::string encode(const Greeting& greeting);
+
+// The greetings of one server, of which only the connection's number and its salt differ.
+class GreetingForm {
+ public:
+  explicit GreetingForm(Greeting greeting);
+  void append_to(std::string& packet, uint32_t connection_id, std::string_view salt) const;
+
+ private:
+  std::string packet_;
+  size_t id_at_;
+};
+
 Result<Greeting> decode_greeting(std::string_view packet);
 std::string encode(const HandshakeResponse& response);
 Result<HandshakeResponse> decode_handshake_response(std::string_view packet);  // error 1043

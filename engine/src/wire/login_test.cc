@@ -51,6 +51,23 @@ TEST_F(Login, EachMethodLetsTheRightPasswordInAndNoOther) {
   EXPECT_EQ(login_error(server_.port(), "locked", "locked"), er::kAccountLocked);
 }
 
+TEST(GreetingForm, GivesWhatTheGreetingWouldHaveBeen) {
+  for (const char* version : {"8.4.0-commitd", ""}) {
+    Greeting greeting;
+    greeting.server_version = version;
+    greeting.capabilities = server_capabilities() | capability::kSsl;
+    greeting.plugin = kCachingSha2;
+    const GreetingForm form(greeting);
+    for (const uint32_t id : {1u, 0xfedcba98u}) {
+      greeting.connection_id = id;
+      greeting.salt = random_salt();
+      std::string packet = "before";
+      form.append_to(packet, id, greeting.salt);
+      EXPECT_EQ(packet, "before" + encode(greeting));
+    }
+  }
+}
+
 TEST_F(Login, AfterOneLoginTheLongWayTheShortWayIsEnough) {
   RawConnection before(server_.port());
   EXPECT_EQ(before.log_in("crypt", "crypt"), "\x01\x04");  // the server asks for the password itself

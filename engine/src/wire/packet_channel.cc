@@ -18,6 +18,7 @@ constexpr size_t kSmallestStep = 64 * 1024, kLargestStep = 1 << 20;
 constexpr size_t kLargestWrite = 256 * 1024;  // what one write time-out is for
 constexpr std::chrono::milliseconds kPatienceAtEnd{1000};
 constexpr size_t kLargestDrain = 64 << 20;
+constexpr size_t kFirstOutput = 240;  // a greeting, an answer of one small row
 constexpr size_t kKeptOutput = 1024;  // what an idle connection may keep of its output buffer
 
 // Where this thread's channels receive: idle sessions hold no buffer of their own.
@@ -42,7 +43,9 @@ Error out_of_memory() {
 }  // namespace
 
 PacketChannel::PacketChannel(std::unique_ptr<Stream> stream, uint32_t max_packet)
-    : stream_(std::move(stream)), max_packet_(max_packet) {}
+    : stream_(std::move(stream)), max_packet_(max_packet) {
+  output_.reserve(kFirstOutput);
+}
 
 void PacketChannel::change_stream(const Wrap& wrap) {
   stream_ = wrap(std::move(stream_), std::exchange(input_, {}));

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "base/error_codes.h"
+#include "wire/auth/password.h"
 #include "wire/connection.h"
 #include "wire/packets.h"
 #include "wire/session_threads.h"
@@ -22,6 +23,14 @@ Socket::Family family_of(Entrance entrance) {
   return entrance == Entrance::UnixSocket ? Socket::Family::Unix : Socket::Family::Tcp;
 }
 
+GreetingForm greeting_of(const ProtocolServerOptions& options, uint32_t more_capabilities) {
+  Greeting greeting;
+  greeting.server_version = options.server_version;
+  greeting.capabilities = server_capabilities() | more_capabilities;
+  greeting.plugin = kCachingSha2;
+  return GreetingForm(std::move(greeting));
+}
+
 struct Listener {
   UniqueFd fd;
   Entrance entrance;
@@ -36,7 +45,13 @@ class ProtocolServer::Impl {
       : options_(std::move(options)),
         reactors_(reactors.begin(), reactors.end()),
         authenticator_(accounts),
-        context_{options_, server, dumps, authenticator_, registry_} {}
+        context_{options_,
+                 server,
+                 dumps,
+                 authenticator_,
+                 registry_,
+                 greeting_of(options_, 0),
+                 greeting_of(options_, capability::kSsl)} {}
 
   Status listen();
   void stop_accepting();

@@ -29,14 +29,10 @@ void ResultWriter::begin_rows(std::span<const sql::ResultColumn> columns) {
 }
 
 void ResultWriter::note_forms(std::span<const sql::ResultColumn> columns) {
-  types_.clear();
-  lengths_.clear();
-  decimals_.clear();
-  for (const sql::ResultColumn& column : columns) {
-    types_.push_back(column.type);
-    lengths_.push_back(column.length);
-    decimals_.push_back(column.decimals);
-  }
+  forms_.clear();
+  forms_.reserve(columns.size());
+  for (const sql::ResultColumn& column : columns)
+    forms_.push_back({column.type, column.decimals, column.length});
 }
 
 // Never 0, which is for what was not encoded yet.

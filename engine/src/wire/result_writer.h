@@ -3,7 +3,8 @@
 #pragma once
 
 #include <optional>
-#include <vector>
+
+#include <absl/container/inlined_vector.h>
 
 #include "sql/kept_columns.h"
 #include "sql/result_sink.h"
@@ -36,11 +37,14 @@ class ResultWriter : public sql::ResultSink, public sql::KeptColumnsSink {
 
  protected:
   PacketChannel& channel_;
-  std::vector<FieldType> types_;
-  std::vector<uint32_t> lengths_;
-  std::vector<uint8_t> decimals_;
-
   // How the cells of each column are written.
+  struct Form {
+    FieldType type;
+    uint8_t decimals;
+    uint32_t length;
+  };
+  absl::InlinedVector<Form, 8> forms_;
+
   void note_forms(std::span<const sql::ResultColumn> columns);
 
  private:

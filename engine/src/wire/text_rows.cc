@@ -64,7 +64,7 @@ void append_cell(ByteWriter& out, const Value& value, FieldType type, uint32_t l
 void TextResultWriter::row(std::span<const Value> values) {
   ByteWriter out(channel_.begin_packet());
   for (size_t i = 0; i < values.size(); ++i)
-    append_cell(out, values[i], types_[i], lengths_[i], decimals_[i]);
+    append_cell(out, values[i], forms_[i].type, forms_[i].length, forms_[i].decimals);
   channel_.end_packet();
 }
 

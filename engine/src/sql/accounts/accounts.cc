@@ -137,6 +137,7 @@ Account to_account(const AccountRecord& record, bool is_operator) {
 }  // namespace
 
 bool host_matches(std::string_view pattern, std::string_view client_host) {
+  if (pattern == "%" || pattern == client_host) return true;
   if (pattern == "localhost" && (client_host == "127.0.0.1" || client_host == "::1")) return true;
   return like(pattern, client_host, true);
 }
@@ -209,17 +210,22 @@ std::optional<Account> Accounts::find(std::string_view user, std::string_view cl
 }
 
 AccountPtr Accounts::match(std::string_view user, std::string_view client_host) const {
+  const auto rank = [](const AccountRecord& account) {
+    return std::pair(specificity(account.host), !account.user.empty());
+  };
   std::lock_guard lock(mutex_);
-  AccountPtr best;
-  for (const auto& [key, record] : records_) {
-    bool anonymous = record->user.empty();
-    if ((!anonymous && record->user != user) || !host_matches(record->host, client_host)) continue;
-    auto rank = [](const AccountRecord& account) {
-      return std::pair(specificity(account.host), !account.user.empty());
-    };
-    if (!best || rank(*record) > rank(*best)) best = record;
-  }
-  return best;
+  const AccountPtr* best = nullptr;
+  const auto look_at_those_of = [&](std::string_view name) {
+    for (auto at = records_.lower_bound(Key(name, std::string_view()));
+         at != records_.end() && at->first.first == name; ++at) {
+      const AccountRecord& record = *at->second;
+      if (!host_matches(record.host, client_host)) continue;
+      if (best == nullptr || rank(record) > rank(**best)) best = &at->second;
+    }
+  };
+  look_at_those_of({});  // the anonymous are anybody
+  if (!user.empty()) look_at_those_of(user);
+  return best == nullptr ? nullptr : *best;
 }
 
 AccountPtr Accounts::record(std::string_view user, std::string_view host) const {

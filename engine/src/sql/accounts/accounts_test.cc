@@ -20,6 +20,24 @@ class AccountsTest : public testing::SqlTest {
   std::unique_ptr<Session> user_;
 };
 
+TEST_F(AccountsTest, TheMostSpecificHostIsTakenAndANameBeforeTheAnonymous) {
+  run("CREATE USER ''@'localhost', ''@'10.%', 'u'@'10.%', 'u'@'10.0.%', 'ua'@'%'");
+  const auto found = [&](std::string_view user, std::string_view host) {
+    const auto account = server().accounts->find(user, host);
+    return account ? account->user + "@" + account->host : "nobody";
+  };
+  EXPECT_EQ(found("u", "192.168.0.1"), "u@%");
+  EXPECT_EQ(found("u", "10.1.2.3"), "u@10.%");
+  EXPECT_EQ(found("u", "10.0.2.3"), "u@10.0.%");
+  EXPECT_EQ(found("u", "localhost"), "@localhost");
+  EXPECT_EQ(found("ua", "10.1.2.3"), "@10.%");
+  EXPECT_EQ(found("ua", "192.168.0.1"), "ua@%");
+  EXPECT_EQ(found("x", "localhost"), "@localhost");
+  EXPECT_EQ(found("", "10.1.2.3"), "@10.%");
+  EXPECT_EQ(found("x", "192.168.0.1"), "nobody");
+  EXPECT_EQ(found("", "192.168.0.1"), "nobody");
+}
+
 TEST_F(AccountsTest, PrivilegesOnATableAreThatTablesAlone) {
   EXPECT_EQ(as_user("SELECT * FROM d.a"), denied("SELECT", "a"));
   EXPECT_EQ(run("GRANT SELECT, INSERT ON a TO u"), "");

@@ -56,13 +56,13 @@ std::optional<bool> check_now(const sql::Account& account, const LoginAttempt& a
   return false;
 }
 
-Result<sql::Account> verdict(Authenticator::Candidate& candidate, bool right, const LoginAttempt& attempt) {
+Status verdict(const Authenticator::Candidate& candidate, bool right, const LoginAttempt& attempt) {
   if (!right || !candidate.known) return access_denied(attempt);
   if (candidate.account.locked) {
     return make_error(er::kAccountLocked, "Access denied for user '{}'@'{}'. Account is locked.",
                       attempt.user, attempt.client_host);
   }
-  return std::move(candidate.account);
+  return {};
 }
 
 std::string without_trailing_zero(std::string text) {
@@ -78,16 +78,16 @@ Authenticator::Candidate Authenticator::candidate(const LoginAttempt& attempt) c
   return {decoy(attempt.user), false};
 }
 
-std::optional<Result<sql::Account>> Authenticator::authenticate_now(Candidate& candidate,
-                                                                    const LoginAttempt& attempt) {
+std::optional<Status> Authenticator::authenticate_now(const Candidate& candidate,
+                                                      const LoginAttempt& attempt) {
   if (attempt.plugin != candidate.account.plugin) return {};
   const auto right = check_now(candidate.account, attempt);
   if (!right) return {};
   return verdict(candidate, *right, attempt);
 }
 
-Task<Result<sql::Account>> Authenticator::authenticate(PacketChannel& channel, Candidate candidate,
-                                                       LoginAttempt attempt, Deadline deadline) {
+Task<Status> Authenticator::authenticate(PacketChannel& channel, const Candidate& candidate,
+                                         LoginAttempt& attempt, Deadline deadline) {
   if (attempt.plugin != candidate.account.plugin) {
     attempt.plugin = candidate.account.plugin;
     attempt.salt = random_salt();

@@ -35,13 +35,12 @@ class Authenticator {
   };
   Candidate candidate(const LoginAttempt& attempt) const;
 
-  // The account that may be used. Error 1045 without a hint whether the user or the password was wrong, 3118
-  // for a locked account, or what broke the channel.
-  Task<Result<sql::Account>> authenticate(PacketChannel& channel, Candidate candidate, LoginAttempt attempt,
-                                          Deadline deadline);
+  // Error 1045 without a hint whether the user or the password was wrong, 3118 for a locked account, or what
+  // broke the channel.
+  Task<Status> authenticate(PacketChannel& channel, const Candidate& candidate, LoginAttempt& attempt,
+                            Deadline deadline);
   // The same verdict where what the client has said suffices for it; none: it has to be asked for more.
-  static std::optional<Result<sql::Account>> authenticate_now(Candidate& candidate,
-                                                              const LoginAttempt& attempt);
+  static std::optional<Status> authenticate_now(const Candidate& candidate, const LoginAttempt& attempt);
 
  private:
   Task<Result<bool>> check_sha2(PacketChannel& channel, const sql::Account& account,
