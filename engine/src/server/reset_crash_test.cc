@@ -80,8 +80,12 @@ class ResetCrash : public ::testing::TestWithParam<bool /* xa */> {
       executed = server.pipeline().gtid_executed().count();
       const bool was_reset = executed < static_cast<uint64_t>(rows_before_ - 1);
       EXPECT_EQ(executed, was_reset ? rows - rows_before_ : rows + kDefinitions);
-      if (step < begun_) EXPECT_FALSE(was_reset);
-      if (step >= done_) EXPECT_TRUE(was_reset);
+      if (step < begun_) {
+        EXPECT_FALSE(was_reset);
+      }
+      if (step >= done_) {
+        EXPECT_TRUE(was_reset);
+      }
       if (was_reset) expect_new_log(server);
       EXPECT_EQ(server.run("INSERT INTO test.t VALUES (1000)"), "");
       later = disk.after_crash(disk.steps(), Loss::DropAll, 0);
