@@ -184,6 +184,11 @@ TEST_F(Login, CommandsInPiecesOrAllAtOnceAreAnsweredInTheirOrder) {
   });
   EXPECT_NE(expected.find("two"), std::string::npos);
   EXPECT_EQ(answers([&](RawConnection& connection) { send_in_pieces(connection, two + quit); }), expected);
+  EXPECT_EQ(answers([&](RawConnection& connection) {
+              send_in_pieces(connection, two, two.size() - 1);
+              connection.send_bytes(quit);
+            }),
+            expected);
   const std::string both =
       answers([&](RawConnection& connection) { connection.send_bytes(one + two + quit); });
   EXPECT_LT(both.find("one"), both.find("two"));
