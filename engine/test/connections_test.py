@@ -48,7 +48,7 @@ class ManyConnectionsTest(unittest.TestCase):
 
 
 class SystemCallsTest(unittest.TestCase):
-    COUNTED = {"recvfrom": 3, "sendto": 3, "epoll_ctl": 1, "close": 1}  # of one connection with one query
+    COUNTED = {"recvfrom": 3, "sendto": 3, "epoll_ctl": 1}  # of one connection with one query; other threads make none of them
 
     def connect_and_query(self, server):
         with RawClient(server.port) as client:
