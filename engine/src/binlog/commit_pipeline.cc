@@ -215,8 +215,19 @@ std::vector<PendingTransaction> CommitPipeline::Impl::take_acknowledged() {
   return batch;
 }
 
+// While nobody else takes anything into the engine: once a later version of a row is in there, an earlier one
+// that still stood among the ordered writes would hide it.
+void CommitPipeline::Impl::forget_ordered(std::span<const PendingTransaction> transactions) {
+  std::vector<OrderedTransaction*> applied;
+  for (const PendingTransaction& transaction : transactions) {
+    if (transaction.local != nullptr) applied.push_back(&transaction.local->ordered);
+  }
+  ordered.applied(applied);
+}
+
 void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction> transactions,
                                              const storage::CommitPoint& point) {
+  forget_ordered(transactions);
   std::unique_lock lock(mutex);
   for (const PendingTransaction& transaction : transactions) {
     if (!transaction.gtid.empty()) executed.add(transaction.gtid);
@@ -231,12 +242,6 @@ void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction>
   const bool more = in_engine == 0 && front_is_acknowledged();
   lock.unlock();
   if (more) engine_work.notify_one();
-
-  std::vector<OrderedTransaction*> applied;
-  for (const PendingTransaction& transaction : transactions) {
-    if (transaction.local != nullptr) applied.push_back(&transaction.local->ordered);
-  }
-  ordered.applied(applied);
 
   const auto now = Clock::now();
   WaitingRoom* room = nullptr;

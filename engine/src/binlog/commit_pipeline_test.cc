@@ -289,6 +289,39 @@ TEST_F(Pipeline, WhoHasSeenWhatDoesNotFitOnTheDiskFailsWithIt) {
   EXPECT_TRUE(pipeline().ordered().empty());
 }
 
+// Otherwise, of two threads that take transactions into the engine, the first could still be busy with its
+// own when the second one's newer version of a row is there already; who locks the row next would find the
+// older.
+TEST_F(Pipeline, WhatTheEngineHasIsForgottenBeforeItTakesMore) {
+  constexpr size_t kMoreKeys = 1000;
+  enum class Step { None, FirstIsAcknowledged, SecondBegins, SecondIsThere };
+  std::atomic<Step> step{Step::None};
+  std::atomic<size_t> left_of_first{0};
+  uint64_t id = 0;
+  std::shared_ptr<Pending<Committed>> second;
+  server_.engine.on_commit = [&](const FakeEngine::State&) {
+    if (step == Step::FirstIsAcknowledged) {
+      step = Step::SecondBegins;
+      pipeline().acknowledge_through({server_a(), id + 1});
+      second = begin({.id = id + 1});
+    } else if (step == Step::SecondBegins) {
+      for (size_t i = 0; i < kMoreKeys; ++i)
+        left_of_first += pipeline().ordered().newest(more_key(i)).order != 0 ? 1 : 0;
+      step = Step::SecondIsThere;
+    }
+  };
+  start(CommitPipeline::Gate::Gated);
+  for (id = 1; id < 100; id += 2) {
+    auto first = begin({.id = id, .lets_go_early = true, .more_keys = kMoreKeys});
+    eventually([&] { return pipeline().gtid_logged().contains(Gtid{server_a(), id}); });
+    step = Step::FirstIsAcknowledged;
+    pipeline().acknowledge_through({server_a(), id});
+    eventually([&] { return step == Step::SecondIsThere; });
+    ASSERT_TRUE(first->get().status.ok() && second->get().status.ok());
+  }
+  EXPECT_EQ(left_of_first, 0u);
+}
+
 TEST_F(Pipeline, TransactionsOfOneGroupThatDependOnEachOtherSaySoInTheLog) {
   start();
   pipeline().freeze();

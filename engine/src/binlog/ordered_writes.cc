@@ -87,8 +87,7 @@ void OrderedWrites::applied(std::span<OrderedTransaction* const> transactions) {
   }
   if (order == 0) return;
   std::lock_guard lock(waits_mutex_);
-  // Of two threads with one batch each, the later batch may be here first.
-  if (order > applied_.load()) applied_.store(order);
+  applied_.store(order);
   wake_settled();
 }
 

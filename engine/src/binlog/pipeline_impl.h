@@ -136,6 +136,7 @@ class CommitPipeline::Impl {
   void take_into_engine(const std::vector<PendingTransaction>& batch);
   Status let_sessions_take(std::span<const PendingTransaction> transactions);
   void taken_by_session(const CommitRequest& request, const storage::CommitPoint& point);
+  void forget_ordered(std::span<const PendingTransaction> transactions);
   void taken_into_engine(std::span<const PendingTransaction> transactions, const storage::CommitPoint& point);
 
   // pipeline_without_log.cc

@@ -88,6 +88,7 @@ struct Commit {
   std::string statement = {};  // instead of a row
   bool two_rows = false;       // in two statements
   bool lets_go_early = false;
+  size_t more_keys = 0;   // "more…", for the engine only
   bool spilled = false;   // the first of two rows; of one, all
   size_t note_bytes = 0;  // of the second row's note, besides
   SeenOrder seen = {};
@@ -96,6 +97,10 @@ struct Commit {
 
 inline std::string second_image(const TableDef& table, const Commit& what) {
   return orders_image(table, what.id, "second" + std::string(what.note_bytes, 'x'));
+}
+
+inline std::string more_key(size_t i) {
+  return "more" + std::to_string(i);
 }
 
 inline void spill(TransactionBuffer& events, CommitPipeline& pipeline) {
@@ -126,6 +131,7 @@ inline Task<Committed> commit_order(CommitPipeline& pipeline, const TableDef& ta
       writes.put(second, "");
     }
   }
+  for (size_t i = 0; i < what.more_keys; ++i) writes.put(more_key(i), "");
   events.finish(what.id);
   request.events = &events;
   request.writes = &writes;
