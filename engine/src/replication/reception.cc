@@ -15,16 +15,6 @@ constexpr uint64_t kMaxBytesOnTheWay = 64ull << 20;
 
 }  // namespace
 
-uint64_t Reception::Connection::bytes_on_the_way() {
-  std::lock_guard lock(mutex);
-  return handed_bytes - durable_bytes;
-}
-
-std::optional<Acknowledgement> Reception::Connection::take_newest() {
-  std::lock_guard lock(mutex);
-  return std::exchange(newest, std::nullopt);
-}
-
 Reception::Reception(Receiver::Environment environment, Receiver::Target target)
     : environment_(std::move(environment)), target_(std::move(target)) {
   report_.state = ReceiverState::Connecting;
@@ -77,14 +67,15 @@ Task<Status> Reception::connect_and_receive() {
 
   auto connection = std::make_shared<Connection>();
   connection->client = std::move(*client);
+  connection->account = std::make_shared<DurableAccount>(*environment_.reactor);
   connection_ = connection;
   Status status;
   if (!stopping_) status = co_await receive_from(connection);
   connection->closed = true;
   connection->client->channel().shutdown();
-  connection->acknowledge.set();
+  connection->account->acknowledge.set();
   connection_.reset();
-  co_await wait_until_durable(connection);
+  co_await wait_until_durable(*connection);
   gate_.leave();
   co_return status;
 }
@@ -154,53 +145,31 @@ Task<Status> Reception::receive(ConnectionPtr connection) {
     if (!step.ok()) co_return std::move(step).error();
     show_heard(stream);
     if (stopping_) break;
-    if (step->transaction) take_transaction(connection, std::move(*step->transaction));
+    if (step->transaction) take_transaction(*connection, std::move(*step->transaction));
     if (step->watermark) take_watermark(*connection, *step->watermark);
-    while (connection->bytes_on_the_way() > kMaxBytesOnTheWay && !stopping_)
-      co_await connection->progress.wait();
+    while (connection->account->bytes_on_the_way() > kMaxBytesOnTheWay && !stopping_)
+      co_await connection->account->progress.wait();
   }
   co_return Status{};
 }
 
-void Reception::take_transaction(const ConnectionPtr& connection, ReceivedTransaction transaction) {
+void Reception::take_transaction(Connection& connection, ReceivedTransaction transaction) {
   static auto& received = observe::counter("commitd_replica_received_transactions_total",
                                            "Transactions received from the source.");
   // Told by GTID and never by server id: a server that comes back must take its own former transactions.
-  if (connection->have.contains(transaction.gtid)) return;
-  connection->have.add(transaction.gtid);
+  if (connection.have.contains(transaction.gtid)) return;
+  connection.have.add(transaction.gtid);
   received.add();
   const uint64_t bytes = transaction.events.size();
-  {
-    std::lock_guard lock(connection->mutex);
-    connection->handed_bytes += bytes;
-  }
+  connection.account->handed(bytes);
   std::optional<Acknowledgement> acknowledgement;
   if (transaction.wants_acknowledgement)
     acknowledgement = Acknowledgement{transaction.source_file, transaction.source_position};
   environment_.pipeline->append_received(
       std::move(transaction.events), transaction.gtid,
-      [self = shared_from_this(), connection, bytes, acknowledgement = std::move(acknowledgement)](
-          LogPosition) { note_durable(self, connection, bytes, acknowledgement); });
-}
-
-// On the log thread. One notice on its way to the reactor stands for all that become durable until it
-// arrives.
-void Reception::note_durable(const std::shared_ptr<Reception>& self, const ConnectionPtr& connection,
-                             uint64_t bytes, const std::optional<Acknowledgement>& acknowledgement) {
-  {
-    std::lock_guard lock(connection->mutex);
-    connection->durable_bytes += bytes;
-    if (acknowledgement) connection->newest = acknowledgement;
-    if (std::exchange(connection->notice_posted, true)) return;
-  }
-  self->environment_.reactor->post(std::function<void()>([connection] {
-    {
-      std::lock_guard lock(connection->mutex);
-      connection->notice_posted = false;
-    }
-    connection->acknowledge.set();
-    connection->progress.set();
-  }));
+      [account = connection.account, bytes, acknowledgement = std::move(acknowledgement)](LogPosition) {
+        DurableAccount::note_durable(account, bytes, acknowledgement);
+      });
 }
 
 void Reception::take_watermark(Connection& connection, const Watermark& watermark) {
@@ -211,10 +180,10 @@ void Reception::take_watermark(Connection& connection, const Watermark& watermar
   }
 }
 
-Task<void> Reception::wait_until_durable(ConnectionPtr connection) {
+Task<void> Reception::wait_until_durable(Connection& connection) {
   constexpr auto kLook = std::chrono::seconds(1);
-  while (connection->bytes_on_the_way() > 0 && !environment_.pipeline->failure()) {
-    co_await connection->progress.wait(Clock::now() + kLook);
+  while (connection.account->bytes_on_the_way() > 0 && !environment_.pipeline->failure()) {
+    co_await connection.account->progress.wait(Clock::now() + kLook);
   }
 }
 
@@ -223,9 +192,9 @@ Task<void> Reception::wait_until_durable(ConnectionPtr connection) {
 Task<void> Reception::send_acknowledgements(ConnectionPtr connection) {
   wire::Channel& channel = connection->client->channel();
   while (!connection->closed) {
-    std::optional<Acknowledgement> newest = connection->take_newest();
+    std::optional<Acknowledgement> newest = connection->account->take_newest();
     if (!newest) {
-      co_await connection->acknowledge.wait();
+      co_await connection->account->acknowledge.wait();
       continue;
     }
     channel.set_sequence(0);

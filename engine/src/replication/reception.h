@@ -1,9 +1,9 @@
 // One episode of receiving: from start() to stop() of the Receiver, over any number of connections. Runs on
-// one reactor; only `durable` notices of the log thread come from elsewhere.
+// one reactor; what the log thread notes goes through a DurableAccount.
 #pragma once
 
+#include "replication/durable_account.h"
 #include "replication/receiver.h"
-#include "replication/semisync_protocol.h"
 #include "replication/signal.h"
 #include "replication/source_handshake.h"
 #include "replication/source_stream.h"
@@ -20,25 +20,15 @@ class Reception : public std::enable_shared_from_this<Reception> {
   ReceiverReport report() const;
 
  private:
-  // One connection to the source. Outlives the reception loop as long as its acknowledger or a durable notice
-  // needs it.
+  // One connection to the source. Outlives the reception loop as long as its acknowledger needs it.
+  // Invariant: only the reactor's coroutines hold it, because its socket may go on no other thread.
   struct Connection {
     std::unique_ptr<wire::Client> client;
+    std::shared_ptr<DurableAccount> account;
     SourceTraits source;
     GtidSet have;  // logged here or handed to the pipeline
     LogPosition end_at_request;
     bool closed = false;
-    Signal acknowledge;  // something became durable that the source waits for
-    Signal progress;     // something became durable
-
-    std::mutex mutex;  // below: the log thread too
-    uint64_t handed_bytes = 0;
-    uint64_t durable_bytes = 0;
-    std::optional<Acknowledgement> newest;
-    bool notice_posted = false;
-
-    uint64_t bytes_on_the_way();
-    std::optional<Acknowledgement> take_newest();
   };
   using ConnectionPtr = std::shared_ptr<Connection>;
 
@@ -47,11 +37,9 @@ class Reception : public std::enable_shared_from_this<Reception> {
   Status agree_on_history(Connection& connection);
   Task<Status> request_stream(Connection& connection);
   Task<Status> receive(ConnectionPtr connection);
-  void take_transaction(const ConnectionPtr& connection, ReceivedTransaction transaction);
+  void take_transaction(Connection& connection, ReceivedTransaction transaction);
   void take_watermark(Connection& connection, const Watermark& watermark);
-  Task<void> wait_until_durable(ConnectionPtr connection);
-  static void note_durable(const std::shared_ptr<Reception>& self, const ConnectionPtr& connection,
-                           uint64_t bytes, const std::optional<Acknowledgement>& acknowledgement);
+  Task<void> wait_until_durable(Connection& connection);
   static Task<void> send_acknowledgements(ConnectionPtr connection);
 
   void show(ReceiverState state, std::optional<Error> error = std::nullopt);

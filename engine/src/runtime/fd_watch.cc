@@ -13,6 +13,8 @@ FdWatch::FdWatch(int fd, AtEnd at_end) : reactor_(*Reactor::current()), fd_(fd),
 }
 
 FdWatch::~FdWatch() {
+  // On any other thread the reactor could still be about to tell this watch of an event.
+  assert(Reactor::current() == &reactor_ && "a watch ends on its reactor's thread");
   if (at_end_ == AtEnd::StaysOpen) reactor_.impl().unwatch(fd_);
   reactor_.impl().forget(*this);
   if (gone_) *gone_ = true;

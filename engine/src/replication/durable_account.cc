@@ -1,0 +1,43 @@
+#include "replication/durable_account.h"
+
+#include <utility>
+
+namespace commitd::replication {
+
+void DurableAccount::handed(uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  handed_bytes_ += bytes;
+}
+
+uint64_t DurableAccount::bytes_on_the_way() const {
+  std::lock_guard lock(mutex_);
+  return handed_bytes_ - durable_bytes_;
+}
+
+std::optional<Acknowledgement> DurableAccount::take_newest() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(newest_, std::nullopt);
+}
+
+// One notice on its way to the reactor stands for all that becomes durable until it arrives.
+void DurableAccount::note_durable(const std::shared_ptr<DurableAccount>& account, uint64_t bytes,
+                                  const std::optional<Acknowledgement>& acknowledgement) {
+  {
+    std::lock_guard lock(account->mutex_);
+    account->durable_bytes_ += bytes;
+    if (acknowledgement) account->newest_ = acknowledgement;
+    if (std::exchange(account->notice_posted_, true)) return;
+  }
+  account->home_.post(std::function<void()>([account] { account->tell(); }));
+}
+
+void DurableAccount::tell() {
+  {
+    std::lock_guard lock(mutex_);
+    notice_posted_ = false;
+  }
+  acknowledge.set();
+  progress.set();
+}
+
+}  // namespace commitd::replication

@@ -1,0 +1,44 @@
+// What a connection to the source has handed to the own log, and how much of it is durable. The log thread
+// may be the last that holds it; so nothing in here may belong to a reactor, as sockets do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "replication/semisync_protocol.h"
+#include "replication/signal.h"
+#include "runtime/reactor.h"
+
+namespace commitd::replication {
+
+class DurableAccount {
+ public:
+  explicit DurableAccount(Reactor& home) : home_(home) {}
+
+  void handed(uint64_t bytes);
+  uint64_t bytes_on_the_way() const;
+  // The newest place that the source waits for; each is given out once.
+  std::optional<Acknowledgement> take_newest();
+
+  // On the log thread: `bytes` more are durable, and with them what `acknowledgement` names.
+  static void note_durable(const std::shared_ptr<DurableAccount>& account, uint64_t bytes,
+                           const std::optional<Acknowledgement>& acknowledgement);
+
+  // On the reactor only.
+  Signal acknowledge;  // something became durable that the source may wait for
+  Signal progress;     // something became durable
+
+ private:
+  void tell();
+
+  Reactor& home_;
+  mutable std::mutex mutex_;
+  uint64_t handed_bytes_ = 0;
+  uint64_t durable_bytes_ = 0;
+  std::optional<Acknowledgement> newest_;
+  bool notice_posted_ = false;
+};
+
+}  // namespace commitd::replication
