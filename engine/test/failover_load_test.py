@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import os
 import random
-import tempfile
 import threading
 import time
 import unittest
@@ -12,7 +11,7 @@ import unittest
 import pymysql
 
 from commitd_process import wait_until
-from failover_test import PASSWORD, Member, transactions
+from members import OPERATOR, PASSWORD, ClusterTest, Member
 
 ROUNDS = int(os.environ.get("FAILOVER_ROUNDS", "6"))
 WRITERS = 8
@@ -51,20 +50,10 @@ class Ledger:
                 self.acknowledged.add(number)
 
 
-class FailoverUnderLoadTest(unittest.TestCase):
+class FailoverUnderLoadTest(ClusterTest):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        password_file = os.path.join(directory.name, "operator-password")
-        with open(password_file, "w") as file:
-            file.write(PASSWORD + "\n")
-        self.members = [Member(number, password_file) for number in (1, 2, 3)]
-        self.uuids = {}
-        for member in self.members:
-            self.addCleanup(member.__exit__)
-            member.start()
-            member.control("ALTER INSTANCE INITIALIZE")
-            self.uuids[member] = member.uuid
+        super().setUp()
+        self.uuids = {member: member.uuid for member in self.members}
         self.epoch = 1
         self.elect(self.members[0], self.members)
         self.master.query("CREATE DATABASE d")
@@ -83,15 +72,14 @@ class FailoverUnderLoadTest(unittest.TestCase):
 
     def follow(self, member, source):
         member.control(f"ALTER INSTANCE FOLLOW EPOCH {self.epoch} SOURCE_HOST '127.0.0.1' SOURCE_PORT {source.port} "
-                       f"SOURCE_UUID '{self.uuids[source]}' SOURCE_USER 'commitlab_operator' SOURCE_PASSWORD '{PASSWORD}'")
+                       f"SOURCE_UUID '{self.uuids[source]}' SOURCE_USER '{OPERATOR}' SOURCE_PASSWORD '{PASSWORD}'")
 
     def fail_over(self, lost):
         self.epoch += 1
         reached = [member for member in self.members if member is not lost]
         for member in reached:
             member.fence(self.epoch)
-        states = {member: member.status() for member in reached}
-        self.elect(max(reached, key=lambda m: (int(states[m]["last_log_epoch"]), transactions(states[m]["gtid_logged"]))), reached)
+        self.elect(max(reached, key=Member.rank), reached)
 
     def test_no_acknowledged_row_is_lost(self):
         ledger = Ledger(self.master)

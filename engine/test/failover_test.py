@@ -1,89 +1,19 @@
 """Roles and epochs on three real processes, driven with the statements of CONTROL.md as an operator would."""
 
 import contextlib
-import os
-import signal
-import tempfile
 import threading
 import unittest
 
 import pymysql
 
-from commitd_process import Commitd, wait_until
-
-NO_SUCH_TABLE = 1146
-
-OPERATOR = "commitlab_operator"
-PASSWORD = "not-a-secret"
+from commitd_process import wait_until
+from members import ClusterTest, Member
 
 
-class Member(Commitd):
-    def __init__(self, server_id, password_file):
-        super().__init__("--require-bootstrap", server_id=server_id, password_file=password_file)
-
-    def control(self, sql):
-        return self.query(sql, OPERATOR, PASSWORD)
-
-    def status(self):
-        with contextlib.closing(self.connect(OPERATOR, PASSWORD)) as connection:
-            with connection.cursor(pymysql.cursors.DictCursor) as cursor:
-                cursor.execute("SELECT * FROM performance_schema.commitd_instance")
-                (row,) = cursor.fetchall()
-                return row
-
-    @property
-    def uuid(self):
-        return self.status()["server_uuid"]
-
-    def fence(self, epoch):
-        self.control(f"ALTER INSTANCE FENCE EPOCH {epoch}")
-
-    def promote(self, epoch, wait_count, members):
-        uuids = ",".join(member.uuid for member in members)
-        self.control(f"ALTER INSTANCE PROMOTE EPOCH {epoch} WAIT_COUNT {wait_count} MEMBERS '{uuids}'")
-
-    def follow(self, epoch, source):
-        self.control(f"ALTER INSTANCE FOLLOW EPOCH {epoch} SOURCE_HOST '127.0.0.1' SOURCE_PORT {source.port} "
-                     f"SOURCE_UUID '{source.uuid}' SOURCE_USER '{OPERATOR}' SOURCE_PASSWORD '{PASSWORD}'")
-
-    def writable(self):
-        return int(self.status()["writes_blocked"]) == 0
-
-    def ids(self):
-        return [row[0] for row in self.query("SELECT id FROM d.t ORDER BY id")]
-
-    def shows(self, ids):
-        """False also while a server that has just come back has not replayed the table's creation yet."""
-        try:
-            return self.ids() == ids
-        except pymysql.err.ProgrammingError as absent:
-            if absent.args[0] != NO_SUCH_TABLE:
-                raise
-            return False
-
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def resume(self):
-        self.process.send_signal(signal.SIGCONT)
-
-
-class FailoverTest(unittest.TestCase):
+class FailoverTest(ClusterTest):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        password_file = os.path.join(directory.name, "operator-password")
-        with open(password_file, "w") as file:
-            file.write(PASSWORD + "\n")
-        self.members = [Member(number, password_file) for number in (1, 2, 3)]
-        for member in self.members:
-            self.addCleanup(member.__exit__)
-            member.start()
+        super().setUp()
         self.master, self.second, self.third = self.members
-        for member in self.members:
-            self.assertEqual(member.status()["role"], "uninitialized")
-            member.control("ALTER INSTANCE INITIALIZE")
-            self.assertEqual(member.status()["role"], "undecided")
         self.master.promote(1, 1, [self.second, self.third])
         self.second.follow(1, self.master)
         self.third.follow(1, self.master)
@@ -107,7 +37,7 @@ class FailoverTest(unittest.TestCase):
         """Fence, elect, promote, re-point: what the operator does, without its safety checks. Returns the new master."""
         for member in reached:
             member.fence(epoch)
-        chosen = max(reached, key=lambda member: (member.status()["last_log_epoch"], transactions(member.status()["gtid_logged"])))
+        chosen = max(reached, key=Member.rank)
         others = [member for member in reached if member is not chosen]
         chosen.promote(epoch, 1 if others else 0, others)
         for member in others:
@@ -231,16 +161,6 @@ class FailoverTest(unittest.TestCase):
             with self.assertRaises(pymysql.MySQLError):
                 wait_until(lambda: cursor.execute("SELECT 1") is None, "the session is closed", 10)
         self.assert_error(1290, self.insert, self.master, 1)
-
-
-def transactions(gtid_set):
-    """How many transactions a GTID set names."""
-    total = 0
-    for uuid_set in gtid_set.replace("\n", "").split(","):
-        for interval in uuid_set.split(":")[1:]:
-            first, _, last = interval.partition("-")
-            total += int(last or first) - int(first) + 1
-    return total
 
 
 def attempt(call, *arguments):
