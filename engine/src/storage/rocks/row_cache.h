@@ -5,11 +5,9 @@
 // Of each range there are versions, each for the snapshots from one sequence number to another. Invariant: a
 // version that find() gives has exactly the rows that RocksDB has at that snapshot. It holds because
 //  * a commit closes the newest versions of what it changes before RocksDB gets the batch, so that no
-//  snapshot
-//    that sees the batch finds them, and adds new ones only when RocksDB has it;
+//    snapshot that sees the batch finds them, and adds new ones only when RocksDB has it;
 //  * what a reader has read is taken in only if nothing of the range was changed since its snapshot, which
-//  the
-//    log of recent changes tells; where the log does not reach back far enough, it is not taken in.
+//    the log of recent changes tells; where that does not reach back far enough, it is not taken in.
 // A range that is missing, or has no version for a snapshot, is read from RocksDB.
 #pragma once
 
