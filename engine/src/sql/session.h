@@ -93,7 +93,6 @@ class Session {
 
  private:
   class Impl;
-  class Shown;
   std::unique_ptr<Impl> impl_;
 };
 
