@@ -3,42 +3,15 @@
 #include <algorithm>
 #include <map>
 
-#include "binlog/testing/pipeline_fixture.h"
+#include "binlog/testing/pipeline_test.h"
 #include "observe/metrics.h"
 
 namespace commitd::binlog {
 namespace {
 
 using namespace testing;
-using commitd::testing::RecordingFileSystem;
 
-class Pipeline : public ::testing::Test {
- protected:
-  void start(CommitPipeline::Gate gate = CommitPipeline::Gate::Immediate) {
-    ASSERT_TRUE(server_.open_and_start().ok());
-    server_.pipeline->set_gate(gate);
-  }
-  CommitPipeline& pipeline() { return *server_.pipeline; }
-  std::shared_ptr<Pending<Committed>> begin(Commit what) {
-    return server_.begin_commit(reactors_[what.id], std::move(what));
-  }
-  Committed commit(Commit what) { return begin(std::move(what))->get(); }
-  void receive(uint64_t gno) {
-    pipeline().append_received(received_from(server_b(), gno, gno), {server_b(), gno},
-                               [this](LogPosition) { ++reported_; });
-  }
-  static GtidSet gnos(const Uuid& sid, uint64_t first, uint64_t last) {
-    GtidSet set;
-    set.add_interval(sid, first, last + 1);
-    return set;
-  }
-  static std::string key(uint64_t id) { return orders_image(orders_table(), id, ""); }
-
-  RecordingFileSystem fs_;
-  Server server_{fs_};
-  Reactors reactors_{2};
-  std::atomic<int> reported_{0};
-};
+class Pipeline : public PipelineTest {};
 
 Task<std::vector<Committed>> commit_many(CommitPipeline& pipeline, const TableDef& table, uint64_t first,
                                          int count) {
@@ -168,92 +141,6 @@ TEST_F(Pipeline, AFullDiskFailsTheCommitAndNothingElse) {
   ASSERT_TRUE(third.status.ok());
   EXPECT_EQ(third.gtid.gno, 2u) << "the failed one never had a GTID";
   EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(3)}));
-}
-
-// Larger than the pieces it is written in.
-constexpr size_t kSeveralPieces = 5 << 20;
-
-std::string second_key(uint64_t id, size_t note_bytes) {
-  return second_image(orders_table(), {.id = id, .note_bytes = note_bytes});
-}
-
-TEST_F(Pipeline, ASpilledTransactionIsAGroupOfItsOwnAndIsThereAfterARestart) {
-  start();
-  ASSERT_TRUE(commit({1}).status.ok());
-  const LogPosition before = pipeline().durable_end();
-  const size_t syncs = fs_.data_syncs();
-  pipeline().freeze();
-  auto large = begin({.id = 2, .two_rows = true, .spilled = true, .note_bytes = kSeveralPieces});
-  auto another = begin({.id = 3});
-  pipeline().thaw();
-  ASSERT_TRUE(large->get().status.ok());
-  ASSERT_TRUE(another->get().status.ok());
-  EXPECT_EQ(fs_.data_syncs() - syncs, 2u) << "one for each";
-  EXPECT_EQ(server_.engine.state().batch_sizes.back(), 1u);
-  EXPECT_EQ(pipeline().log().bytes_between(before, pipeline().durable_end()),
-            fs_.content("d/binlog.000001").size() - before.offset);
-  server_.stop();
-
-  Server restarted(fs_);
-  ASSERT_TRUE(restarted.open_and_start().ok());
-  EXPECT_EQ(restarted.pipeline->gtid_executed(), gnos(server_a(), 1, 3));
-  const auto keys = restarted.engine.state().keys;
-  EXPECT_EQ(std::set(keys.begin(), keys.end()),
-            (std::set{key(1), key(2), second_key(2, kSeveralPieces), key(3)}));
-}
-
-TEST_F(Pipeline, ADiskThatFillsUpInsideASpilledTransactionFailsOnlyThat) {
-  start();
-  ASSERT_TRUE(commit({1}).status.ok());
-  const std::string log_before = fs_.content("d/binlog.000001");
-  Commit large{.id = 2, .two_rows = true, .spilled = true, .note_bytes = kSeveralPieces};
-  fs_.fail_writes_beyond(log_before.size() + (3 << 20));
-  EXPECT_EQ(commit(large).status.error().code, er::kDiskFull);
-  EXPECT_TRUE(fs_.content("d/binlog.000001") == log_before) << "nothing of it is left in the log";
-  fs_.fail_writes_beyond(UINT64_MAX);
-  EXPECT_FALSE(pipeline().failure().has_value());
-  large.id = 3;
-  const Committed third = commit(large);
-  ASSERT_TRUE(third.status.ok());
-  EXPECT_EQ(third.gtid.gno, 2u);
-  EXPECT_EQ(server_.engine.state().keys.size(), 3u);
-}
-
-EventSpool spilled(const std::string& events, RecordingFileSystem& fs) {
-  EventSpool spool;
-  spool.tail() = events;
-  EXPECT_TRUE(spool.spill({&fs, "d"}, events.size()).ok());
-  return spool;
-}
-
-TEST_F(Pipeline, AReceivedTransactionThatIsSpilledIsLoggedAsIfItWereNot) {
-  const std::string events = received_from(server_b(), 1, 7);
-  RecordingFileSystem other_fs;
-  Server other(other_fs);
-  start();
-  ASSERT_TRUE(other.open_and_start().ok());
-  std::atomic<int> durable = 0;
-  const auto note = [&durable](LogPosition) { ++durable; };
-  pipeline().append_received(events, {server_b(), 1}, note);
-  other.pipeline->append_received(spilled(events, other_fs), {server_b(), 1}, note);
-  other.pipeline->append_received(received_from(server_b(), 2, 8), {server_b(), 2}, note);
-  eventually([&] { return durable == 3 && other.pipeline->gtid_executed() == gnos(server_b(), 1, 2); });
-  const LogPosition end = pipeline().durable_end();
-  EXPECT_TRUE(fs_.content("d/binlog.000001").substr(end.offset - events.size(), events.size()) ==
-              other_fs.content("d/binlog.000001").substr(end.offset - events.size(), events.size()));
-  EXPECT_EQ(other.engine.state().keys, (std::vector{key(7), key(8)}));
-}
-
-TEST_F(Pipeline, AReceivedTransactionThatIsSpilledIsTriedAgainWhenTheDiskWasFull) {
-  start();
-  EventSpool events = spilled(received_from(server_b(), 1, 7), fs_);
-  fs_.fail_writes_beyond(0);
-  pipeline().append_received(std::move(events), {server_b(), 1}, [this](LogPosition) { ++reported_; });
-  ASSERT_EQ(commit({1}).status.error().code, er::kDiskFull);
-  EXPECT_EQ(reported_, 0);
-  fs_.fail_writes_beyond(UINT64_MAX);
-  eventually([&] { return reported_ == 1; });
-  EXPECT_TRUE(pipeline().gtid_logged().contains(Gtid{server_b(), 1}));
 }
 
 // Held at the queue with its place in the order and its locks let go; what its successor has seen.
@@ -404,36 +291,6 @@ TEST_F(Pipeline, AnEpochTransactionPassesWhileLocalCommitsAreClosed) {
   EXPECT_TRUE(commit({2}).status.ok());
 }
 
-TEST_F(Pipeline, ReceivedTransactionsKeepTheirGtidAndAreLoggedOnce) {
-  start(CommitPipeline::Gate::Gated);
-  for (const uint64_t gno : {1, 2, 2, 1, 3}) receive(gno);
-  eventually([&] { return reported_ == 5; });
-  EXPECT_EQ(pipeline().gtid_logged(), gnos(server_b(), 1, 3));
-  EXPECT_EQ(pipeline().unapplied_transactions(), 3u);
-  pipeline().acknowledge_through({server_b(), 2});
-  eventually([&] { return pipeline().gtid_executed().count() == 2; });
-  EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(2)}));
-
-  pipeline().acknowledge_through({server_b(), 5});  // not here yet
-  receive(4);
-  receive(5);
-  receive(6);
-  eventually([&] { return reported_ == 8 && pipeline().gtid_executed().count() == 5; });
-  EXPECT_EQ(pipeline().unapplied_transactions(), 1u);
-}
-
-TEST_F(Pipeline, ADamagedReceivedTransactionStopsThePipelineInsteadOfTheLog) {
-  start();
-  std::string events = received_from(server_b(), 1, 1);
-  events.resize(events.size() - 1);
-  pipeline().append_received(events, {server_b(), 1}, nullptr);
-  eventually([&] { return pipeline().failure().has_value(); });
-  server_.stop();
-  Server again(fs_);
-  EXPECT_TRUE(again.open_and_start().ok());
-  EXPECT_TRUE(again.pipeline->gtid_logged().empty());
-}
-
 TEST_F(Pipeline, StatementsAreAppliedAloneAtReplay) {
   start();
   commit({1});
@@ -448,117 +305,6 @@ TEST_F(Pipeline, StatementsAreAppliedAloneAtReplay) {
   EXPECT_EQ(replayed->transactions, 4u);
   EXPECT_EQ(again.engine.state().batch_sizes, (std::vector<size_t>{1, 1, 2}));
   EXPECT_EQ(again.engine.state().keys, server_.engine.state().keys);
-}
-
-TEST_F(Pipeline, TheUnacknowledgedTailStaysOutUntilItIsDecided) {
-  start();
-  commit({1});
-  const LogPosition limit = pipeline().durable_end();
-  commit({2});
-  commit({3});
-  server_.stop();
-
-  Server again(fs_);
-  ASSERT_TRUE(again.open().ok());
-  again.pipeline->set_gate(CommitPipeline::Gate::Gated);
-  ASSERT_TRUE(again.pipeline->replay(limit).ok());
-  again.start();
-  EXPECT_EQ(again.pipeline->gtid_executed(), gnos(server_a(), 1, 1));
-  EXPECT_EQ(again.pipeline->gtid_logged(), gnos(server_a(), 1, 3));
-  EXPECT_EQ(again.pipeline->unapplied_transactions(), 2u);
-  again.pipeline->acknowledge_through({server_a(), 3});
-  eventually([&] { return again.pipeline->gtid_executed().count() == 3; });
-  EXPECT_EQ(again.engine.state().keys, server_.engine.state().keys);
-}
-
-// Though nobody says that it was acknowledged: it was, or nothing of it would be there.
-TEST_F(Pipeline, WhatTheEngineHasPartsOfIsReplayedToItsEndOrNotAtAll) {
-  start();
-  commit({1});
-  const LogPosition acknowledged = pipeline().durable_end();
-  commit({2});
-  const LogPosition incomplete_up_to = pipeline().durable_end();
-  commit({3});
-  server_.stop();
-  FakeEngine::State state;
-  state.point.incomplete_up_to = incomplete_up_to;
-  {
-    Server again(fs_, state);
-    ASSERT_TRUE(again.open().ok());
-    ASSERT_TRUE(again.pipeline->replay(acknowledged).ok());
-    EXPECT_EQ(again.engine.state().keys, (std::vector{key(1), key(2)}));
-    EXPECT_EQ(again.pipeline->acknowledged_end(), incomplete_up_to);
-  }
-  state.point.incomplete_up_to.offset = server_.report.end.offset + 1'000'000;
-  Server ahead(fs_, state);
-  ASSERT_TRUE(ahead.open().ok());
-  EXPECT_FALSE(ahead.pipeline->replay(acknowledged).ok()) << "the log has lost it";
-  EXPECT_TRUE(ahead.engine.state().keys.empty());
-}
-
-TEST_F(Pipeline, CuttingKeepsWhatTheSourceHas) {
-  start(CommitPipeline::Gate::Gated);
-  std::vector<std::shared_ptr<Pending<Committed>>> commits;
-  for (uint64_t id = 1; id <= 4; ++id) {
-    commits.push_back(begin({id}));
-    eventually([&] { return pipeline().gtid_logged().count() == id; });
-  }
-  pipeline().acknowledge_through({server_a(), 1});
-  ASSERT_TRUE(commits[0]->get().status.ok());
-  pipeline().close_to_local_commits(make_error(er::kOptionPreventsStatement, "read only"));
-  pipeline().fail_waiters(make_error(er::kServerShutdown, "demoted"));
-  for (int i = 1; i < 4; ++i) EXPECT_EQ(commits[i]->get().status.error().code, er::kServerShutdown);
-  EXPECT_EQ(commit({9}).status.error().code, er::kOptionPreventsStatement);
-
-  auto cut = pipeline().cut_unacknowledged(gnos(server_a(), 1, 2));
-  ASSERT_TRUE(cut.ok());
-  EXPECT_EQ(*cut, 2u);
-  EXPECT_EQ(pipeline().gtid_logged(), gnos(server_a(), 1, 2));
-  EXPECT_EQ(pipeline().next_gno(), 5u) << "a GTID never names two transactions";
-  receive(1);
-  pipeline().acknowledge_through({server_b(), 1});
-  eventually([&] { return pipeline().gtid_executed().count() == 3; });
-  EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(2), key(1)}));
-  server_.stop();
-  Server again(fs_);
-  ASSERT_TRUE(again.open_and_start().ok());
-  EXPECT_EQ(again.engine.state().keys, server_.engine.state().keys);
-}
-
-TEST_F(Pipeline, CuttingWhatWasAppliedIsDivergence) {
-  start();
-  commit({1});
-  commit({2});
-  auto cut = pipeline().cut_unacknowledged(gnos(server_a(), 1, 1));
-  ASSERT_FALSE(cut.ok());
-  EXPECT_EQ(cut.error().code, er::kDiverged);
-  EXPECT_EQ(pipeline().gtid_logged(), gnos(server_a(), 1, 2));
-}
-
-TEST_F(Pipeline, CutsAcrossFiles) {
-  start(CommitPipeline::Gate::Gated);
-  receive(1);
-  receive(2);
-  eventually([&] { return reported_ == 2; });
-  ASSERT_TRUE(run_on(reactors_[0], pipeline().rotate())->get().ok());
-  receive(3);
-  eventually([&] { return reported_ == 3; });
-  EXPECT_EQ(pipeline().durable_end().file, 2u);
-  EXPECT_EQ(*pipeline().cut_unacknowledged(gnos(server_b(), 1, 1)), 2u);
-  EXPECT_EQ(pipeline().durable_end().file, 1u);
-  receive(2);
-  pipeline().acknowledge_through({server_b(), 2});
-  eventually([&] { return pipeline().gtid_executed().count() == 2; });
-}
-
-TEST_F(Pipeline, GtidsStartAboveTheFloor) {
-  PipelineOptions options;
-  options.gno_floor = 100;
-  Server floored(fs_, {}, options);
-  ASSERT_TRUE(floored.open_and_start().ok());
-  EXPECT_EQ(floored.begin_commit(reactors_[0], {1})->get().gtid.gno, 101u);
-  floored.pipeline->raise_gno_floor(200);
-  EXPECT_EQ(floored.begin_commit(reactors_[0], {2})->get().gtid.gno, 201u);
 }
 
 TEST_F(Pipeline, CommitsWaitWhileTooMuchIsUnacknowledged) {

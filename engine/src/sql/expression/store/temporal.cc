@@ -1,0 +1,123 @@
+#include "sql/expression/store/kinds.h"
+
+#include <array>
+
+#include "base/error_codes.h"
+#include "base/temporal.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/store/problems.h"
+#include "sql/variables/system_variables.h"
+
+namespace commitd::sql::store {
+namespace {
+
+using Kind = Value::Kind;
+
+bool has_zero_part(const Temporal& t) {
+  return t.month == 0 || t.day == 0;
+}
+
+// '2024-00-10', '2024-05-00': dates that are not known in full.
+std::optional<Temporal> with_zero_parts(std::string text) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::array<bool, 2> is_zero{};
+  size_t at = text.find_first_not_of(kDigits, text.find_first_of(kDigits));  // behind the year
+  for (bool& zero : is_zero) {
+    const size_t begin = text.find_first_of(kDigits, at);
+    if (begin == std::string::npos) return std::nullopt;
+    at = std::min(text.find_first_not_of(kDigits, begin), text.size());
+    zero = text.find_first_not_of('0', begin) >= at;
+    if (zero) text[at - 1] = '1';
+  }
+  if (!is_zero[0] && !is_zero[1]) return std::nullopt;
+  std::optional<Temporal> t = parse_datetime(text);
+  if (t && is_zero[0]) t->month = 0;
+  if (t && is_zero[1]) t->day = 0;
+  return t;
+}
+
+// "839:00:00": a time, but more than TIME holds.
+bool is_beyond_time(const Value& value) {
+  const std::string text = to_text(value);
+  const size_t colon = text.find(':');
+  const size_t begin = text.starts_with('-') ? 1 : 0;
+  if (colon == std::string::npos || colon <= begin || colon - begin > 6) return false;
+  return text.find_first_not_of("0123456789", begin) == colon &&
+         parse_time(text.substr(0, begin) + "00" + text.substr(colon));
+}
+
+Temporal longest_time(const ColumnDef& column, const Value& value) {
+  Temporal t;
+  t.kind = Temporal::Kind::Time;
+  t.negative = to_text(value).starts_with('-');
+  t.hour = 838;
+  t.minute = t.second = 59;
+  t.decimals = column.decimals;
+  return t;
+}
+
+}  // namespace
+
+Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, StoreContext& context) {
+  const bool date_only = column.type == FieldType::Date;
+  const char* name = date_only ? "date" : "datetime";
+  Temporal zero;
+  zero.kind = date_only ? Temporal::Kind::Date : Temporal::Kind::DateTime;
+  zero.decimals = column.decimals;
+  std::optional<Temporal> t = to_datetime(value);
+  if (!t && value.kind() == Kind::String) t = with_zero_parts(value.as_string());
+  const bool is_number_zero =
+      value.kind() != Kind::String && value.kind() != Kind::Temporal && to_double(value) == 0;
+  if (!t && is_number_zero) t = zero;
+  if (!t) return adjusted(context, incorrect_time(name, column, value, context), Value::temporal(zero));
+  const bool refused = is_zero_date(*t)
+                           ? (context.sql_mode & sql_mode::kNoZeroDate) != 0
+                           : has_zero_part(*t) && (context.sql_mode & sql_mode::kNoZeroInDate) != 0;
+  if (refused) return adjusted(context, incorrect_time(name, column, value, context), Value::temporal(zero));
+  if (date_only) {
+    if (t->hour != 0 || t->minute != 0 || t->second != 0 || t->microsecond != 0)
+      context.diagnostics.note(truncated(column, context));
+    Temporal date = zero;
+    date.year = t->year;
+    date.month = t->month;
+    date.day = t->day;
+    return Value::temporal(date);
+  }
+  Temporal rounded = round_fraction(*t, column.decimals);
+  rounded.kind = Temporal::Kind::DateTime;
+  if (column.type != FieldType::Timestamp2 || is_zero_date(rounded)) return Value::temporal(rounded);
+  const int64_t utc = to_unix_seconds(rounded) - context.time_zone_offset;
+  if (utc < 1 || utc > INT32_MAX)
+    return adjusted(context, incorrect_time(name, column, value, context), Value::temporal(zero));
+  return Value::temporal(datetime_from_unix(utc, rounded.microsecond, column.decimals));
+}
+
+Result<Value> store_time(const ColumnDef& column, const Value& value, StoreContext& context) {
+  const std::optional<Temporal> t = to_time(value);
+  if (!t && is_beyond_time(value)) {
+    Error error =
+        context.strict ? incorrect_time("time", column, value, context) : out_of_range(column, context);
+    return adjusted(context, std::move(error), Value::temporal(longest_time(column, value)));
+  }
+  if (!t) {
+    Temporal zero;
+    zero.kind = Temporal::Kind::Time;
+    return adjusted(context, incorrect_time("time", column, value, context), Value::temporal(zero));
+  }
+  return Value::temporal(round_fraction(*t, column.decimals));
+}
+
+Result<Value> store_year(const ColumnDef& column, const Value& value, StoreContext& context) {
+  int64_t year = to_int64(value.kind() == Kind::Temporal ? Value::integer(value.as_temporal().year) : value);
+  // The text '0' is the year 2000, the number 0 and '0000' are none.
+  const bool short_text = value.kind() == Kind::String && value.as_string().size() <= 2;
+  if (year >= (short_text ? 0 : 1) && year <= 69)
+    year += 2000;
+  else if (year >= 70 && year <= 99)
+    year += 1900;
+  if (year != 0 && (year < 1901 || year > 2155))
+    return adjusted(context, out_of_range(column, context), Value::unsigned_integer(0));
+  return Value::unsigned_integer(static_cast<uint64_t>(year));
+}
+
+}  // namespace commitd::sql::store
