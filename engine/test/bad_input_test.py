@@ -11,7 +11,8 @@ import unittest
 import pymysql
 
 from commitd_process import Commitd, wait_until
-from raw_client import CAPABILITIES, SSL, RawClient, error_number, process_status
+from process_memory import assert_memory_below, resident_bytes
+from raw_client import CAPABILITIES, SSL, RawClient, error_number
 
 MEBIBYTE = 1024 * 1024
 
@@ -84,13 +85,13 @@ class BadInputTest(unittest.TestCase):
             self.assertEqual(error_number(client.receive()), 1153)
 
     def test_a_length_that_is_only_claimed_costs_no_memory(self):
-        before = process_status(self.server.process.pid, "VmRSS")
+        before = resident_bytes(self.server)
         with contextlib.ExitStack() as stack:
             for _ in range(100):
                 client = stack.enter_context(self.logged_in())
                 client.socket.sendall(struct.pack("<I", 4 * MEBIBYTE - 10)[:3] + b"\0" + b"\x03x")
             time.sleep(0.2)
-            self.assertLess(process_status(self.server.process.pid, "VmRSS") - before, 30 * 1024)
+            assert_memory_below(self, resident_bytes(self.server) - before, 30 * MEBIBYTE)
 
     def test_half_closed_socket_still_gets_its_answer(self):
         with self.logged_in() as client:
@@ -167,11 +168,11 @@ class BadInputTest(unittest.TestCase):
         round_of_bad_connections(200)  # what is allocated once
         alone = lambda: self.server.query("SHOW STATUS LIKE 'Threads_connected'")[0][1] == "2"
         wait_until(alone, "bad connections are gone")
-        descriptors, resident = self.descriptors(), process_status(self.server.process.pid, "VmRSS")
+        descriptors, resident = self.descriptors(), resident_bytes(self.server)
         round_of_bad_connections(1000)
         wait_until(alone, "bad connections are gone")
         wait_until(lambda: self.descriptors() <= descriptors, f"{descriptors} descriptors again")
-        self.assertLess(process_status(self.server.process.pid, "VmRSS") - resident, 8 * 1024)
+        assert_memory_below(self, resident_bytes(self.server) - resident, 8 * MEBIBYTE)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import threading
 import unittest
 
 from commitd_process import Commitd, wait_until
-from raw_client import RawClient, process_status
+from process_memory import process_status
+from raw_client import RawClient
 
 QUIT = 1
 WANTED = 5000

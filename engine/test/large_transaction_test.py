@@ -13,6 +13,7 @@ import unittest
 import pymysql
 
 from commitd_process import Commitd, wait_until
+from process_memory import assert_memory_below, peak_bytes
 from raw_client import RawClient
 
 MEBIBYTE = 1024 * 1024
@@ -21,13 +22,6 @@ ROWS = 768  # 192 MiB
 SMALL = ["--commitd-memory-budget=64M", "--commitd-block-cache-size=8M", "--commitd-write-buffer-size=4M", "--max-allowed-packet=16M"]
 # Budget, binary, readers' pages of the log, what the allocator keeps; less than one copy of the transaction.
 MOST_MEMORY = 160 * MEBIBYTE
-
-
-def memory(server, field):
-    for line in pathlib.Path(f"/proc/{server.process.pid}/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) << 10
-    raise AssertionError(f"/proc has no {field}")
 
 
 def temporary_files(server):
@@ -95,11 +89,11 @@ class LargeTransaction(unittest.TestCase):
         self.assertEqual(status(self.server, "Binlog_cache_disk_use"), 1)
         connection.commit()
         self.assertEqual(temporary_files(self.server), [])
-        self.assertLess(memory(self.server, "VmHWM"), MOST_MEMORY)
+        assert_memory_below(self, peak_bytes(self.server), MOST_MEMORY)
         self.check_content(ROWS)
         self.server.kill()
         self.server.start()
-        self.assertLess(memory(self.server, "VmHWM"), MOST_MEMORY, "replay")
+        assert_memory_below(self, peak_bytes(self.server), MOST_MEMORY, "replay")
         self.check_content(ROWS)
         self.check_binlog()
 
@@ -133,8 +127,8 @@ class LargeTransaction(unittest.TestCase):
         connection.commit()
         executed = self.server.query("SELECT @@GLOBAL.gtid_executed")[0][0]
         self.assertEqual(replica.query(f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 300)"), ((0,),))
-        self.assertLess(memory(replica, "VmHWM"), MOST_MEMORY)
-        self.assertLess(memory(self.server, "VmHWM"), MOST_MEMORY, "its dump")
+        assert_memory_below(self, peak_bytes(replica), MOST_MEMORY)
+        assert_memory_below(self, peak_bytes(self.server), MOST_MEMORY, "its dump")
         self.check_content(ROWS, replica)
 
     def check_binlog(self):

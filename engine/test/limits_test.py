@@ -12,7 +12,8 @@ import unittest
 import pymysql
 
 from commitd_process import COMMITD, Commitd, free_port, wait_until
-from raw_client import RawClient, error_number, process_status
+from process_memory import assert_memory_below, resident_bytes
+from raw_client import RawClient, error_number
 
 MEBIBYTE = 1024 * 1024
 BUDGET = 64 * MEBIBYTE
@@ -109,7 +110,7 @@ class MemoryBudgetTest(unittest.TestCase):
         self.assertLess(len(refusals), 10)
 
     def test_readers_that_do_not_read_hold_no_more_than_a_buffer_and_are_cut_off(self):
-        resident = process_status(self.server.process.pid, "VmRSS")
+        resident = resident_bytes(self.server)
         with contextlib.ExitStack() as stack:
             readers = [stack.enter_context(RawClient(self.server.port)) for _ in range(10)]
             for reader in readers:
@@ -117,7 +118,7 @@ class MemoryBudgetTest(unittest.TestCase):
                 reader.query("SET net_write_timeout = 2")
                 reader.send(0, b"\x03SELECT pad FROM d.big")  # 80 MiB for each
             time.sleep(0.5)
-            self.assertLess(process_status(self.server.process.pid, "VmRSS") - resident, 100 * 1024)
+            assert_memory_below(self, resident_bytes(self.server) - resident, 100 << 20)
             count = lambda: int(self.server.query("SHOW STATUS LIKE 'Threads_connected'")[0][1])
             wait_until(lambda: count() == 1, "net_write_timeout ends them")
 

@@ -78,12 +78,3 @@ class RawClient:
 def error_number(packet):
     """Of an ERR packet; 0 for any other."""
     return struct.unpack_from("<H", packet, 1)[0] if packet[:1] == b"\xff" else 0
-
-
-def process_status(pid, field):
-    """A number of /proc/PID/status."""
-    with open(f"/proc/{pid}/status") as status:
-        for line in status:
-            if line.startswith(field + ":"):
-                return int(line.split()[1])
-    raise AssertionError(field)

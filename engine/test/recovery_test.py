@@ -3,22 +3,15 @@
 
 import contextlib
 import os
-import pathlib
 import unittest
 
 from commitd_process import Commitd
+from process_memory import assert_memory_below, peak_bytes
 
 # Nothing reaches the engine's files, so that all of the log is to be replayed.
 NO_FLUSH = ["--sync-binlog=0", f"--commitd-write-buffer-size={4 << 30}", "--commitd-checkpoint-bytes=0", "--commitd-checkpoint-seconds=0"]
 SMALL_BUFFERS = [f"--commitd-write-buffer-size={4 << 20}", f"--commitd-block-cache-size={8 << 20}"]
 ROWS = 100  # of a transaction
-
-
-def peak_memory(server):
-    for line in pathlib.Path(f"/proc/{server.process.pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) << 10
-    raise AssertionError("/proc has no VmHWM")
 
 
 def write_rows(server, transactions):
@@ -44,10 +37,10 @@ class Replay(unittest.TestCase):
                 write_rows(server, transactions)
                 logs.append(sum(os.path.getsize(path) for path in server.binlog_files()))
                 restart_by_replay(server, SMALL_BUFFERS)
-                peaks.append(peak_memory(server))
+                peaks.append(peak_bytes(server))
                 self.assertEqual(server.query("SELECT COUNT(*), MAX(id) FROM d.t"), ((transactions * ROWS, transactions * ROWS - 1),))
         self.assertGreater(logs[1] - logs[0], 70_000_000)
-        self.assertLess(peaks[1] - peaks[0], (logs[1] - logs[0]) // 2, (peaks, logs))
+        assert_memory_below(self, peaks[1] - peaks[0], (logs[1] - logs[0]) // 2, (peaks, logs))
 
     def test_it_says_what_it_did(self):
         with Commitd(*NO_FLUSH) as server:
