@@ -1,7 +1,7 @@
 // What of the commit path can be changed while it runs: how groups form, when they are synced, who is woken.
 #include <gtest/gtest.h>
 
-#include "binlog/testing/pipeline_fixture.h"
+#include "binlog/testing/pipeline_test.h"
 #include "observe/metrics.h"
 
 namespace commitd::binlog {
@@ -23,16 +23,9 @@ uint64_t wakeups() {
   return count_of("commitd_wakeups_total");
 }
 
-class Settings : public ::testing::Test {
+class Settings : public PipelineTest {
  protected:
-  void start(CommitPipeline::Gate gate = CommitPipeline::Gate::Immediate) {
-    ASSERT_TRUE(server_.open_and_start().ok());
-    server_.pipeline->set_gate(gate);
-  }
-  CommitPipeline& pipeline() { return *server_.pipeline; }
-  std::shared_ptr<Pending<Committed>> begin(uint64_t id) {
-    return server_.begin_commit(reactors_[id], Commit{id});
-  }
+  std::shared_ptr<Pending<Committed>> begin(uint64_t id) { return PipelineTest::begin(Commit{id}); }
   void commit(uint64_t id) { ASSERT_TRUE(begin(id)->get().status.ok()); }
   // All at once; returns when all are committed.
   void commit_together(uint64_t count) {
@@ -50,11 +43,6 @@ class Settings : public ::testing::Test {
     return commits;
   }
   void acknowledge(uint64_t gno) { pipeline().acknowledge_through({server_a(), gno}); }
-
-  RecordingFileSystem fs_;
-  std::shared_ptr<CommitSettings> settings_ = std::make_shared<CommitSettings>();
-  Server server_{fs_, {}, {.settings = settings_}};
-  Reactors reactors_{2};
 };
 
 TEST_F(Settings, ADelayedGroupIsClosedByTheCountThatIsEnough) {

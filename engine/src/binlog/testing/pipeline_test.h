@@ -28,7 +28,8 @@ class PipelineTest : public ::testing::Test {
   static std::string key(uint64_t id) { return orders_image(orders_table(), id, ""); }
 
   commitd::testing::RecordingFileSystem fs_;
-  Server server_{fs_};
+  const std::shared_ptr<CommitSettings> settings_ = std::make_shared<CommitSettings>();
+  Server server_{fs_, {}, {.settings = settings_}};
   Reactors reactors_{2};
   std::atomic<int> reported_{0};
 };
