@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -18,10 +19,33 @@ COMMITD = os.environ.get("COMMITD", str(ROOT / "build" / "bin" / "commitd"))
 START_SECONDS = 60
 
 
+def first_lent_port():
+    """From here on the kernel gives ports to whoever asks for any."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as limits:
+        return int(limits.read().split()[0])
+
+
+given_ports = set()
+
+
 def free_port():
+    """For a server that is started later: given once, and below those that the kernel may have lent to others by then."""
+    below = max(first_lent_port(), 20000)  # lower than that, there are too few
+    for _ in range(1000):
+        port = random.randrange(10000, below)
+        if port not in given_ports and can_listen(port):
+            given_ports.add(port)
+            return port
+    raise AssertionError(f"no port between 10000 and {below} is free on 127.0.0.1")
+
+
+def can_listen(port):
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def wait_until(condition, what, seconds=START_SECONDS):
