@@ -6,12 +6,12 @@ namespace commitd::replication {
 
 void DurableAccount::handed(uint64_t bytes) {
   std::lock_guard lock(mutex_);
-  handed_bytes_ += bytes;
+  bytes_on_the_way_ += bytes;
 }
 
 uint64_t DurableAccount::bytes_on_the_way() const {
   std::lock_guard lock(mutex_);
-  return handed_bytes_ - durable_bytes_;
+  return bytes_on_the_way_;
 }
 
 std::optional<Acknowledgement> DurableAccount::take_newest() {
@@ -24,7 +24,7 @@ void DurableAccount::note_durable(const std::shared_ptr<DurableAccount>& account
                                   const std::optional<Acknowledgement>& acknowledgement) {
   {
     std::lock_guard lock(account->mutex_);
-    account->durable_bytes_ += bytes;
+    account->bytes_on_the_way_ -= bytes;
     if (acknowledgement) account->newest_ = acknowledgement;
     if (std::exchange(account->notice_posted_, true)) return;
   }

@@ -35,8 +35,7 @@ class DurableAccount {
 
   Reactor& home_;
   mutable std::mutex mutex_;
-  uint64_t handed_bytes_ = 0;
-  uint64_t durable_bytes_ = 0;
+  uint64_t bytes_on_the_way_ = 0;
   std::optional<Acknowledgement> newest_;
   bool notice_posted_ = false;
 };

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "base/decimal.h"
-#include "base/error_codes.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/store/problems.h"
+#include "storage/record/column_format.h"
 
 namespace commitd::sql::store {
 namespace {
@@ -19,23 +19,7 @@ struct Limits {
 };
 
 Limits limits_of(const ColumnDef& column) {
-  int bits = 64;
-  switch (column.type) {
-    case FieldType::Tiny:
-      bits = 8;
-      break;
-    case FieldType::Short:
-      bits = 16;
-      break;
-    case FieldType::Int24:
-      bits = 24;
-      break;
-    case FieldType::Long:
-      bits = 32;
-      break;
-    default:
-      break;
-  }
+  const size_t bits = 8 * number_size(column);
   if (column.is_unsigned) return {0, bits == 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1};
   return {bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1)), (uint64_t{1} << (bits - 1)) - 1};
 }
@@ -133,8 +117,7 @@ Result<Value> store_decimal(const ColumnDef& column, const Value& value, StoreCo
     return adjusted(context, out_of_range(column, context), Value::decimal(most));
   }
   if (compare(*scaled, number) != 0) {
-    context.diagnostics.note(
-        make_error(er::kDataTruncated, "Data truncated for column '{}' at row {}", column.name, context.row));
+    context.diagnostics.note(truncated(column, context));
   }
   return Value::decimal(*scaled);
 }
