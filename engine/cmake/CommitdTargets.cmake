@@ -1,4 +1,5 @@
-# commitd_library(NAME SOURCES … DEPS …): the static library of one component, seen by others as commitd::NAME.
+# commitd_library(NAME SOURCES … DEPS …): the library of one component, seen by others as commitd::NAME. Shared where the preset says so:
+# eighty test programs that each hold the whole engine, with what a sanitizer adds to it, are more than many disks have free.
 # commitd_test(NAME SOURCES … DEPS …): a GoogleTest program; its cases are registered with ctest.
 
 # Lines and functions are what profiles and sanitizer reports show; full debug information is a quarter of the compile time.
@@ -32,6 +33,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       <algorithm> <atomic> <charconv> <chrono> <condition_variable> <coroutine> <deque> <functional> <map> <memory> <mutex> <optional> <set>
       <span> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
   endforeach()
+  set_target_properties(commitd_headers PROPERTIES POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")  # as those that use it
   if(COMMITD_TESTS)
     target_precompile_headers(commitd_headers_of_tests PRIVATE <gtest/gtest.h>)
     target_link_libraries(commitd_headers_of_tests PRIVATE GTest::gtest)
@@ -47,7 +49,7 @@ endfunction()
 
 function(commitd_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
-  add_library(commitd_${name} STATIC ${arg_SOURCES})
+  add_library(commitd_${name} ${arg_SOURCES})
   add_library(commitd::${name} ALIAS commitd_${name})
   target_link_libraries(commitd_${name} PUBLIC commitd_options ${arg_DEPS})
   commitd_use_headers(commitd_${name} commitd_headers)
@@ -61,6 +63,9 @@ function(commitd_test name)
   add_executable(${name} ${arg_SOURCES})
   target_compile_options(${name} PRIVATE -O1)  # the tests' own code: compiling it costs more than it runs
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
+  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT COMMITD_SANITIZE)
+    target_link_options(${name} PRIVATE -Wl,--strip-debug)  # three quarters of its size; the debug preset is for debuggers
+  endif()
   commitd_use_headers(${name} commitd_headers_of_tests)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 900)
 endfunction()
