@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "sql/ast/changes.h"
 #include "sql/executor/bound_select.h"
 #include "sql/executor/row_buffer.h"
 #include "sql/executor/row_rules.h"

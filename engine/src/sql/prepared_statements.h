@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "sql/arena.h"
+#include "sql/ast/session_statements.h"
 #include "sql/executor/kept_select.h"
 #include "sql/executor/statement_runner.h"
 #include "sql/lexer/lexer.h"

@@ -1,6 +1,7 @@
 // Statements that were logged as text, executed again: on replicas and at recovery.
 #include "base/error_codes.h"
 #include "sql/accounts/account_statements.h"
+#include "sql/ast/statement.h"
 #include "sql/catalog.h"
 #include "sql/ddl/ddl.h"
 #include "sql/parser/parser.h"

@@ -5,6 +5,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/executor/constant_select.h"
 #include "sql/executor/lone_select.h"
 #include "sql/executor/select.h"

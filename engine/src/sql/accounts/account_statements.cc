@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error_codes.h"
+#include "sql/ast/accounts.h"
 
 namespace commitd::sql {
 namespace {

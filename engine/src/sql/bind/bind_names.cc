@@ -3,6 +3,7 @@
 
 #include "base/error_codes.h"
 #include "base/temporal.h"
+#include "sql/ast/select.h"
 #include "sql/bind/binder.h"
 #include "sql/text_case.h"
 

@@ -10,7 +10,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include "base/result.h"
-#include "sql/ast/statement.h"
+#include "sql/ast/select.h"
 #include "sql/bind/scope.h"
 #include "sql/expression/aggregate.h"
 #include "sql/expression/expression.h"

@@ -6,6 +6,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
 #include "storage/table_engines.h"
 #include "txn/row_writes.h"

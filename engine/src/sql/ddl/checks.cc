@@ -3,6 +3,8 @@
 #include <array>
 
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
+#include "sql/ast/session_statements.h"
 #include "sql/ddl/planning.h"
 #include "sql/parser/parser.h"
 #include "sql/text_case.h"

@@ -1,6 +1,7 @@
 // One column's definition: the type with its defaults filled in and its limits checked.
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
 
 namespace commitd::sql::ddl {

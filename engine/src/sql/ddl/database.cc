@@ -1,5 +1,6 @@
 // CREATE, ALTER and DROP DATABASE.
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
 
 namespace commitd::sql::ddl {

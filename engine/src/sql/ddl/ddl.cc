@@ -1,6 +1,7 @@
 #include "sql/ddl/ddl.h"
 
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
 
 namespace commitd::sql::ddl {

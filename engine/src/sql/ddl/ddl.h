@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "sql/ast/expression.h"
 #include "sql/ast/statement.h"
 #include "sql/catalog.h"
 #include "sql/diagnostics.h"

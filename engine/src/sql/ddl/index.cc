@@ -4,6 +4,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
 #include "sql/text_case.h"
 #include "storage/record/key_codec.h"

@@ -3,6 +3,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "sql/ast/statement.h"
 #include "sql/ddl/planning.h"
 #include "storage/table_engines.h"
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/ddl.h"
 #include "storage/record/row_image.h"
 #include "storage/table_engines.h"

@@ -1,5 +1,6 @@
 // CREATE, ALTER and DROP SERVER.
 #include "base/charset/utf8.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
 
 namespace commitd::sql::ddl {

@@ -1,5 +1,6 @@
 // CREATE, DROP, TRUNCATE and RENAME TABLE.
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
 #include "sql/federated/remote_address.h"
 

@@ -1,4 +1,5 @@
 // Control statements (engine/CONTROL.md), replication, logs, KILL and SHUTDOWN.
+#include "sql/ast/administration.h"
 #include "base/error_codes.h"
 #include "sql/executor/statements.h"
 #include "sql/process_list.h"

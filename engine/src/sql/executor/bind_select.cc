@@ -1,6 +1,7 @@
 #include <charconv>
 
 #include "base/error_codes.h"
+#include "sql/ast/select.h"
 #include "sql/executor/bound_select.h"
 #include "sql/executor/group_check.h"
 #include "sql/executor/select.h"

@@ -4,6 +4,8 @@
 
 #include "base/error_codes.h"
 #include "binlog/events.h"
+#include "sql/ast/administration.h"
+#include "sql/ast/select.h"
 #include "sql/executor/dml.h"
 #include "sql/executor/row_rules.h"
 #include "sql/executor/select.h"

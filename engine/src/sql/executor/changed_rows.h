@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "sql/ast/select.h"
 #include "sql/executor/statement_context.h"
 #include "sql/executor/table_reader.h"
 

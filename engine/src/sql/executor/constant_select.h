@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "sql/arena.h"
+#include "sql/ast/select.h"
 #include "sql/kept_columns.h"
 #include "sql/lexer/lexer.h"
 #include "sql/session_state.h"

@@ -2,6 +2,7 @@
 // while the outer row is evaluated.
 #pragma once
 
+#include "sql/ast/select.h"
 #include "sql/executor/statement_context.h"
 
 namespace commitd::sql {

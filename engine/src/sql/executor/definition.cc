@@ -2,6 +2,8 @@
 // server, so that the catalog's counters and the log agree on the order.
 #include "base/error_codes.h"
 #include "sql/accounts/account_statements.h"
+#include "sql/ast/accounts.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/ddl.h"
 #include "sql/executor/row_checks.h"
 #include "sql/executor/rows_in_memory.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "sql/ast/changes.h"
 #include "sql/executor/changed_rows.h"
 #include "sql/executor/dml.h"
 #include "sql/executor/joined_rows.h"

@@ -1,6 +1,8 @@
 // INSERT, REPLACE, UPDATE, DELETE, LOAD DATA.
 #pragma once
 
+#include "sql/ast/administration.h"
+#include "sql/ast/changes.h"
 #include "sql/executor/statement_context.h"
 #include "sql/result_sink.h"
 

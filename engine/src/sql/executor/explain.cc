@@ -1,6 +1,7 @@
 #include "sql/executor/explain.h"
 
 #include "base/error_codes.h"
+#include "sql/ast/changes.h"
 #include "sql/executor/changed_rows.h"
 #include "sql/executor/from_clause.h"
 #include "sql/executor/select.h"

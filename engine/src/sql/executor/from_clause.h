@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "sql/ast/select.h"
 #include "sql/executor/statement_context.h"
 
 namespace commitd::sql {

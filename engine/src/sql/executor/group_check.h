@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "sql/ast/select.h"
 #include "sql/executor/from_clause.h"
 
 namespace commitd::sql {

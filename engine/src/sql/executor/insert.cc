@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "base/error_codes.h"
+#include "sql/ast/changes.h"
 #include "sql/executor/dml.h"
 #include "sql/executor/kept_change.h"
 #include "sql/executor/precompute.h"

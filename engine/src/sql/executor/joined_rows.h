@@ -4,6 +4,7 @@
 
 #include <absl/container/flat_hash_set.h>
 
+#include "sql/ast/select.h"
 #include "sql/executor/bound_select.h"
 
 namespace commitd::sql {

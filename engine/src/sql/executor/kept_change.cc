@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/ast/changes.h"
 #include "sql/executor/kept_shapes.h"
 #include "sql/executor/precompute.h"
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "sql/ast/statement.h"
 #include "sql/bind/scope.h"
 #include "sql/executor/kept_plan.h"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sql/ast/select.h"
 #include "sql/executor/kept_plan.h"
 #include "sql/executor/select.h"
 #include "sql/kept_columns.h"

@@ -1,7 +1,7 @@
 // Which expressions a kept plan may have: those whose binding reads nothing of a parameter but its kind.
 #pragma once
 
-#include "sql/ast/statement.h"
+#include "sql/ast/select.h"
 
 namespace commitd::sql {
 

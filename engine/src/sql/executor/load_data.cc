@@ -2,6 +2,7 @@
 // other in the same statement.
 #include "base/error_codes.h"
 #include "sql/arena.h"
+#include "sql/ast/changes.h"
 #include "sql/executor/dml.h"
 #include "sql/executor/load_format.h"
 #include "sql/executor/precompute.h"

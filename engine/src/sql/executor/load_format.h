@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sql/ast/statement.h"
+#include "sql/ast/changes.h"
 
 namespace commitd::sql {
 

@@ -1,4 +1,5 @@
 #include "sql/executor/load_format.h"
+#include "sql/ast/changes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // FLUSH, PURGE BINARY LOGS, LOCK TABLES and BACKUP.
 #include "base/error_codes.h"
 #include "base/temporal.h"
+#include "sql/ast/administration.h"
 #include "sql/bind/scope.h"
 #include "sql/executor/precompute.h"
 #include "sql/executor/rows_in_memory.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "sql/ast/statement.h"
+#include "sql/ast/select.h"
 #include "sql/bind/scope.h"
 
 namespace commitd::sql {

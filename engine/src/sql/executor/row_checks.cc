@@ -1,5 +1,6 @@
 #include "sql/executor/row_checks.h"
 
+#include "sql/ast/session_statements.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 #include "sql/parser/parser.h"

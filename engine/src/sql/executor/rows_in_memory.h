@@ -2,6 +2,7 @@
 // what was in one that becomes durable.
 #pragma once
 
+#include "sql/ast/definitions.h"
 #include "sql/ddl/ddl.h"
 #include "sql/executor/statements.h"
 

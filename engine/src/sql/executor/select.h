@@ -1,6 +1,7 @@
 // SELECT and UNION.
 #pragma once
 
+#include "sql/ast/select.h"
 #include "sql/executor/bound_select.h"
 #include "sql/executor/statement_context.h"
 #include "sql/result_sink.h"

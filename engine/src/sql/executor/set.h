@@ -1,6 +1,7 @@
 // SET of system and user variables, SET NAMES.
 #pragma once
 
+#include "sql/ast/session_statements.h"
 #include "sql/executor/statement_context.h"
 
 namespace commitd::sql {

@@ -1,6 +1,7 @@
 // SHOW as a SELECT over the small table that sql/show makes: LIKE, WHERE and LIMIT.
 #pragma once
 
+#include "sql/ast/administration.h"
 #include "sql/executor/statement_context.h"
 #include "sql/result_sink.h"
 

@@ -3,6 +3,8 @@
 #include <chrono>
 
 #include "observe/metrics.h"
+#include "sql/ast/administration.h"
+#include "sql/ast/changes.h"
 #include "sql/ddl/ddl.h"
 #include "sql/executor/statement_runner.h"
 

@@ -1,6 +1,7 @@
 #include "sql/executor/statement_meter.h"
 
 #include "sql/accounts/account_statements.h"
+#include "sql/ast/definitions.h"
 #include "sql/slow_log.h"
 
 namespace commitd::sql {

@@ -2,6 +2,9 @@
 
 #include "base/error_codes.h"
 #include "sql/accounts/account_statements.h"
+#include "sql/ast/administration.h"
+#include "sql/ast/changes.h"
+#include "sql/ast/definitions.h"
 #include "sql/ddl/ddl.h"
 #include "sql/executor/dml.h"
 #include "sql/executor/explain.h"

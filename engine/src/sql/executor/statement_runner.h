@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "sql/ast/session_statements.h"
 #include "sql/executor/statement_context.h"
 #include "sql/result_sink.h"
 

@@ -4,7 +4,8 @@
 
 #include "base/result.h"
 #include "runtime/task.h"
-#include "sql/ast/statement.h"
+#include "sql/ast/administration.h"
+#include "sql/ast/session_statements.h"
 #include "sql/result_sink.h"
 #include "sql/session_state.h"
 

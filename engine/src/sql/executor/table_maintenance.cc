@@ -2,6 +2,7 @@
 
 #include "base/crc32.h"
 #include "base/error_codes.h"
+#include "sql/ast/select.h"
 #include "sql/executor/select.h"
 #include "sql/executor/show_statement.h"
 #include "sql/federated/remote_rows.h"

@@ -1,6 +1,7 @@
 // ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE.
 #pragma once
 
+#include "sql/ast/definitions.h"
 #include "sql/executor/statement_context.h"
 #include "sql/result_sink.h"
 

@@ -1,4 +1,5 @@
 #include "base/error_codes.h"
+#include "sql/ast/session_statements.h"
 #include "sql/executor/statement_frame.h"
 #include "sql/executor/statements.h"
 

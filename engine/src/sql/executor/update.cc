@@ -1,6 +1,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "base/error_codes.h"
+#include "sql/ast/changes.h"
 #include "sql/executor/changed_rows.h"
 #include "sql/executor/dml.h"
 #include "sql/executor/joined_rows.h"

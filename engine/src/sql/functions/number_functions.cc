@@ -209,7 +209,7 @@ Value format(Evaluation&, Values a) {
   std::string digits = Value::decimal(rescale(d, places).value_or(d)).to_text();
   const size_t first = digits[0] == '-' ? 1 : 0;
   const size_t point = std::min(digits.find('.'), digits.size());
-  for (size_t at = point; at > first + 3; at -= 3) digits.insert(at - 3, ",");
+  for (size_t at = point; at > first + 3; at -= 3) digits.insert(at - 3, 1, ',');
   return Value::string(digits);
 }
 

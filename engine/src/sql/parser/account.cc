@@ -1,4 +1,5 @@
 // CREATE, ALTER, DROP USER; SET PASSWORD; GRANT and REVOKE.
+#include "sql/ast/accounts.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

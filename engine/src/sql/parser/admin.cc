@@ -1,4 +1,7 @@
 // Transactions, SET, administration and the control statements of CONTROL.md.
+#include "sql/ast/administration.h"
+#include "sql/ast/definitions.h"
+#include "sql/ast/session_statements.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

@@ -1,4 +1,5 @@
 // CHECK constraints, in CREATE TABLE and ALTER TABLE.
+#include "sql/ast/definitions.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

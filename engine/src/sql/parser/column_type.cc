@@ -1,5 +1,6 @@
 // Column definitions: type, attributes, defaults.
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

@@ -1,4 +1,5 @@
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

@@ -1,3 +1,4 @@
+#include "sql/ast/changes.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

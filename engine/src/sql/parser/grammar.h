@@ -6,6 +6,11 @@
 #include <optional>
 #include <string_view>
 
+#include "sql/ast/accounts.h"
+#include "sql/ast/administration.h"
+#include "sql/ast/changes.h"
+#include "sql/ast/definitions.h"
+#include "sql/ast/session_statements.h"
 #include "sql/parser/parser.h"
 
 namespace commitd::sql {

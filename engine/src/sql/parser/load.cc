@@ -1,4 +1,5 @@
 // LOAD DATA.
+#include "sql/ast/changes.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

@@ -1,4 +1,5 @@
 // Statements about the log's files and what backups need: FLUSH, PURGE, BACKUP, LOCK TABLES.
+#include "sql/ast/administration.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "base/error_codes.h"
+#include "sql/ast/definitions.h"
+#include "sql/ast/session_statements.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

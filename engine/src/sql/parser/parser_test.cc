@@ -1,4 +1,7 @@
 #include "sql/parser/parser.h"
+#include "sql/ast/administration.h"
+#include "sql/ast/definitions.h"
+#include "sql/ast/select.h"
 
 #include <map>
 

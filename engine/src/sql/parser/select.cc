@@ -1,3 +1,4 @@
+#include "sql/ast/select.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

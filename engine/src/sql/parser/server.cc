@@ -1,6 +1,7 @@
 // CREATE, ALTER and DROP SERVER.
 #include <algorithm>
 
+#include "sql/ast/definitions.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

@@ -1,4 +1,6 @@
 // SHOW, EXPLAIN, DESCRIBE.
+#include "sql/ast/accounts.h"
+#include "sql/ast/administration.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {

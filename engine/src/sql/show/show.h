@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sql/ast/statement.h"
+#include "sql/ast/administration.h"
 #include "sql/information_schema/virtual_table.h"
 
 namespace commitd::sql {

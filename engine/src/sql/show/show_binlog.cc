@@ -1,6 +1,7 @@
 // SHOW BINARY LOGS, BINARY LOG STATUS, BINLOG EVENTS and REPLICA STATUS.
 #include "base/error_codes.h"
 #include "binlog/events.h"
+#include "sql/ast/administration.h"
 #include "sql/show/show.h"
 
 namespace commitd::sql {

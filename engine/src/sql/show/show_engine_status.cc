@@ -4,6 +4,7 @@
 
 #include "base/error_codes.h"
 #include "observe/metrics.h"
+#include "sql/ast/administration.h"
 #include "sql/information_schema/locked_objects.h"
 #include "sql/show/show.h"
 

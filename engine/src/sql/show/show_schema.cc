@@ -1,6 +1,7 @@
 // SHOW DATABASES, TABLES, COLUMNS, INDEX, CREATE, TABLE STATUS and GRANTS.
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "sql/ast/administration.h"
 #include "sql/ddl/ddl.h"
 #include "sql/show/show.h"
 

@@ -3,6 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "sql/ast/administration.h"
+#include "sql/ast/changes.h"
+#include "sql/ast/definitions.h"
+
 namespace commitd::sql {
 namespace {
 

@@ -1,0 +1,114 @@
+// Syntax trees of SHOW, and of what administrates the server, its log and its replication.
+#pragma once
+
+#include "sql/ast/expression.h"
+#include "sql/ast/statement.h"
+
+namespace commitd::sql::ast {
+
+enum class ShowWhat : uint8_t {
+  Databases,
+  Tables,
+  Columns,
+  Indexes,
+  CreateTable,
+  CreateDatabase,
+  TableStatus,
+  Variables,
+  Status,
+  Engines,
+  EngineStatus,
+  Warnings,
+  Errors,
+  Processlist,
+  Grants,
+  CharacterSets,
+  Collations,
+  BinaryLogs,
+  BinaryLogStatus,
+  ReplicaStatus,
+  Replicas,
+  BinlogEvents,
+  Plugins,
+  Privileges,
+  Triggers,
+  OpenTables,
+  ProcedureStatus,
+  FunctionStatus,
+  Events,
+  CountWarnings,
+};
+struct ShowStatement : Statement {
+  ShowStatement() : Statement(StatementKind::Show) {}
+  ShowWhat what = ShowWhat::Databases;
+  VariableScope scope = VariableScope::Unspecified;
+  bool full = false;
+  bool if_not_exists = false;  // SHOW CREATE DATABASE IF NOT EXISTS: shows a statement that has it, too
+  TableName table;
+  std::string_view user, host;
+  bool has_like = false;
+  std::string_view like;
+  Expr* where = nullptr;
+  std::string_view engine;  // SHOW ENGINE … STATUS; empty = all
+  std::string_view log_name;
+  uint64_t log_position = 4;
+  Expr* limit = nullptr;
+  Expr* offset = nullptr;
+};
+struct ExplainStatement : Statement {
+  ExplainStatement() : Statement(StatementKind::Explain) {}
+  Statement* statement = nullptr;
+};
+struct FlushStatement : Statement {
+  FlushStatement() : Statement(StatementKind::Flush) {}
+  bool binary_logs = false;
+  bool engine_logs = false;
+  bool slow_logs = false;
+  bool tables_with_read_lock = false;
+  bool status = false;
+};
+struct PurgeLogsStatement : Statement {
+  PurgeLogsStatement() : Statement(StatementKind::PurgeLogs) {}
+  std::string_view to;
+  Expr* before = nullptr;  // set: by time, not by name
+};
+struct LockTablesStatement : Statement {
+  explicit LockTablesStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::LockTables), tables(memory) {}
+  struct Table {
+    TableName name;
+    bool write = false;
+  };
+  List<Table> tables;
+};
+struct BackupStatement : Statement {
+  BackupStatement() : Statement(StatementKind::Backup) {}
+  std::string_view directory;
+};
+struct BinlogStatement : Statement {
+  BinlogStatement() : Statement(StatementKind::Binlog) {}
+  std::string_view events;  // base64
+};
+struct KillStatement : Statement {
+  KillStatement() : Statement(StatementKind::Kill) {}
+  bool query_only = false;
+  Expr* id = nullptr;
+};
+struct ControlInstanceStatement : Statement {
+  ControlInstanceStatement() : Statement(StatementKind::ControlInstance) {}
+  enum class What : uint8_t { Initialize, Fence, Promote, Follow, Quorum, ReloadTls } what = What::Initialize;
+  uint64_t epoch = 0, version = 0, wait_count = 0, port = 3306;
+  std::string_view members, host, uuid, user, password;
+};
+struct ChangeSourceStatement : Statement {
+  ChangeSourceStatement() : Statement(StatementKind::ChangeSource) {}
+  std::string_view host, user, password;
+  uint64_t port = 3306;
+  bool auto_position = false;
+};
+struct ReplicaThreadStatement : Statement {
+  ReplicaThreadStatement() : Statement(StatementKind::ReplicaThread) {}
+  bool start = false;
+};
+
+}  // namespace commitd::sql::ast
