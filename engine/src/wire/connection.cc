@@ -109,19 +109,15 @@ Task<Status> Connection::answer_greeting(Deadline deadline) {
   if (!channel_.flush_now()) COMMITD_CO_RETURN_IF_ERROR(co_await channel_.flush());
 
   co_await socket_.readable(deadline);
-  channel_.receive_now();
-  Result<std::string> packet = std::string();
-  if (channel_.has_packet())
-    packet = channel_.take_packet();
-  else
-    packet = co_await channel_.read_packet(deadline);
-  if (packet.ok() && is_tls_request(*packet)) {
+  auto packet = channel_.packet_now();
+  if (!packet) packet = co_await channel_.read_packet(deadline);
+  if (packet->ok() && is_tls_request(**packet)) {
     if (!tls) co_return make_error(er::kHandshake, "Bad handshake: this server does not offer TLS");
     COMMITD_CO_RETURN_IF_ERROR(co_await start_tls(std::move(tls), deadline));
     packet = co_await channel_.read_packet(deadline);  // all over again: nothing said before counts
   }
-  if (!packet.ok()) co_return std::move(packet).error();
-  auto response = decode_handshake_response(*packet);
+  if (!packet->ok()) co_return std::move(*packet).error();
+  auto response = decode_handshake_response(**packet);
   if (!response.ok()) co_return std::move(response).error();
   capabilities_ = response->capabilities;
   COMMITD_CO_RETURN_IF_ERROR(check_transport());
@@ -256,23 +252,19 @@ Task<void> Connection::serve_commands() {
   while (!session_.killed()) {
     const auto wait_timeout = apply_limits();
     channel_.reset_sequence();
-    channel_.receive_now();
+    auto packet = channel_.packet_now();
     const Deadline deadline = Clock::now() + wait_timeout;
-    if (channel_.is_idle() && !tls_) {
+    if (!packet && channel_.is_idle() && !tls_) {
       co_await socket_.readable(deadline);
-      channel_.receive_now();
+      packet = channel_.packet_now();
     }
-    Result<std::string> packet = std::string();
-    if (channel_.has_packet())
-      packet = channel_.take_packet();
-    else
-      packet = co_await next_command(deadline);
-    if (!packet.ok()) {
-      if (is_worth_telling(packet.error())) co_await end_with(packet.error());
+    if (!packet) packet = co_await next_command(deadline);
+    if (!packet->ok()) {
+      if (is_worth_telling(packet->error())) co_await end_with(packet->error());
       co_return;
     }
-    if (is_quit(*packet)) co_return;
-    const bool go_on = co_await serve(*packet);
+    if (is_quit(**packet)) co_return;
+    const bool go_on = co_await serve(**packet);
     if (!channel_.flush_now()) {
       Status sent = co_await channel_.flush();
       if (!sent.ok()) co_return;

@@ -139,6 +139,12 @@ Result<std::string> PacketChannel::take_packet() {
   return payload;
 }
 
+std::optional<Result<std::string>> PacketChannel::packet_now() {
+  receive_now();
+  if (!has_packet()) return std::nullopt;
+  return take_packet();
+}
+
 // What is left of a long payload is received where it belongs.
 Task<Status> PacketChannel::read_rest(size_t left, std::string& into, Deadline deadline) {
   while (left > 0) {

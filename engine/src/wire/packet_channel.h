@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,12 +19,9 @@ class PacketChannel final : public Channel {
   PacketChannel(std::unique_ptr<Stream> stream, uint32_t max_packet);
 
   Task<Result<std::string>> read_packet(Deadline deadline = kNoDeadline) override;
-  // Whether the next packet has come as a whole, and it: the same as read_packet(), without a coroutine.
-  bool is_idle() const { return input_.empty(); }  // nothing of it has come
-  bool has_packet() const;
-  Result<std::string> take_packet();
-  // Receives what is there, if there is anything.
-  void receive_now();
+  bool is_idle() const { return input_.empty(); }  // nothing of the next packet has come
+  // The next packet if it has come as a whole: the same as read_packet(), without a coroutine.
+  std::optional<Result<std::string>> packet_now();
   // Until something of the next packet has come. The read timeout is for what follows its first byte.
   Task<Status> wait_for_packet(Deadline deadline);
   void write_packet(std::string_view payload) override;
@@ -71,6 +69,9 @@ class PacketChannel final : public Channel {
  private:
   Deadline next_step(Deadline deadline) const;
   uint32_t next_size() const;  // of the payload whose header has come
+  bool has_packet() const;
+  Result<std::string> take_packet();
+  void receive_now();
   Status take_header(size_t payload_before);
   void take_payload(std::string& into, size_t size);
   Task<Status> need(size_t bytes, Deadline deadline);
