@@ -132,8 +132,8 @@ void TransactionBuffer::mark_statement_end() {
 Status TransactionBuffer::spill() {
   if (place_.fs == nullptr) return {};
   const bool first = !spilled();
-  COMMITD_RETURN_IF_ERROR(
-      spool_.spill(place_, statement_rows_.empty() ? spool_.size() : statement_rows_.back()));
+  auto moved = spool_.spill(place_, statement_rows_.empty() ? spool_.size() : statement_rows_.back());
+  if (!moved.ok()) return moved;
   if (first && spilled()) disk_use().add();
   return {};
 }

@@ -16,7 +16,7 @@ TableDef table_with_keys(size_t indexed_columns) {
     IndexDef index;
     index.id = static_cast<uint32_t>(1000 + i);
     index.primary = index.unique = i == 0;
-    index.columns = {{static_cast<uint32_t>(i), 0}};
+    index.columns = {{static_cast<uint16_t>(i), 0}};
     table.indexes.push_back(index);
   }
   return table;
