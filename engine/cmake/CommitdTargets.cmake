@@ -64,7 +64,7 @@ function(commitd_test name)
   target_compile_options(${name} PRIVATE -O1)  # the tests' own code: compiling it costs more than it runs
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT COMMITD_SANITIZE)
-    target_link_options(${name} PRIVATE -Wl,--strip-debug)  # three quarters of its size; the debug preset is for debuggers
+    target_link_options(${name} PRIVATE -Wl,--strip-debug)  # most of its size; the debug preset is for debuggers
   endif()
   commitd_use_headers(${name} commitd_headers_of_tests)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 900)
