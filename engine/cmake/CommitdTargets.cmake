@@ -1,6 +1,6 @@
 # commitd_library(NAME SOURCES … DEPS …): the library of one component, seen by others as commitd::NAME. Shared where the preset says so:
-# eighty test programs that each hold the whole engine, with what a sanitizer adds to it, are more than many disks have free.
-# commitd_test(NAME SOURCES … DEPS …): a GoogleTest program; its cases are registered with ctest.
+# test programs that each hold the whole engine, with what a sanitizer adds to it, are more than many disks have free.
+# commitd_tests(COMPONENT DEPS …): one GoogleTest program, COMPONENT_test, of every *_test.cc below this folder; its cases are registered with ctest.
 
 # Lines and functions are what profiles and sanitizer reports show; full debug information is a quarter of the compile time.
 add_library(commitd_options INTERFACE)
@@ -55,12 +55,14 @@ function(commitd_library name)
   commitd_use_headers(commitd_${name} commitd_headers)
 endfunction()
 
-function(commitd_test name)
+function(commitd_tests component)
   if(NOT COMMITD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
+  cmake_parse_arguments(arg "" "" "DEPS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  set(name ${component}_test)
+  add_executable(${name} ${sources})
   target_compile_options(${name} PRIVATE -O1)  # the tests' own code: compiling it costs more than it runs
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT COMMITD_SANITIZE)

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "binlog/commit_pipeline.h"
+#include "commit/commit_pipeline.h"
 #include "replication/ack_tracker.h"
 #include "replication/dump_framing.h"
 #include "replication/signal.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "binlog/commit_pipeline.h"
 #include "binlog/events.h"
+#include "commit/commit_pipeline.h"
 #include "sql/catalog.h"
 #include "storage/record/table_def.h"
 

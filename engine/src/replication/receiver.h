@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "binlog/commit_pipeline.h"
+#include "commit/commit_pipeline.h"
 #include "runtime/reactor.h"
 #include "sql/instance_control.h"
 

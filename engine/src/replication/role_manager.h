@@ -19,7 +19,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "binlog/commit_pipeline.h"
+#include "commit/commit_pipeline.h"
 #include "replication/ack_tracker.h"
 #include "replication/dump_service.h"
 #include "replication/receiver.h"

@@ -6,7 +6,7 @@
 
 #include "base/error_codes.h"
 #include "base/testing/recording_file_system.h"
-#include "binlog/log.h"
+#include "log/log.h"
 
 namespace commitd::replication {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "binlog/log.h"
+#include "log/log.h"
 #include "server/datadir.h"
 #include "sql/maintenance.h"
 #include "storage/engine.h"

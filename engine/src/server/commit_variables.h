@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "binlog/commit_settings.h"
+#include "commit/commit_settings.h"
 #include "sql/variables/system_variables.h"
 
 namespace commitd::server {

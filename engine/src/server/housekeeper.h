@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "binlog/commit_pipeline.h"
+#include "commit/commit_pipeline.h"
 #include "replication/role_manager.h"
 #include "replication/signal.h"
 #include "runtime/reactor.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
-#include "binlog/left_log.h"
+#include "commit/left_log.h"
 #include "observe/instrumented_files.h"
 #include "server/lock_variables.h"
 #include "server/memory.h"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "binlog/commit_pipeline.h"
+#include "commit/commit_pipeline.h"
 #include "replication/event_applier.h"
 #include "replication/role_manager.h"
 #include "server/datadir.h"

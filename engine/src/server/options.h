@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "binlog/commit_settings.h"
+#include "commit/commit_settings.h"
 
 namespace commitd::server {
 

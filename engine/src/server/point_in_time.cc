@@ -7,9 +7,9 @@
 
 #include "base/error_codes.h"
 #include "base/temporal.h"
-#include "binlog/log_archive.h"
-#include "binlog/log_file.h"
 #include "binlog/transaction_scanner.h"
+#include "log/log_archive.h"
+#include "log/log_file.h"
 
 namespace commitd::server {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/file.h"
-#include "binlog/commit_pipeline.h"
-#include "binlog/log.h"
+#include "commit/commit_pipeline.h"
+#include "log/log.h"
 #include "server/options.h"
 #include "storage/engine.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/log_position.h"
 #include "base/result.h"
-#include "binlog/log.h"
 #include "gtid/gtid_set.h"
+#include "log/log.h"
 #include "runtime/task.h"
 
 namespace commitd::sql {

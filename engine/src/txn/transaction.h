@@ -13,8 +13,8 @@
 
 #include "base/result.h"
 #include "base/value.h"
-#include "binlog/commit_pipeline.h"
 #include "binlog/transaction_buffer.h"
+#include "commit/commit_pipeline.h"
 #include "runtime/task.h"
 #include "storage/engine.h"
 #include "storage/record/row_image.h"

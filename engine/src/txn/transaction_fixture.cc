@@ -1,7 +1,7 @@
 #include "txn/transaction_fixture.h"
 
 #include "base/file.h"
-#include "binlog/log.h"
+#include "log/log.h"
 
 namespace commitd::txn::testing {
 

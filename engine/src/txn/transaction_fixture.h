@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "binlog/commit_pipeline.h"
+#include "commit/commit_pipeline.h"
 #include "txn/lock_owner.h"
 #include "txn/transaction.h"
 

@@ -1,8 +1,8 @@
 #include "server/testing/bare_server.h"
 
 #include "base/error_codes.h"
-#include "binlog/left_log.h"
-#include "binlog/log.h"
+#include "commit/left_log.h"
+#include "log/log.h"
 #include "runtime/reactor.h"
 #include "sql/testing/sql_fixture.h"
 #include "storage/rocks/rocks_engine.h"

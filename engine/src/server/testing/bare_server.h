@@ -10,7 +10,7 @@
 #include <rocksdb/env.h>
 
 #include "base/file.h"
-#include "binlog/commit_pipeline.h"
+#include "commit/commit_pipeline.h"
 #include "replication/event_applier.h"
 #include "sql/accounts/accounts.h"
 #include "sql/catalog.h"

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "binlog/log.h"
 #include "binlog/transaction_scanner.h"
+#include "log/log.h"
 #include "storage/record/key_codec.h"
 #include "storage/record/row_image.h"
 #include "txn/row_writes.h"

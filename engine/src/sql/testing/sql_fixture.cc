@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "binlog/log.h"
+#include "log/log.h"
 #include "runtime/reactor.h"
 
 namespace commitd::sql::testing {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "binlog/commit_pipeline.h"
+#include "commit/commit_pipeline.h"
 #include "sql/accounts/accounts.h"
 #include "sql/process_list.h"
 #include "sql/server_context.h"

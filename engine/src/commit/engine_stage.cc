@@ -1,0 +1,277 @@
+#include "commit/engine_stage.h"
+
+#include "base/error_codes.h"
+#include "binlog/transaction_scanner.h"
+
+namespace commitd::binlog {
+namespace {
+
+constexpr size_t kReadSize = 1 << 20;
+// An engine batch made from events is not larger than this, so that replay needs bounded memory.
+constexpr size_t kLargestBatch = 8 << 20;
+
+Error cut_off(const PendingTransaction& transaction) {
+  return make_error(er::kErrorOnRead, "Transaction {} is cut off in the binary log",
+                    transaction.gtid.to_string());
+}
+
+}  // namespace
+
+Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& point) {
+  WriteSet nothing;
+  WriteSet* batch[] = {&nothing};
+  COMMITD_RETURN_IF_ERROR(engine.commit_ordered(batch, point));
+  return engine.checkpoint();
+}
+
+EngineStage::EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Large large, Taken taken)
+    : log_(log),
+      engine_(engine),
+      applier_(applier),
+      large_(std::move(large)),
+      taken_(std::move(taken)),
+      point_(engine.replay_position()) {}
+
+Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, bool alone, WriteSet& writes) {
+  std::string all;
+  for (;;) {
+    auto piece = next();
+    if (!piece) return std::move(piece).error();
+    if (piece->empty()) return build(all, alone, writes);
+    all += *piece;
+  }
+}
+
+// Behind the last flush() another thread may already be in here with the next transactions.
+Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
+  rest_ = transactions;
+  size_t built_bytes = 0;
+  for (const PendingTransaction& transaction : transactions) {
+    COMMITD_RETURN_IF_ERROR(add(transaction, transactions.back().end));
+    if (&transaction == &transactions.back()) return flush();
+    if (!built_.empty()) built_bytes += built_.back().byte_size();
+    // What a DDL publishes must be there before the next transaction's events are looked at.
+    if (!publish_.empty() || built_bytes > kLargestBatch || batch_.back()->spilled()) {
+      COMMITD_RETURN_IF_ERROR(flush());
+      built_bytes = 0;
+    }
+  }
+  return {};
+}
+
+Status EngineStage::advance(const Advance& to) {
+  storage::CommitPoint point = point_;
+  point.position = to.position;
+  point.executed.add(to.executed);
+  WriteSet nothing;
+  WriteSet* batch[] = {&nothing};
+  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch, point));
+  point_ = std::move(point);
+  return {};
+}
+
+Status EngineStage::restart_at(LogPosition position) {
+  storage::CommitPoint point;
+  point.position = position;
+  COMMITD_RETURN_IF_ERROR(put_commit_point(engine_, point));
+  point_ = std::move(point);
+  return {};
+}
+
+Status EngineStage::add(const PendingTransaction& transaction, LogPosition readable_to) {
+  if (transaction.local == nullptr) return add_by_events(transaction, readable_to);
+  CommitRequest& request = *transaction.local->request;
+  if (request.publish) {
+    COMMITD_RETURN_IF_ERROR(flush());
+    publish_.push_back(request.publish);
+  }
+  if (request.writes == nullptr) {
+    batch_.push_back(&built_.emplace_back());
+  } else {
+    if (request.writes->spilled()) COMMITD_RETURN_IF_ERROR(flush());
+    keys_written_ += request.writes->entries().size();
+    batch_.push_back(request.writes);
+  }
+  return {};
+}
+
+Error EngineStage::cannot_apply(const PendingTransaction& transaction, const Error& why) const {
+  return make_error(why.code, "Cannot apply transaction {} at offset {} of '{}': {}",
+                    transaction.gtid.to_string(), transaction.start.offset,
+                    log_.file_name(transaction.start.file), why.message);
+}
+
+// A transaction that a crash caught between prepare and commit.
+Result<bool> EngineStage::add_prepared(const PendingTransaction& transaction) {
+  if (transaction.gtid.empty()) return false;
+  auto writes = engine_.prepared_writes(transaction.gtid);
+  if (!writes) return std::move(writes).error();
+  if (!*writes) return false;
+  keys_written_ += (*writes)->entries().size();
+  batch_.push_back(&built_.emplace_back(std::move(**writes)));
+  ++committed_prepared_;
+  return true;
+}
+
+Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosition readable_to) {
+  // With binlog_order_commits=OFF a crash may have left it in the engine, and not one in front of it.
+  if (!transaction.gtid.empty() && point_.executed.contains(transaction.gtid)) {
+    batch_.push_back(&built_.emplace_back());
+    return {};
+  }
+  auto was_prepared = add_prepared(transaction);
+  if (!was_prepared) return std::move(was_prepared).error();
+  if (*was_prepared) return {};
+  if (is_large(transaction)) return add_large_by_events(transaction);
+  auto events = events_of(transaction, readable_to);
+  if (!events) return std::move(events).error();
+  WriteSet& writes = built_.emplace_back(WriteSet::without_undo());
+  auto outcome = applier_.build(unwrap_local(*events), false, writes);
+  if (outcome.ok() && outcome->exclusive) {
+    built_.pop_back();
+    COMMITD_RETURN_IF_ERROR(flush_and_wait());
+    outcome = applier_.build(unwrap_local(*events), true, built_.emplace_back(WriteSet::without_undo()));
+    if (outcome.ok() && !outcome->publish) outcome->publish = [] {};  // ends the batch
+  }
+  if (!outcome) {
+    built_.pop_back();
+    return cannot_apply(transaction, outcome.error());
+  }
+  take_built(std::move(*outcome));
+  return {};
+}
+
+void EngineStage::take_built(EventApplier::Outcome outcome) {
+  keys_written_ += built_.back().entries().size();
+  batch_.push_back(&built_.back());
+  if (outcome.publish) publish_.push_back(std::move(outcome.publish));
+}
+
+// What is one event must be whole in memory anyway.
+bool EngineStage::is_large(const PendingTransaction& transaction) const {
+  return !transaction.gtid.empty() && large_.temporary.fs != nullptr &&
+         transaction.end.offset - transaction.start.offset > large_.settings->transaction_cache_bytes;
+}
+
+// It is alone in its batch, which the engine takes in parts. Not when the rest of its rows is read from the
+// engine: then it could not be taken a second time, after a crash.
+Status EngineStage::add_large_by_events(const PendingTransaction& transaction) {
+  COMMITD_RETURN_IF_ERROR(flush());
+  built_.emplace_back(WriteSet::without_undo())
+      .spill_beyond(large_.settings->transaction_cache_bytes, large_.temporary);
+  auto outcome = build_large(transaction, false);
+  if (outcome.ok() && outcome->exclusive) {
+    built_.back() = WriteSet::without_undo();
+    COMMITD_RETURN_IF_ERROR(flush_and_wait());
+    outcome = build_large(transaction, true);
+    if (outcome.ok() && !outcome->publish) outcome->publish = [] {};  // ends the batch
+  }
+  if (!outcome) {
+    built_.pop_back();
+    return cannot_apply(transaction, outcome.error());
+  }
+  take_built(std::move(*outcome));
+  return {};
+}
+
+Result<EventApplier::Outcome> EngineStage::build_large(const PendingTransaction& transaction, bool alone) {
+  LogPosition at = transaction.start;
+  LogChunk chunk;
+  const auto next = [&]() -> Result<std::string_view> {
+    if (at == transaction.end) return std::string_view();
+    auto read = log_.read(at, transaction.end, kReadSize);
+    if (!read) return std::move(read).error();
+    if (read->bytes.empty() || read->start != at) return cut_off(transaction);
+    chunk = std::move(*read);
+    at.offset += chunk.bytes.size();
+    return chunk.bytes;
+  };
+  return applier_.build_from(next, alone, built_.back());
+}
+
+// Holds what it needs itself: it may be committed behind the caller's back.
+struct EngineStage::Batch {
+  std::vector<PendingTransaction> transactions;
+  std::vector<WriteSet*> writes;
+  std::list<WriteSet> built;
+  storage::CommitPoint point;
+};
+
+Status EngineStage::commit(Batch& batch) {
+  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch.writes, batch.point));
+  return engine_.commit();
+}
+
+Status EngineStage::flush() {
+  if (batch_.empty()) return {};
+  const auto committed = rest_.first(batch_.size());
+  for (const PendingTransaction& transaction : committed) {
+    if (!transaction.gtid.empty()) point_.executed.add(transaction.gtid);
+    if (transaction.epoch != 0) point_.epoch = transaction.epoch;
+  }
+  point_.position = committed.back().end;
+  rest_ = rest_.subspan(committed.size());
+  auto batch = std::make_shared<Batch>(Batch{
+      {committed.begin(), committed.end()}, std::exchange(batch_, {}), std::exchange(built_, {}), point_});
+  if (committer_ == nullptr) {
+    COMMITD_RETURN_IF_ERROR(commit(*batch));
+    publish_all();
+    taken_(batch->transactions, batch->point);
+    return {};
+  }
+  auto handed_over = committer_->hand_over([this, batch = std::move(batch)] {
+    auto done = commit(*batch);
+    if (done.ok()) taken_(batch->transactions, batch->point);
+    return done;
+  });
+  if (!handed_over.ok() || publish_.empty()) return handed_over;
+  auto drained = committer_->drain();
+  if (drained.ok()) publish_all();
+  return drained;
+}
+
+void EngineStage::publish_all() {
+  for (auto& publish : publish_) publish();
+  publish_.clear();
+}
+
+Status EngineStage::flush_and_wait() {
+  COMMITD_RETURN_IF_ERROR(flush());
+  return committer_ == nullptr ? Status{} : committer_->drain();
+}
+
+Status EngineStage::finish_overlapping() {
+  auto drained = committer_->drain();
+  committer_.reset();
+  return drained;
+}
+
+Result<std::string_view> EngineStage::events_of(const PendingTransaction& transaction,
+                                                LogPosition readable_to) {
+  const size_t length = transaction.end.offset - transaction.start.offset;
+  const auto inside = [&]() -> std::optional<std::string_view> {
+    if (chunk_.start.file != transaction.start.file || chunk_.start.offset > transaction.start.offset)
+      return std::nullopt;
+    const size_t skip = transaction.start.offset - chunk_.start.offset;
+    if (skip + length > chunk_.bytes.size()) return std::nullopt;
+    return chunk_.bytes.substr(skip, length);
+  };
+  if (auto found = inside()) return *found;
+
+  joined_.clear();
+  LogPosition next = transaction.start;
+  do {
+    auto chunk = log_.read(next, readable_to, kReadSize);
+    if (!chunk) return std::move(chunk).error();
+    chunk_ = std::move(*chunk);
+    if (auto found = inside()) return *found;
+    if (chunk_.bytes.empty() || chunk_.start != next) {
+      return cut_off(transaction);
+    }
+    joined_ += chunk_.bytes;
+    next.offset += chunk_.bytes.size();
+  } while (joined_.size() < length);
+  return std::string_view(joined_).substr(0, length);
+}
+
+}  // namespace commitd::binlog

@@ -1,0 +1,103 @@
+// Takes transactions into the storage engine in log order: local ones with the writes their session made, all
+// others by their events.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "commit/batch_committer.h"
+#include "commit/commit_pipeline.h"
+#include "commit/commit_queue.h"
+#include "log/log.h"
+#include "storage/engine.h"
+
+namespace commitd::binlog {
+
+// A transaction that is durable in the log and not yet in the engine.
+struct PendingTransaction {
+  LogPosition start, end;
+  Gtid gtid;  // empty: of a session with sql_log_bin=0
+  uint64_t epoch = 0;
+  LocalCommit* local = nullptr;  // null: known by its events only
+  Clock::time_point durable_at;
+};
+
+// Nothing but the commit point; durable when it returns, with all data.
+Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& point);
+
+class EngineStage {
+ public:
+  // `taken`: called behind each engine batch, with the transactions that are visible now.
+  using Taken = std::function<void(std::span<const PendingTransaction>, const storage::CommitPoint&)>;
+  // `large`: how to deal with transactions that are larger than memory.
+  struct Large {
+    std::shared_ptr<const CommitSettings> settings;
+    TemporaryPlace temporary;
+  };
+  EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Large large, Taken taken);
+
+  // An error is final: some of the transactions may be in the engine.
+  Status apply(std::span<const PendingTransaction> transactions);
+  // Without transactions: the position to go on from, and GTIDs that count as executed though they never
+  // come. Only while nothing is applied.
+  struct Advance {
+    LogPosition position;
+    GtidSet executed;
+  };
+  Status advance(const Advance& to);
+  // RESET BINARY LOGS AND GTIDS: nothing counts as executed, and the position is where the new log starts.
+  // The engine's data is durable when it returns. Only while nothing is applied.
+  Status restart_at(LogPosition position);
+
+  // From here to finish_overlapping() batches are taken into the engine while the next ones are put together:
+  // apply() returns before. No local transactions meanwhile.
+  void overlap() { committer_ = std::make_unique<BatchCommitter>(); }
+  Status finish_overlapping();
+
+  const storage::CommitPoint& point() const { return point_; }
+  // Others have taken what stands in front of `point`. Only while nothing is applied.
+  void continue_at(storage::CommitPoint point) { point_ = std::move(point); }
+  uint64_t keys_written() const { return keys_written_; }
+  uint64_t committed_prepared() const { return committed_prepared_; }
+
+ private:
+  Status add(const PendingTransaction& transaction, LogPosition readable_to);
+  Result<bool> add_prepared(const PendingTransaction& transaction);
+  Status add_by_events(const PendingTransaction& transaction, LogPosition readable_to);
+  Status add_large_by_events(const PendingTransaction& transaction);
+  Result<EventApplier::Outcome> build_large(const PendingTransaction& transaction, bool alone);
+  bool is_large(const PendingTransaction& transaction) const;
+  Error cannot_apply(const PendingTransaction& transaction, const Error& why) const;
+  void take_built(EventApplier::Outcome outcome);
+  Status flush();
+  Status flush_and_wait();
+  struct Batch;
+  Status commit(Batch& batch);
+  void publish_all();
+  // The events of one transaction, valid until the next call.
+  Result<std::string_view> events_of(const PendingTransaction& transaction, LogPosition readable_to);
+
+  Log& log_;
+  storage::Engine& engine_;
+  EventApplier& applier_;
+  const Large large_;
+  Taken taken_;
+  storage::CommitPoint point_;
+  uint64_t keys_written_ = 0, committed_prepared_ = 0;
+
+  // The batch that is being put together.
+  std::span<const PendingTransaction> rest_;  // not flushed yet, the added ones in front
+  std::vector<WriteSet*> batch_;
+  std::list<WriteSet> built_;  // writes made from events; unlike a deque it costs nothing while it is empty
+  std::vector<std::function<void()>> publish_;
+
+  std::unique_ptr<BatchCommitter> committer_;  // null: this thread commits
+
+  LogChunk chunk_;      // what was read last
+  std::string joined_;  // a transaction that spans several chunks
+};
+
+}  // namespace commitd::binlog

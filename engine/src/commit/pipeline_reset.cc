@@ -1,0 +1,64 @@
+// RESET BINARY LOGS AND GTIDS. Nothing of the old log is needed when the engine has made everything durable
+// that it says; from the note on there is no way back, and a start goes on where a crash stopped it.
+#include "base/error_codes.h"
+#include "commit/pipeline_impl.h"
+#include "log/log_impl.h"
+
+namespace commitd::binlog {
+
+// On the log thread: nothing can become pending meanwhile, so the engine is nobody else's.
+Status CommitPipeline::Impl::reset() {
+  if (!logging) return no_binary_logging();
+  {
+    std::unique_lock lock(mutex);
+    engine_idle.wait(lock,
+                     [this] { return (in_engine == 0 && !front_is_acknowledged()) || failure || stopping; });
+    if (failure) return *failure;
+    if (!pending.empty() || in_engine != 0) {
+      return make_error(
+          kCantResetSource,
+          "RESET BINARY LOGS AND GTIDS is not allowed because transactions are being committed");
+    }
+  }
+  COMMITD_RETURN_IF_ERROR(log->check_unread());
+  COMMITD_RETURN_IF_ERROR(engine.checkpoint());
+  COMMITD_RETURN_IF_ERROR(note_reset(log->file_system(), log->options()));
+  auto done = restart();
+  if (!done.ok()) fail(done.error());
+  return done;
+}
+
+Status CommitPipeline::Impl::restart() {
+  COMMITD_RETURN_IF_ERROR(engine_stage.restart_at(reset_position()));
+  {
+    std::lock_guard lock(sync_mutex);
+    COMMITD_RETURN_IF_ERROR(log->reset());
+    synced_groups_ = written_groups_.load();
+  }
+  clock_ = {};
+  std::lock_guard lock(mutex);
+  executed = logged = {};
+  applied_epoch = last_log_epoch = 0;
+  acknowledged_ahead.clear();
+  next_gno = 1;
+  durable_end = acknowledged_end = applied_end = log->end();
+  return {};
+}
+
+Task<Status> CommitPipeline::reset() {
+  Errand errand;
+  errand.run = [this] { return impl_->reset(); };
+  if (auto queued = impl_->queue.push(errand); !queued.ok()) co_return queued;
+  co_await errand.parker.park();
+  co_return std::move(errand.result);
+}
+
+Status CommitPipeline::finish_reset(FileSystem& fs, const LogOptions& options, storage::Engine& engine) {
+  if (!reset_is_noted(fs, options)) return {};
+  storage::CommitPoint point;
+  point.position = reset_position();
+  COMMITD_RETURN_IF_ERROR(put_commit_point(engine, point));
+  return replace_log(fs, options);
+}
+
+}  // namespace commitd::binlog

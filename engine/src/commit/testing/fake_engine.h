@@ -1,0 +1,150 @@
+// An engine that keeps what it was given in a list, and an applier that reads rows back out of events: what
+// the pipeline needs around it.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error_codes.h"
+#include "binlog/events.h"
+#include "commit/commit_pipeline.h"
+#include "storage/engine.h"
+#include "storage/write_set_codec.h"
+
+namespace commitd::binlog::testing {
+
+class FakeEngine final : public storage::Engine {
+ public:
+  struct State {
+    storage::CommitPoint point;
+    std::vector<std::string> keys;  // of every transaction, in the order they came
+    std::vector<size_t> batch_sizes;
+    std::map<Gtid, std::string> prepared;  // with a log of its own
+  };
+  FakeEngine() = default;
+  explicit FakeEngine(State state) : state_(std::move(state)) {}
+
+  Status commit_ordered(std::span<WriteSet* const> transactions, const storage::CommitPoint& point) override {
+    std::unique_lock lock(mutex_);
+    unblocked_.wait(lock, [this] { return !blocked_; });
+    if (failing_) return make_error(er::kErrorOnWrite, "The engine failed");
+    for (const WriteSet* writes : transactions) {
+      for (const auto& [key, entry] : writes->entries()) state_.keys.push_back(key);
+    }
+    state_.batch_sizes.push_back(transactions.size());
+    state_.point = point;
+    std::erase_if(state_.prepared, [&](const auto& one) { return point.executed.contains(one.first); });
+    if (on_commit) on_commit(state_);
+    return {};
+  }
+  // As an engine whose own log is synced at once. `on_commit` hears of every change.
+  bool own_log = false;  // set before use
+  bool has_own_log() const override { return own_log; }
+  std::string prepare(const WriteSet& writes) override { return encode_write_set(writes); }
+  Status prepare_ordered(std::span<const storage::PreparedTransaction> group) override {
+    std::lock_guard lock(mutex_);
+    for (const auto& transaction : group) state_.prepared[transaction.gtid] = transaction.record;
+    if (on_commit) on_commit(state_);
+    return {};
+  }
+  Status rollback(std::span<const Gtid> transactions) override {
+    std::lock_guard lock(mutex_);
+    for (const Gtid& gtid : transactions) state_.prepared.erase(gtid);
+    return {};
+  }
+  std::vector<Gtid> recover() override {
+    std::lock_guard lock(mutex_);
+    std::vector<Gtid> all;
+    for (const auto& [gtid, record] : state_.prepared) all.push_back(gtid);
+    return all;
+  }
+  Result<std::optional<WriteSet>> prepared_writes(const Gtid& gtid) override {
+    std::lock_guard lock(mutex_);
+    const auto found = state_.prepared.find(gtid);
+    if (found == state_.prepared.end()) return std::optional<WriteSet>();
+    return std::optional(*decode_write_set(found->second));
+  }
+
+  void before_persisting(std::function<Status()> sync) override {
+    std::lock_guard lock(mutex_);
+    sync_binlog_ = std::move(sync);
+  }
+  // What would be there after a crash from now on.
+  State persist() {
+    std::function<Status()> sync;
+    State state;
+    {
+      std::lock_guard lock(mutex_);
+      sync = sync_binlog_;
+      state = state_;
+    }
+    EXPECT_TRUE(sync().ok());
+    return state;
+  }
+  std::function<void(const State&)> on_commit;  // set before use
+  storage::CommitPoint replay_position() const override {
+    std::lock_guard lock(mutex_);
+    return state_.point;
+  }
+  storage::CommitPoint flushed_position() const override { return replay_position(); }
+
+  State state() const {
+    std::lock_guard lock(mutex_);
+    return state_;
+  }
+  void block(bool on) {
+    std::lock_guard lock(mutex_);
+    blocked_ = on;
+    unblocked_.notify_all();
+  }
+  void fail(bool on) {
+    std::lock_guard lock(mutex_);
+    failing_ = on;
+  }
+
+  storage::SnapshotPtr snapshot() override { return nullptr; }
+  Result<bool> get(const storage::Snapshot*, std::string_view, std::string&) override { return false; }
+  std::unique_ptr<storage::Iterator> iterate(storage::SnapshotPtr, std::string, std::string) override {
+    return nullptr;
+  }
+  Status checkpoint() override { return {}; }
+  Result<storage::CommitPoint> backup_to(const std::string&) override { return replay_position(); }
+  Result<uint64_t> next_auto_increment(uint64_t, uint64_t, uint64_t at_least) override { return at_least; }
+  uint64_t peek_auto_increment(uint64_t) override { return 1; }
+  Sizes sizes() const override { return {}; }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable unblocked_;
+  State state_;
+  std::function<Status()> sync_binlog_;
+  bool blocked_ = false, failing_ = false;
+};
+
+// A row becomes a key; a statement is exclusive and becomes a key too.
+class FakeApplier final : public EventApplier {
+ public:
+  Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) override {
+    while (!events.empty()) {
+      auto event = parse_event(events);
+      if (!event) return std::move(event).error();
+      events.remove_prefix(event->bytes.size());
+      if (event->header.type == EventType::WriteRows)
+        writes.put(std::string(parse_rows_event(*event, true)->rows), "");
+      if (event->header.type != EventType::Query) continue;
+      auto query = parse_query_event(*event, true);
+      if (query->sql == "BEGIN") continue;
+      if (!alone) return Outcome{nullptr, true};
+      writes.put(query->sql, "");
+    }
+    return Outcome{};
+  }
+};
+
+}  // namespace commitd::binlog::testing

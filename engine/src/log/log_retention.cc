@@ -1,0 +1,109 @@
+// What of the log is kept, and what is known to be gone.
+#include <algorithm>
+
+#include "base/error_codes.h"
+#include "log/log_impl.h"
+
+namespace commitd::binlog {
+
+// The index forgets a file before it goes, so that a listed file is never missing.
+Result<PurgeReport> Log::Impl::purge(uint32_t first_kept) {
+  PurgeReport report;
+  std::vector<uint32_t> kept, dropped;
+  {
+    std::lock_guard lock(mutex);
+    first_kept = std::min(first_kept, end.file);
+    const std::vector<uint32_t>& numbers = index.numbers();
+    report.wanted = std::lower_bound(numbers.begin(), numbers.end(), first_kept) - numbers.begin();
+    if (!holds.empty() && *holds.begin() < first_kept) {
+      first_kept = std::max(*holds.begin(), numbers.front());
+      report.readers = holds.count(*holds.begin());
+    }
+    for (uint32_t number : numbers) (number >= first_kept ? kept : dropped).push_back(number);
+    report.first_kept = kept.front();
+    if (dropped.empty()) return report;
+    COMMITD_RETURN_IF_ERROR(index.store(std::move(kept)));
+    for (uint32_t number : dropped) file_states.erase(number);
+  }
+  for (uint32_t number : dropped) {
+    const std::string path = index.path(number);
+    if (!fs.exists(path)) {
+      report.missing.push_back(path);
+      continue;
+    }
+    COMMITD_RETURN_IF_ERROR(fs.remove(path));
+    ++report.removed;
+  }
+  COMMITD_RETURN_IF_ERROR(fs.sync_directory(options.directory));
+  return report;
+}
+
+// A file was written to until its successor was started. Unlike the file's own time this survives copying.
+Result<uint32_t> Log::Impl::first_written_since(int64_t time) {
+  std::vector<uint32_t> numbers;
+  {
+    std::lock_guard lock(mutex);
+    numbers = index.numbers();
+  }
+  for (size_t i = 0; i + 1 < numbers.size(); ++i) {
+    auto successor = header(numbers[i + 1]);
+    if (!successor) return std::move(successor).error();
+    if (successor->started >= time) return numbers[i];
+  }
+  return numbers.back();
+}
+
+uint64_t Log::Impl::bytes_between(LogPosition from, LogPosition to) {
+  if (to <= from) return 0;
+  if (from.file == to.file) return to.offset - from.offset;
+  std::lock_guard lock(mutex);
+  uint64_t bytes = to.offset;
+  for (auto state = file_states.lower_bound(from.file); state != file_states.end() && state->first < to.file;
+       ++state)
+    bytes += state->second.size;
+  return bytes - (file_states.contains(from.file) ? std::min(bytes, from.offset) : 0);
+}
+
+std::string added_purged_path(const LogOptions& options) {
+  return fmt::format("{}/{}.purged", options.directory, options.base_name);
+}
+
+Status Log::Impl::load_added_purged() {
+  if (!fs.exists(added_purged_path(options))) return {};
+  auto text = read_whole_file(fs, added_purged_path(options));
+  if (!text) return std::move(text).error();
+  while (!text->empty() && text->back() == '\n') text->pop_back();
+  auto gtids = GtidSet::parse(*text);
+  if (!gtids) return make_error(er::kErrorOnRead, "'{}' is damaged: {}", added_purged_path(options), *text);
+  std::lock_guard lock(mutex);
+  added_purged = std::move(*gtids);
+  return {};
+}
+
+Status Log::Impl::add_purged(const GtidSet& gtids) {
+  GtidSet all;
+  {
+    std::lock_guard lock(mutex);
+    all = added_purged;
+  }
+  all.add(gtids);
+  COMMITD_RETURN_IF_ERROR(write_file_atomically(fs, added_purged_path(options), all.to_string() + "\n"));
+  std::lock_guard lock(mutex);
+  added_purged = std::move(all);
+  return {};
+}
+
+Result<GtidSet> Log::Impl::purged() {
+  uint32_t first = 0;
+  {
+    std::lock_guard lock(mutex);
+    first = index.numbers().front();
+  }
+  auto previous = previous_gtids(first);
+  if (!previous) return std::move(previous).error();
+  std::lock_guard lock(mutex);
+  previous->add(added_purged);
+  return previous;
+}
+
+}  // namespace commitd::binlog
