@@ -134,7 +134,7 @@ Result<GtidEvent> parse_gtid_event(const EventView& event, bool checksummed) {
   const std::string_view sid = reader.bytes(parsed.gtid.sid.bytes.size());
   std::copy(sid.begin(), sid.end(), parsed.gtid.sid.bytes.begin());
   parsed.gtid.gno = reader.le64();
-  if (!reader.ok()) return damaged(event, "GTID");
+  if (!reader.ok() || parsed.gtid.gno > kMaxGno) return damaged(event, "GTID");
   if (reader.rest().empty() || reader.u8() != kLogicalClockCode) return parsed;
   parsed.last_committed = reader.le64();
   parsed.sequence_number = reader.le64();

@@ -8,6 +8,7 @@
 namespace commitd::binlog {
 namespace {
 
+constexpr uint16_t kErrorDuringCommit = 1180;
 // Larger ones could not be written: positions in a log file are 32 bits wide.
 constexpr uint64_t kLargestTransaction = 3ull << 30;
 // One engine batch takes at most so many transactions.
@@ -95,7 +96,7 @@ CommitPipeline::Impl::~Impl() {
 }
 
 bool CommitPipeline::Impl::front_is_acknowledged() const {
-  if (pending.empty() || failure || engine_frozen) return false;
+  if (pending.empty() || failure || apply_error || engine_frozen) return false;
   // A transaction that is never shipped can be acknowledged by nobody: it follows what stands in front of it.
   return pending.front().end <= acknowledged_end || pending.front().gtid.empty();
 }
@@ -147,6 +148,11 @@ void CommitPipeline::Impl::take_into_engine(const std::vector<PendingTransaction
     applied = any_order ? let_sessions_take(next) : engine_stage.apply(next);
   }
   if (applied.ok()) return;
+  // taken_into_engine() has counted those in front.
+  if (const auto rest = std::span(batch).last(in_engine);
+      engine_stage.unappliable() && may_wait_unapplied(rest.front())) {
+    return stop_applying(rest, applied.error());
+  }
   fail(applied.error());
   std::vector<LocalCommit*> unanswered;
   {
@@ -158,6 +164,37 @@ void CommitPipeline::Impl::take_into_engine(const std::vector<PendingTransaction
     engine_idle.notify_all();
   }
   refuse(unanswered, applied.error());
+}
+
+bool CommitPipeline::Impl::may_wait_unapplied(const PendingTransaction& transaction) const {
+  return transaction.local == nullptr && !transaction.gtid.empty() &&
+         transaction.gtid.sid != options.server_uuid;
+}
+
+void CommitPipeline::Impl::stop_applying(std::span<const PendingTransaction> rest, Error why) {
+  std::lock_guard lock(mutex);
+  pending.insert(pending.begin(), rest.begin(), rest.end());
+  in_engine = 0;
+  apply_error = std::move(why);
+  engine_idle.notify_all();
+}
+
+void CommitPipeline::Impl::retry_apply() {
+  std::lock_guard lock(mutex);
+  apply_error.reset();
+  engine_work.notify_one();
+}
+
+Status CommitPipeline::Impl::skip_unappliable(const Gtid& gtid) {
+  std::lock_guard lock(mutex);
+  if (!apply_error || pending.empty() || pending.front().gtid != gtid) {
+    return make_error(kErrorDuringCommit, "{} is not the transaction that the applier has stopped at",
+                      gtid.to_string());
+  }
+  pending.front().skipped = true;
+  apply_error.reset();
+  engine_work.notify_one();
+  return {};
 }
 
 // Whoever comes behind them, in the engine or with a question about it, finds them all there.
@@ -373,6 +410,19 @@ uint64_t CommitPipeline::next_gno() const {
 uint64_t CommitPipeline::unapplied_transactions() const {
   std::lock_guard lock(impl_->mutex);
   return impl_->pending.size() + impl_->in_engine;
+}
+
+std::optional<Error> CommitPipeline::apply_error() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->apply_error;
+}
+
+void CommitPipeline::retry_apply() {
+  impl_->retry_apply();
+}
+
+Status CommitPipeline::skip_unappliable(const Gtid& gtid) {
+  return impl_->skip_unappliable(gtid);
 }
 
 std::chrono::nanoseconds CommitPipeline::oldest_unacknowledged_age() const {

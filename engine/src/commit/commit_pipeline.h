@@ -121,6 +121,10 @@ class CommitPipeline {
   void append_received(EventSpool events, Gtid gtid, std::function<void(LogPosition)> on_durable);
   void append_received(std::string events, Gtid gtid, std::function<void(LogPosition)> on_durable);
 
+  // When this returns, what was handed over is either durable and reported or, though the log had no room for
+  // it, forgotten: it is still at its source. Waits for one sync at most.
+  void drop_received();
+
   // --- acknowledgement: from replication, any thread, monotonic ---
   // The gate stands at Immediate until set.
   enum class Gate { Immediate /* durable is enough */, Gated /* wait for acknowledge() */ };
@@ -141,6 +145,14 @@ class CommitPipeline {
     GtidSet executed;
   };
   Visible visible() const;
+
+  // --- a received transaction that cannot be applied ---
+  // Set: it and all behind it stay out of the engine; what is received is logged and acknowledged all the
+  // same.
+  std::optional<Error> apply_error() const;
+  void retry_apply();
+  // It counts as executed, and changes nothing.
+  Status skip_unappliable(const Gtid& gtid);
 
   // --- role changes ---
   // While closed, commit() fails at once with `why`; only epoch transactions pass (nothing is queued any more

@@ -172,8 +172,14 @@ void CommitQueue::put_back(std::vector<ReceivedTransaction> received, std::chron
   for (auto it = received.rbegin(); it != received.rend(); ++it) received_.push_front(std::move(*it));
   received_failed_ = true;
   if (stopped_) received_.clear();  // they are still at their source
-  work_.wait_for(lock, rest, [this] { return stopped_; });
+  // Who wants the log thread between two groups does not wait for room on the disk.
+  work_.wait_for(lock, rest, [this] { return stopped_ || paused_; });
   if (stopped_) received_.clear();
+}
+
+void CommitQueue::drop_received() {
+  std::lock_guard lock(mutex_);
+  received_.clear();
 }
 
 void CommitQueue::hold_local(bool on) {
@@ -250,6 +256,7 @@ void CommitQueue::pause() {
   std::unique_lock lock(mutex_);
   between_batches_.wait(lock, [this] { return !paused_; });
   paused_ = true;
+  work_.notify_one();
   between_batches_.wait(lock, [this] { return !busy_; });
 }
 

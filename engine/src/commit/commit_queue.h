@@ -95,6 +95,7 @@ class CommitQueue {
   // Received transactions that could not be written go back to the front; the log thread rests before it
   // tries again.
   void put_back(std::vector<ReceivedTransaction> received, std::chrono::milliseconds rest);
+  void drop_received();
 
   // While held, only epoch transactions are taken from the local commits: too much is unacknowledged.
   void hold_local(bool on);

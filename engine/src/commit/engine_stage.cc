@@ -45,6 +45,7 @@ Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, bool 
 // Behind the last flush() another thread may already be in here with the next transactions.
 Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
   rest_ = transactions;
+  unappliable_ = false;
   size_t built_bytes = 0;
   for (const PendingTransaction& transaction : transactions) {
     COMMITD_RETURN_IF_ERROR(add(transaction, transactions.back().end));
@@ -95,7 +96,9 @@ Status EngineStage::add(const PendingTransaction& transaction, LogPosition reada
   return {};
 }
 
-Error EngineStage::cannot_apply(const PendingTransaction& transaction, const Error& why) const {
+Status EngineStage::cannot_apply(const PendingTransaction& transaction, const Error& why) {
+  COMMITD_RETURN_IF_ERROR(flush_and_wait());
+  unappliable_ = true;
   return make_error(why.code, "Cannot apply transaction {} at offset {} of '{}': {}",
                     transaction.gtid.to_string(), transaction.start.offset,
                     log_.file_name(transaction.start.file), why.message);
@@ -115,7 +118,7 @@ Result<bool> EngineStage::add_prepared(const PendingTransaction& transaction) {
 
 Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosition readable_to) {
   // With binlog_order_commits=OFF a crash may have left it in the engine, and not one in front of it.
-  if (!transaction.gtid.empty() && point_.executed.contains(transaction.gtid)) {
+  if (transaction.skipped || (!transaction.gtid.empty() && point_.executed.contains(transaction.gtid))) {
     batch_.push_back(&built_.emplace_back());
     return {};
   }

@@ -23,6 +23,7 @@ struct PendingTransaction {
   uint64_t epoch = 0;
   LocalCommit* local = nullptr;  // null: known by its events only
   Clock::time_point durable_at;
+  bool skipped = false;  // counts as executed, and changes nothing
 };
 
 // Nothing but the commit point; durable when it returns, with all data.
@@ -39,8 +40,12 @@ class EngineStage {
   };
   EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Large large, Taken taken);
 
-  // An error is final: some of the transactions may be in the engine.
+  // An error is final: some of the transactions may be in the engine. Not so when unappliable() says so: then
+  // all in front of that one are in there, and nothing of it.
   Status apply(std::span<const PendingTransaction> transactions);
+  // The last apply() ended at a transaction that cannot be made from its events: one of its rows is not
+  // there, or there already, or a statement fails.
+  bool unappliable() const { return unappliable_; }
   // Without transactions: the position to go on from, and GTIDs that count as executed though they never
   // come. Only while nothing is applied.
   struct Advance {
@@ -70,7 +75,7 @@ class EngineStage {
   Status add_large_by_events(const PendingTransaction& transaction);
   Result<EventApplier::Outcome> build_large(const PendingTransaction& transaction, bool alone);
   bool is_large(const PendingTransaction& transaction) const;
-  Error cannot_apply(const PendingTransaction& transaction, const Error& why) const;
+  Status cannot_apply(const PendingTransaction& transaction, const Error& why);
   void take_built(EventApplier::Outcome outcome);
   Status flush();
   Status flush_and_wait();
@@ -95,6 +100,7 @@ class EngineStage {
   std::vector<std::function<void()>> publish_;
 
   std::unique_ptr<BatchCommitter> committer_;  // null: this thread commits
+  bool unappliable_ = false;
 
   LogChunk chunk_;      // what was read last
   std::string joined_;  // a transaction that spans several chunks

@@ -11,6 +11,7 @@ namespace commitd::binlog {
 namespace {
 
 constexpr uint16_t kErrorDuringCommit = 1180;
+constexpr uint16_t kGnoExhausted = 1775;
 constexpr std::chrono::milliseconds kRestAfterFullDisk{1000};
 
 uint64_t now_microseconds() {
@@ -61,6 +62,12 @@ Error gtid_too_low(const Gtid& gtid, uint64_t next) {
       "@@SESSION.GTID_NEXT is {}, a GTID of this server's own: their numbers only grow, the next "
       "one is {}",
       gtid.to_string(), next);
+}
+
+Error gno_exhausted() {
+  return make_error(kGnoExhausted,
+                    "Impossible to generate GTID: the integer component reached the maximum value. Restart "
+                    "the server with a new server_uuid");
 }
 
 void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock::time_point end) {
@@ -145,7 +152,7 @@ void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
   }
   Group group;
   group.batch = std::move(batch);
-  refuse_taken_gtids(group.batch.local);
+  refuse_without_gtid(group.batch);
   const auto taken = Clock::now();
   for (LocalCommit* commit : group.batch.local) {
     commit->taken = taken;
@@ -169,16 +176,27 @@ void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
 
 // Of those that come with a GTID (SET gtid_next); the others are given theirs in this order, too. A number of
 // our own below what has been given may have named a transaction that was cut: it is not given again.
-void CommitPipeline::Impl::refuse_taken_gtids(std::vector<LocalCommit*>& commits) {
+void CommitPipeline::Impl::refuse_without_gtid(CommitQueue::Batch& batch) {
+  std::vector<LocalCommit*>& commits = batch.local;
   const auto brings_one = [](const LocalCommit* commit) { return !commit->request->gtid.empty(); };
-  if (std::none_of(commits.begin(), commits.end(), brings_one)) return;
   std::vector<std::pair<LocalCommit*, Error>> refused;
   {
     std::lock_guard lock(mutex);
-    GtidSet in_group;
     uint64_t next = next_gno;
+    for (const ReceivedTransaction& received : batch.received)
+      next = std::max(next, number_behind(received.gtid));
+    const bool numbers_are_left = commits.size() <= kMaxGno - std::min(next, kMaxGno);
+    if (numbers_are_left && std::none_of(commits.begin(), commits.end(), brings_one)) return;
+    GtidSet in_group;
+    bool exhausted = false;
     const auto is_refused = [&](LocalCommit* commit) {
       const CommitRequest& request = *commit->request;
+      // Those behind may have seen what one in front of them wrote.
+      exhausted |= request.ship && request.gtid.empty() && next > kMaxGno;
+      if (exhausted) {
+        refused.emplace_back(commit, gno_exhausted());
+        return true;
+      }
       if (!request.ship) return false;
       if (request.gtid.empty()) {
         ++next;
@@ -244,6 +262,7 @@ void CommitPipeline::Impl::fill_group(Group& group) {
   GtidSet in_group;
   for (size_t i = 0; i < group.batch.received.size(); ++i) {
     ReceivedTransaction& received = group.batch.received[i];
+    group.next_gno = std::max(group.next_gno, number_behind(received.gtid));
     if (known[i] || in_group.contains(received.gtid)) {
       group.duplicates.push_back(received.on_durable);
       continue;
@@ -284,6 +303,12 @@ void CommitPipeline::Impl::add_local(Group& group, GroupBuilder& builder, LocalC
   if (request.events->spilled()) group.spilled = &request.events->spool();
   group.transactions.push_back({placed.start, placed.end, request.gtid, request.epoch, &commit, {}});
   if (commit.ordered.order != 0) group.sequences.emplace_back(commit.ordered.order, clock_.sequence);
+}
+
+// A number of our own that comes back by replication may be above all that this log has ever given: a copy
+// that was restored, or a log that a loss of power made shorter. It names a transaction all the same.
+uint64_t CommitPipeline::Impl::number_behind(const Gtid& gtid) const {
+  return gtid.sid == options.server_uuid ? gtid.gno + 1 : 1;
 }
 
 void CommitPipeline::Impl::give_gtid(Group& group, CommitRequest& request) const {

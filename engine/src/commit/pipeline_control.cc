@@ -105,9 +105,17 @@ Result<uint64_t> CommitPipeline::Impl::cut(const GtidSet& keep) {
         return !transaction.gtid.empty() && !keep.contains(transaction.gtid);
       });
   if (first == pending.end()) return uint64_t{0};
+  // What is acknowledged may wait for the engine for long: the applier may have stopped, or be frozen.
+  if (first->end <= acknowledged_end) {
+    return make_error(
+        er::kDiverged,
+        "This server knows that transaction {} was acknowledged, and its source does not have it",
+        first->gtid.to_string());
+  }
 
   const LogPosition before = first == pending.begin() ? applied_end : std::prev(first)->end;
   const LogPosition position = before.file == first->start.file ? before : first->start;
+  const uint32_t last_file = log->end().file;
   if (auto cut = cut_log(position); !cut.ok()) {
     lock.unlock();
     fail(cut.error());
@@ -124,6 +132,9 @@ Result<uint64_t> CommitPipeline::Impl::cut(const GtidSet& keep) {
   const uint64_t count = pending.end() - first;
   pending.erase(first, pending.end());
   durable_end = log->end();
+  // The clock knows the last file only. In an earlier one there are fewer transactions than bytes, and
+  // readers allow for gaps between sequence numbers.
+  if (durable_end.file != last_file) clock_.sequence = static_cast<int64_t>(durable_end.offset);
   acknowledged_end = std::min(acknowledged_end, durable_end);
   acknowledged_ahead.clear();
   last_log_epoch = applied_epoch;
@@ -262,6 +273,11 @@ void CommitPipeline::fail_waiters(const Error& why) {
 }
 Result<uint64_t> CommitPipeline::cut_unacknowledged(const GtidSet& keep) {
   return impl_->cut(keep);
+}
+
+void CommitPipeline::drop_received() {
+  LogThreadPause pause(impl_->queue);
+  impl_->queue.drop_received();
 }
 
 void CommitPipeline::raise_gno_floor(uint64_t floor) {

@@ -53,6 +53,8 @@ class CommitPipeline::Impl {
   void thaw();
   Visible visible() const;
   void fail(Error error);
+  void retry_apply();
+  Status skip_unappliable(const Gtid& gtid);
   // Answers commits that will not be taken into the engine by their sessions, and those that depend on them.
   void refuse(std::span<LocalCommit* const> commits, const Error& why);
 
@@ -90,6 +92,9 @@ class CommitPipeline::Impl {
   std::set<Gtid> acknowledged_ahead;  // acknowledged by name before they were durable here
   ProgressWaits waits{options.settings->wake_everybody};
   std::optional<Error> failure;
+  // Why the transaction in front of `pending`, which was received, does not go into the engine. The log and
+  // its acknowledgements go on.
+  std::optional<Error> apply_error;
   std::atomic<bool> logging{true};  // changes under `mutex`
   LogPosition left_at;              // where all transactions are when it is false
   std::function<void(const Error&)> on_log_left;
@@ -112,7 +117,7 @@ class CommitPipeline::Impl {
   // log_stage.cc
   struct Group;
   void write_group(CommitQueue::Batch batch);
-  void refuse_taken_gtids(std::vector<LocalCommit*>& commits);
+  void refuse_without_gtid(CommitQueue::Batch& batch);
   void fill_group(Group& group);
   bool prepare(const Group& group);
   void roll_back_prepared(const Group& group);
@@ -124,6 +129,7 @@ class CommitPipeline::Impl {
   void group_failed(Group& group, const Error& error);
   void add_local(Group& group, GroupBuilder& builder, LocalCommit& commit, uint64_t timestamp);
   void give_gtid(Group& group, CommitRequest& request) const;
+  uint64_t number_behind(const Gtid& gtid) const;
   void fill_group_without_log(Group& group);
   static bool needs_log(const Group& group);
   void move_out_of_log(Group& group) const;
@@ -134,6 +140,9 @@ class CommitPipeline::Impl {
   std::vector<PendingTransaction> take_acknowledged();  // the caller holds `mutex`
   bool log_thread_may_apply() const;                    // the caller holds `mutex`
   void take_into_engine(const std::vector<PendingTransaction>& batch);
+  // Own transactions are not received: one that cannot be applied means that the data is damaged.
+  bool may_wait_unapplied(const PendingTransaction& transaction) const;
+  void stop_applying(std::span<const PendingTransaction> rest, Error why);
   Status let_sessions_take(std::span<const PendingTransaction> transactions);
   void taken_by_session(const CommitRequest& request, const storage::CommitPoint& point);
   void forget_ordered(std::span<const PendingTransaction> transactions);
@@ -151,6 +160,7 @@ class CommitPipeline::Impl {
   // replay.cc
   Status find_transactions(LogPosition from, const std::function<Status(const PendingTransaction&)>& each);
   Status roll_back_lost_prepared(ReplayReport& report);
+  std::span<const PendingTransaction> not_in_engine(std::span<const PendingTransaction> batch) const;
 
   std::atomic<uint64_t> written_groups_{0}, synced_groups_{0};
   LogicalClock clock_;         // log thread

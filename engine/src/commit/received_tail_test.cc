@@ -140,6 +140,168 @@ TEST_F(ReceivedTail, CutsAcrossFiles) {
   eventually([&] { return pipeline().gtid_executed().count() == 2; });
 }
 
+// What a log holds of its transactions, in order: GTID and sequence number.
+std::vector<std::pair<Gtid, int64_t>> sequence_of(Log& log, uint32_t file, LogPosition end) {
+  std::vector<std::pair<Gtid, int64_t>> found;
+  LogPosition at{file, 4};
+  while (at.file == file && at < end) {
+    auto chunk = log.read(at, end, 1 << 20);
+    EXPECT_TRUE(chunk.ok());
+    if (!chunk.ok() || chunk->bytes.empty() || chunk->start.file != file) break;
+    at.offset += chunk->bytes.size();
+    for (std::string_view rest = chunk->bytes; !rest.empty();) {
+      auto event = parse_event(rest);
+      rest.remove_prefix(event->bytes.size());
+      if (event->header.type != EventType::Gtid) continue;
+      auto gtid = parse_gtid_event(*event, true);
+      found.emplace_back(gtid->gtid, gtid->sequence_number);
+    }
+  }
+  return found;
+}
+
+TEST_F(ReceivedTail, SequenceNumbersOfAFileGrowBehindACutIntoIt) {
+  start(CommitPipeline::Gate::Gated);
+  for (const uint64_t gno : {1, 2, 3, 4}) receive(gno);
+  eventually([&] { return reported_ == 4; });
+  ASSERT_TRUE(run_on(reactors_[0], pipeline().rotate())->get().ok());
+  receive(5);
+  eventually([&] { return reported_ == 5; });
+  EXPECT_EQ(*pipeline().cut_unacknowledged(gnos(server_b(), 1, 3)), 2u);
+  ASSERT_EQ(pipeline().durable_end().file, 1u);
+  for (const uint64_t gno : {4, 5}) receive(gno);
+  eventually([&] { return reported_ == 7; });
+  const auto sequence = sequence_of(pipeline().log(), 1, pipeline().durable_end());
+  ASSERT_EQ(sequence.size(), 5u);
+  for (size_t i = 1; i < sequence.size(); ++i) {
+    EXPECT_EQ(sequence[i].first.gno, i + 1);
+    EXPECT_GT(sequence[i].second, sequence[i - 1].second) << "transaction " << i + 1;
+  }
+}
+
+// A copy of the server that was made before its last transactions: its replicas have numbers of its own that
+// it has never given.
+TEST_F(ReceivedTail, OwnNumbersThatComeBackAreNotGivenAgain) {
+  start();
+  commit({1});
+  pipeline().append_received(received_from(server_a(), 7, 7), {server_a(), 7},
+                             [this](LogPosition) { ++reported_; });
+  eventually([&] { return reported_ == 1; });
+  EXPECT_EQ(commit({8}).gtid.gno, 8u);
+  EXPECT_EQ(pipeline().next_gno(), 9u);
+  EXPECT_FALSE(commit({.id = 9, .gtid = {server_a(), 5}}).status.ok()) << "below what has been given";
+}
+
+TEST_F(ReceivedTail, OwnNumbersThatComeBackInTheSameGroupAreNotGivenAgain) {
+  start(CommitPipeline::Gate::Gated);
+  pipeline().freeze();  // both wait for the same group
+  auto local = begin({1});
+  eventually([&] { return !pipeline().frozen() || true; });
+  for (const uint64_t gno : {1, 2, 3}) {
+    pipeline().append_received(received_from(server_a(), gno, gno), {server_a(), gno},
+                               [this](LogPosition) { ++reported_; });
+  }
+  eventually([&] { return reported_ == 3; });
+  pipeline().thaw();
+  eventually([&] { return pipeline().gtid_logged().count() == 4; });
+  EXPECT_EQ(pipeline().gtid_logged(), gnos(server_a(), 1, 4));
+  pipeline().set_gate(CommitPipeline::Gate::Immediate);
+  EXPECT_EQ(local->get().gtid.gno, 4u);
+}
+
+TEST_F(ReceivedTail, WithoutNumbersLeftCommitsAreRefusedAndTheLogStaysReadable) {
+  constexpr uint16_t kGnoExhausted = 1775;
+  start();
+  EXPECT_TRUE(commit({.id = 1, .gtid = {server_a(), kMaxGno}}).status.ok());
+  EXPECT_EQ(commit({2}).status.error().code, kGnoExhausted);
+  EXPECT_TRUE(commit({.id = 3, .gtid = {server_b(), kMaxGno}}).status.ok()) << "others have theirs";
+  EXPECT_EQ(commit({.id = 4, .lets_go_early = true}).status.error().code, kGnoExhausted);
+  ASSERT_TRUE(run_on(reactors_[0], pipeline().rotate())->get().ok());
+  server_.stop();
+  Server again(fs_);
+  ASSERT_TRUE(again.open_and_start().ok());
+  EXPECT_EQ(again.engine.state().keys, (std::vector{key(1), key(3)}));
+  EXPECT_EQ(again.begin_commit(reactors_[0], {5})->get().status.error().code, kGnoExhausted);
+}
+
+TEST_F(ReceivedTail, WhatAFullDiskKeepsOutIsForgottenWhenTheReceiverEnds) {
+  start(CommitPipeline::Gate::Gated);
+  receive(1);
+  eventually([&] { return reported_ == 1; });
+  fs_.fail_writes_beyond(0);
+  for (const uint64_t gno : {2, 3}) receive(gno);
+  EXPECT_EQ(commit({9}).status.error().code, er::kDiskFull);
+  pipeline().drop_received();  // returns, though there is still no room
+  auto cut = pipeline().cut_unacknowledged(gnos(server_b(), 1, 1));
+  ASSERT_TRUE(cut.ok()) << "nor do role changes wait for it";
+  fs_.fail_writes_beyond(UINT64_MAX);
+  receive(2);
+  eventually([&] { return reported_ == 2; });
+  EXPECT_EQ(pipeline().gtid_logged(), gnos(server_b(), 1, 2)) << "transaction 3 is still at its source";
+}
+
+class UnappliableTransaction : public PipelineTest {
+ protected:
+  void SetUp() override {
+    server_.applier.refuse(key(3));
+    start(CommitPipeline::Gate::Immediate);
+    for (const uint64_t gno : {1, 2, 3, 4}) receive(gno);
+    eventually([&] { return reported_ == 4 && pipeline().apply_error().has_value(); });
+  }
+  std::vector<std::string> keys() const { return server_.engine.state().keys; }
+};
+
+TEST_F(UnappliableTransaction, StopsTheApplierAndNothingElse) {
+  EXPECT_EQ(pipeline().apply_error()->code, er::kDupEntry);
+  EXPECT_EQ(keys(), (std::vector{key(1), key(2)}));
+  receive(5);
+  eventually([&] { return reported_ == 5; });
+  EXPECT_EQ(pipeline().unapplied_transactions(), 3u);
+  EXPECT_FALSE(pipeline().failure().has_value());
+}
+
+TEST_F(UnappliableTransaction, IsTakenWhenItsCauseIsGone) {
+  server_.applier.refuse("");
+  pipeline().retry_apply();
+  eventually([&] { return pipeline().gtid_executed().count() == 4; });
+  EXPECT_EQ(keys(), (std::vector{key(1), key(2), key(3), key(4)}));
+}
+
+TEST_F(UnappliableTransaction, CanBeSkippedByItsName) {
+  EXPECT_FALSE(pipeline().skip_unappliable({server_b(), 4}).ok());
+  ASSERT_TRUE(pipeline().skip_unappliable({server_b(), 3}).ok());
+  eventually([&] { return pipeline().gtid_executed().count() == 4; });
+  EXPECT_EQ(keys(), (std::vector{key(1), key(2), key(4)}));
+}
+
+TEST_F(UnappliableTransaction, DoesNotKeepTheServerFromStarting) {
+  server_.stop();
+  Server again(fs_);
+  again.applier.refuse(key(3));
+  ASSERT_TRUE(again.open_and_start().ok());
+  EXPECT_EQ(again.engine.state().keys, (std::vector{key(1), key(2)}));
+  EXPECT_EQ(again.pipeline->unapplied_transactions(), 2u);
+  ASSERT_TRUE(again.pipeline->apply_error().has_value());
+  again.applier.refuse("");
+  again.pipeline->retry_apply();
+  eventually([&] { return again.pipeline->gtid_executed().count() == 4; });
+}
+
+TEST_F(UnappliableTransaction, IsNotCutThoughItsSourceHasLostIt) {
+  pipeline().close_to_local_commits(make_error(er::kOptionPreventsStatement, "read only"));
+  EXPECT_EQ(pipeline().cut_unacknowledged(gnos(server_b(), 1, 2)).error().code, er::kDiverged);
+}
+
+// Its own log says what the data must be: there is no source to ask again.
+TEST_F(ReceivedTail, AnOwnTransactionThatCannotBeAppliedRefusesTheStart) {
+  start();
+  commit({1});
+  server_.stop();
+  Server again(fs_);
+  again.applier.refuse(key(1));
+  EXPECT_FALSE(again.open_and_start().ok());
+}
+
 TEST_F(ReceivedTail, GtidsStartAboveTheFloor) {
   PipelineOptions options;
   options.gno_floor = 100;

@@ -1,4 +1,6 @@
 // Start-up: brings the engine from the prefix it came up with to where the log says.
+#include <algorithm>
+
 #include "base/error_codes.h"
 #include "binlog/transaction_scanner.h"
 #include "commit/pipeline_impl.h"
@@ -103,6 +105,14 @@ Status CommitPipeline::Impl::find_transactions(LogPosition from,
   return {};
 }
 
+std::span<const PendingTransaction> CommitPipeline::Impl::not_in_engine(
+    std::span<const PendingTransaction> batch) const {
+  const LogPosition done = engine_stage.point().position;
+  return batch.subspan(std::find_if(batch.begin(), batch.end(),
+                                    [done](const auto& transaction) { return transaction.end > done; }) -
+                       batch.begin());
+}
+
 // What was prepared and never came into the log was acknowledged to nobody.
 Status CommitPipeline::Impl::roll_back_lost_prepared(ReplayReport& report) {
   std::vector<Gtid> lost;
@@ -142,15 +152,19 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   ReplayReport report;
   std::vector<PendingTransaction> batch, tail;
   const auto apply = [&]() -> Status {
-    COMMITD_RETURN_IF_ERROR(engine_stage.apply(batch));
-    report.transactions += batch.size();
+    auto applied = engine_stage.apply(batch);
+    const auto rest = applied.ok() ? std::span<const PendingTransaction>() : not_in_engine(batch);
+    if (!applied.ok() && !(engine_stage.unappliable() && may_wait_unapplied(rest.front()))) return applied;
+    if (!applied.ok()) apply_error = applied.error();
+    tail.insert(tail.end(), rest.begin(), rest.end());
+    report.transactions += batch.size() - rest.size();
     batch.clear();
     return {};
   };
   ProgressReport progress(options.on_replay_progress, *log, from, std::min(limit, found.end));
   engine_stage.overlap();
   auto replayed = find_transactions(from, [&](const PendingTransaction& transaction) -> Status {
-    if (transaction.end > limit) {
+    if (transaction.end > limit || apply_error) {
       tail.push_back(transaction);
       return {};
     }

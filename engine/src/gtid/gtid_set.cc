@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,9 +10,6 @@
 
 namespace commitd {
 namespace {
-
-// MySQL's bound: interval ends (exclusive) fit a signed 64-bit integer.
-constexpr uint64_t kMaxGno = std::numeric_limits<int64_t>::max() - 1;
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\v\f";

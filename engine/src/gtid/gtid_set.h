@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 #include "base/uuid.h"
 
 namespace commitd {
+
+// MySQL's bound: interval ends (exclusive) fit a signed 64-bit integer.
+inline constexpr uint64_t kMaxGno = std::numeric_limits<int64_t>::max() - 1;
 
 struct Gtid {
   Uuid sid;

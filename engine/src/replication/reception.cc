@@ -75,7 +75,7 @@ Task<Status> Reception::connect_and_receive() {
   connection->client->channel().shutdown();
   connection->account->acknowledge.set();
   connection_.reset();
-  co_await wait_until_durable(*connection);
+  environment_.pipeline->drop_received();
   gate_.leave();
   co_return status;
 }
@@ -177,13 +177,6 @@ void Reception::take_watermark(Connection& connection, const Watermark& watermar
     environment_.pipeline->acknowledge(connection.end_at_request);
   } else {
     environment_.pipeline->acknowledge_through(watermark.gtid);
-  }
-}
-
-Task<void> Reception::wait_until_durable(Connection& connection) {
-  constexpr auto kLook = std::chrono::seconds(1);
-  while (connection.account->bytes_on_the_way() > 0 && !environment_.pipeline->failure()) {
-    co_await connection.account->progress.wait(Clock::now() + kLook);
   }
 }
 

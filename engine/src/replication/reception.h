@@ -39,7 +39,6 @@ class Reception : public std::enable_shared_from_this<Reception> {
   Task<Status> receive(ConnectionPtr connection);
   void take_transaction(Connection& connection, ReceivedTransaction transaction);
   void take_watermark(Connection& connection, const Watermark& watermark);
-  Task<void> wait_until_durable(Connection& connection);
   static Task<void> send_acknowledgements(ConnectionPtr connection);
 
   void show(ReceiverState state, std::optional<Error> error = std::nullopt);

@@ -135,8 +135,12 @@ class FakeApplier final : public EventApplier {
       auto event = parse_event(events);
       if (!event) return std::move(event).error();
       events.remove_prefix(event->bytes.size());
-      if (event->header.type == EventType::WriteRows)
-        writes.put(std::string(parse_rows_event(*event, true)->rows), "");
+      if (event->header.type == EventType::WriteRows) {
+        std::string row(parse_rows_event(*event, true)->rows);
+        std::lock_guard lock(mutex_);
+        if (row == refused_) return make_error(er::kDupEntry, "Duplicate entry");
+        writes.put(std::move(row), "");
+      }
       if (event->header.type != EventType::Query) continue;
       auto query = parse_query_event(*event, true);
       if (query->sql == "BEGIN") continue;
@@ -145,6 +149,15 @@ class FakeApplier final : public EventApplier {
     }
     return Outcome{};
   }
+  // The row that cannot be inserted; "": none.
+  void refuse(std::string row) {
+    std::lock_guard lock(mutex_);
+    refused_ = std::move(row);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string refused_;
 };
 
 }  // namespace commitd::binlog::testing
