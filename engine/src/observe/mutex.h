@@ -1,36 +1,40 @@
 // std::mutex, std::shared_mutex and std::condition_variable that count what they make threads wait: drop-in
 // types with a name.
 //   observe::Mutex mutex{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_commit"};
-// An acquisition that finds the mutex free is counted without a look at the clock.
+// An acquisition that finds the mutex free is counted without a look at the clock. Those who guard data with
+// ABSL_GUARDED_BY take them by MutexLock and SharedLock (base/mutex.h).
 #pragma once
 
 #include <condition_variable>
 #include <mutex>
 #include <shared_mutex>
 
+#include "base/mutex.h"
 #include "observe/wait_events.h"
 
 namespace commitd::observe {
 
-class Mutex {
+class ABSL_LOCKABLE Mutex {
  public:
   explicit Mutex(std::string_view event_name) : event_(event_name) {}
   // For many mutexes of one kind, made often.
   explicit Mutex(const WaitEvent& event) : event_(event) {}
   Mutex(const Mutex&) = delete;
 
-  void lock() {
+  void lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
     if (!wait_events_on()) return mutex_.lock();
     if (mutex_.try_lock()) return event_.passed();
     const WaitTimer timer(event_);
     mutex_.lock();
   }
-  bool try_lock() {
+  bool try_lock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
     const bool locked = mutex_.try_lock();
     if (locked && wait_events_on()) event_.passed();
     return locked;
   }
-  void unlock() { mutex_.unlock(); }
+  void unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+
+  void assert_held() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}  // as commitd::Mutex::assert_held()
 
   std::mutex& plain() { return mutex_; }
 
@@ -39,25 +43,25 @@ class Mutex {
   const WaitEvent event_;
 };
 
-class SharedMutex {
+class ABSL_LOCKABLE SharedMutex {
  public:
   explicit SharedMutex(std::string_view event_name) : event_(event_name) {}
   SharedMutex(const SharedMutex&) = delete;
 
-  void lock() {
+  void lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
     if (!wait_events_on()) return mutex_.lock();
     if (mutex_.try_lock()) return event_.passed();
     const WaitTimer timer(event_);
     mutex_.lock();
   }
-  void unlock() { mutex_.unlock(); }
-  void lock_shared() {
+  void unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+  void lock_shared() ABSL_SHARED_LOCK_FUNCTION() {
     if (!wait_events_on()) return mutex_.lock_shared();
     if (mutex_.try_lock_shared()) return event_.passed();
     const WaitTimer timer(event_);
     mutex_.lock_shared();
   }
-  void unlock_shared() { mutex_.unlock_shared(); }
+  void unlock_shared() ABSL_UNLOCK_FUNCTION() { mutex_.unlock_shared(); }
 
  private:
   std::shared_mutex mutex_;
@@ -75,6 +79,15 @@ class Condition {
 
   void wait(std::unique_lock<Mutex>& lock) {
     with_plain(lock, [this](auto& plain) { condition_.wait(plain); });
+  }
+  void wait(MutexLock<Mutex>& lock) { wait(lock.standard()); }
+  template <class Time>
+  std::cv_status wait_until(MutexLock<Mutex>& lock, const Time& deadline) {
+    return wait_until(lock.standard(), deadline);
+  }
+  template <class Duration>
+  std::cv_status wait_for(MutexLock<Mutex>& lock, const Duration& time) {
+    return wait_for(lock.standard(), time);
   }
   template <class Predicate>
   void wait(std::unique_lock<Mutex>& lock, Predicate ready) {

@@ -3,26 +3,26 @@
 namespace commitd::storage {
 
 void CopyGate::become_incomplete() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (incomplete_) return;
-  changed_.wait(lock, [this] { return copies_ == 0; });
+  while (copies_ != 0) changed_.wait(lock);
   incomplete_ = true;
 }
 
 void CopyGate::become_whole() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   incomplete_ = false;
   changed_.notify_all();
 }
 
 CopyGate::Copy::Copy(CopyGate& gate) : gate_(gate) {
-  std::unique_lock lock(gate_.mutex_);
+  MutexLock lock(gate_.mutex_);
   ++gate_.copies_;
-  gate_.changed_.wait(lock, [this] { return !gate_.incomplete_; });
+  while (gate_.incomplete_) gate_.changed_.wait(lock);
 }
 
 CopyGate::Copy::~Copy() {
-  std::lock_guard lock(gate_.mutex_);
+  MutexLock lock(gate_.mutex_);
   --gate_.copies_;
   gate_.changed_.notify_all();
 }

@@ -2,9 +2,9 @@
 // a transaction are there, or one that has others in front of it which are not.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace commitd::storage {
 
@@ -26,10 +26,10 @@ class CopyGate {
   };
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool incomplete_ = false;
-  size_t copies_ = 0;  // that are made or waited for
+  Mutex mutex_;
+  CondVar changed_;
+  bool incomplete_ ABSL_GUARDED_BY(mutex_) = false;
+  size_t copies_ ABSL_GUARDED_BY(mutex_) = 0;  // that are made or waited for
 };
 
 }  // namespace commitd::storage
