@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -160,12 +161,31 @@ func (d *demo) killMaster(ctx context.Context) (string, error) {
 	if err := d.tools.apply(ctx, experiment); err != nil {
 		return "", err
 	}
-	// The proof that it happened: the pod of that name is gone, or another one.
-	err = poll(ctx, func() (bool, error) {
+	if err := d.proveKill(ctx, uid); err != nil {
+		return "", err
+	}
+	return d.outcome.killed + ", by Chaos Mesh, without grace", nil
+}
+
+// proveKill waits until the pod of that name is gone, or another one, and gives that to the ledger as the proof that the kill happened.
+func (d *demo) proveKill(ctx context.Context, uid string) error {
+	after := ""
+	err := poll(ctx, func() (bool, error) {
 		now, err := d.podUID(ctx, d.outcome.killed)
-		return err != nil || now != uid, fmt.Errorf("pod %s has not been killed by Chaos Mesh", d.outcome.killed)
+		switch {
+		case isNotFound(err):
+			after = "deleted"
+		case err == nil && now != uid:
+			after = now
+		default:
+			return false, errors.Join(fmt.Errorf("pod %s has not been killed by Chaos Mesh", d.outcome.killed), err)
+		}
+		return true, nil
 	})
-	return d.outcome.killed + ", by Chaos Mesh, without grace", err
+	if err != nil {
+		return err
+	}
+	return d.ledger.proveFault(ctx, "kill-master", "pod-uid", d.outcome.killed, uid, after)
 }
 
 func (d *demo) awaitNewMaster(ctx context.Context) (string, error) {

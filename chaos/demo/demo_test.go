@@ -45,13 +45,13 @@ func TestTheSummaryShowsTheFigures(t *testing.T) {
 		verdict: verdict{
 			Result: "Failed", Reasons: []string{"2 acknowledged commits are lost"},
 			Acknowledged: 1234, Lost: 2, Indeterminate: 7,
-			Faults:   []fault{{Name: "kill-master", RTOSeconds: 4.25, RecoveredBy: "failover"}},
-			Replicas: []replica{{Address: "10.0.0.1", Equal: true}, {Address: "10.0.0.2", Error: "3 rows missing"}},
+			Faults:  []fault{{Name: "kill-master", RTOSeconds: 4.25, RecoveredBy: "failover"}},
+			Servers: []server{{Name: "demo-1", Equal: true}, {Name: "demo-2", Error: "3 rows missing"}},
 		},
 	}.print(&out, tools{root: "/src", kubeconfig: "/src/build/kubeconfig"})
 	for _, want := range []string{
 		"demo-0", "demo-2", "1234", "4.2 s", "failover", "Failed: 2 acknowledged commits are lost",
-		"1 of 2; 10.0.0.2 is not: 3 rows missing", "KUBECONFIG=/src/build/kubeconfig", prometheusURL,
+		"1 of 2; demo-2 is not: 3 rows missing", "KUBECONFIG=/src/build/kubeconfig", prometheusURL,
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())

@@ -25,23 +25,23 @@ type fault struct {
 	RecoveredBy string  `json:"recoveredBy"`
 }
 
-type replica struct {
-	Address string `json:"address"`
-	Rows    int    `json:"rows"`
-	Equal   bool   `json:"equal"`
-	Error   string `json:"error"`
+// server is a member that the ledger was told to read.
+type server struct {
+	Name  string `json:"name"`
+	Equal bool   `json:"equal"`
+	Error string `json:"error"`
 }
 
 // verdict is the part of the ledger's verdict that a person wants to see.
 type verdict struct {
-	Result        string    `json:"verdict"`
-	Reasons       []string  `json:"reasons"`
-	Acknowledged  int       `json:"acknowledged"`
-	Indeterminate int       `json:"indeterminate"`
-	Lost          int       `json:"lost"`
-	Duplicated    int       `json:"duplicated"`
-	Replicas      []replica `json:"replicas"`
-	Faults        []fault   `json:"faults"`
+	Result        string   `json:"verdict"`
+	Reasons       []string `json:"reasons"`
+	Acknowledged  int      `json:"acknowledged"`
+	Indeterminate int      `json:"indeterminate"`
+	Lost          int      `json:"lost"`
+	Duplicated    int      `json:"duplicated"`
+	Servers       []server `json:"servers"`
+	Faults        []fault  `json:"faults"`
 }
 
 func (l ledgerClient) status(ctx context.Context) (ledgerStatus, error) {
@@ -62,6 +62,13 @@ func (l ledgerClient) verdict(ctx context.Context) (*verdict, error) {
 
 func (l ledgerClient) markFault(ctx context.Context, name string) error {
 	return l.post(ctx, "/fault?name="+url.QueryEscape(name))
+}
+
+// proveFault tells what of an object is not as it was before the fault.
+func (l ledgerClient) proveFault(ctx context.Context, name, kind, object, before, after string) error {
+	return l.post(ctx, "/evidence?"+url.Values{
+		"fault": {name}, "kind": {kind}, "object": {object}, "before": {before}, "after": {after},
+	}.Encode())
 }
 
 func (l ledgerClient) stop(ctx context.Context) error { return l.post(ctx, "/stop") }

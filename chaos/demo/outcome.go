@@ -46,7 +46,7 @@ func (o outcome) print(out io.Writer, t tools) {
 	line("lost", "%d", o.verdict.Lost)
 	line("duplicated", "%d", o.verdict.Duplicated)
 	line("indeterminate", "%d (no answer when the master died: such a commit may be there or not)", o.verdict.Indeterminate)
-	line("replicas equal", "%s", describeReplicas(o.verdict.Replicas))
+	line("servers equal", "%s", describeServers(o.verdict.Servers))
 	line("verdict", "%s", strings.Join(append([]string{o.verdict.Result}, o.verdict.Reasons...), ": "))
 	line("commit path", "%.0f transactions/s on %s after the failover, %.1f per group, %.2f fdatasync each",
 		o.commits.perSecond, o.newMaster, o.commits.perGroup, o.commits.syncsEach)
@@ -58,15 +58,15 @@ func (o outcome) print(out io.Writer, t tools) {
 	line("ledger", "curl http://%s:30099/verdict", nodeAddress)
 }
 
-func describeReplicas(replicas []replica) string {
+func describeServers(servers []server) string {
 	equal := 0
 	var wrong []string
-	for _, r := range replicas {
-		if r.Equal {
+	for _, s := range servers {
+		if s.Equal {
 			equal++
 		} else {
-			wrong = append(wrong, strings.TrimSpace(r.Address+" is not: "+r.Error))
+			wrong = append(wrong, strings.TrimSpace(s.Name+" is not: "+s.Error))
 		}
 	}
-	return strings.Join(append([]string{fmt.Sprintf("%d of %d", equal, len(replicas))}, wrong...), "; ")
+	return strings.Join(append([]string{fmt.Sprintf("%d of %d", equal, len(servers))}, wrong...), "; ")
 }

@@ -61,6 +61,9 @@ func (t tools) get(ctx context.Context, object any, args ...string) error {
 	return json.Unmarshal([]byte(out), object)
 }
 
+// isNotFound tells an object that is not there from an API server that does not answer.
+func isNotFound(err error) bool { return err != nil && strings.Contains(err.Error(), "(NotFound)") }
+
 func (t tools) apply(ctx context.Context, manifest string) error {
 	_, err := t.kubectl(ctx, "apply", "-f", manifest)
 	return err

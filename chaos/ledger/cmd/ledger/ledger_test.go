@@ -43,8 +43,8 @@ func TestAnAcknowledgedRowThatIsDeletedIsReportedAsLost(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "journal")
 	dsn := server.DSN("bank")
 	code, before := ledger(t, t.Context(), "run", "--dsn", dsn, "--file", file, "--run", "t", "--duration", "1s", "--writers", "4",
-		"--replica-dsn", dsn, "--json")
-	if code != 0 || before.Result != judge.Passed || before.Acknowledged == 0 || len(before.Replicas) == 0 || !before.Replicas[0].Equal {
+		"--server", "one="+dsn, "--json")
+	if code != 0 || before.Result != judge.Passed || before.Acknowledged == 0 || len(before.Servers) != 1 || !before.Servers[0].Equal || before.Reads["one"].Right == 0 {
 		t.Fatalf("exit code %d, %+v", code, before)
 	}
 
@@ -75,9 +75,9 @@ func TestAReplicaThatDiffersIsReported(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, verdict := ledger(t, t.Context(), "run", "--dsn", master.DSN("bank"), "--replica-dsn", other.DSN("bank"), "--run", "t",
+	code, verdict := ledger(t, t.Context(), "run", "--dsn", master.DSN("bank"), "--server", "other="+other.DSN("bank"), "--run", "t",
 		"--file", filepath.Join(t.TempDir(), "journal"), "--duration", "300ms", "--writers", "2", "--patience", "3s", "--json")
-	if code != 1 || verdict.Result != judge.Failed || verdict.Lost != 0 || verdict.Replicas[0].Equal {
+	if code != 1 || verdict.Result != judge.Failed || verdict.Lost != 0 || verdict.Servers[0].Equal {
 		t.Fatalf("exit code %d, %+v", code, verdict)
 	}
 }
@@ -104,7 +104,7 @@ func TestTheHTTPSideFollowsARunFromFaultToVerdict(t *testing.T) {
 	finished := make(chan judge.Verdict, 1)
 	go func() {
 		_, verdict := ledger(t, t.Context(), "run", "--dsn", server.DSN("bank"), "--file", filepath.Join(t.TempDir(), "journal"),
-			"--writers", "4", "--http", client.address, "--linger", "2s", "--json")
+			"--writers", "4", "--http", client.address, "--server", "one="+server.DSN("bank"), "--linger", "2s", "--json")
 		finished <- verdict
 	}()
 	client.await(func(s api.Status) bool { return s.Acknowledged > 100 })
@@ -114,8 +114,14 @@ func TestTheHTTPSideFollowsARunFromFaultToVerdict(t *testing.T) {
 	if code := client.do(http.MethodPost, "/fault", nil); code != http.StatusBadRequest {
 		t.Fatalf("a fault without a name: %d", code)
 	}
-	if code := client.do(http.MethodPost, "/fault?name=kill", nil); code != http.StatusOK {
+	if code := client.do(http.MethodPost, "/fault?name=kill&target=one", nil); code != http.StatusOK {
 		t.Fatalf("fault: %d", code)
+	}
+	if code := client.do(http.MethodPost, "/fault?name=other&target=nobody", nil); code != http.StatusBadRequest {
+		t.Fatalf("a fault of a server that is not there: %d", code)
+	}
+	if code := client.do(http.MethodPost, "/evidence?fault=kill&kind=pod-uid&object=one&before=1&after=1", nil); code != http.StatusBadRequest {
+		t.Fatalf("evidence that proves nothing: %d", code)
 	}
 	if err := server.Kill(); err != nil {
 		t.Fatal(err)
@@ -129,7 +135,7 @@ func TestTheHTTPSideFollowsARunFromFaultToVerdict(t *testing.T) {
 	for client.do(http.MethodGet, "/verdict", &verdict) == http.StatusServiceUnavailable {
 		time.Sleep(20 * time.Millisecond)
 	}
-	if verdict.Result != judge.Passed || verdict.Faults[0].RTOSeconds <= 0 || verdict.Faults[0].RecoveredBy != "restart" {
+	if verdict.Result != judge.Passed || verdict.Faults[0].RTOSeconds <= 0 || verdict.Faults[0].RecoveredBy != "restart" || len(verdict.Faults[0].Evidence) != 1 {
 		t.Fatalf("%+v", verdict)
 	}
 	if printed := <-finished; printed.Acknowledged != verdict.Acknowledged {

@@ -37,11 +37,11 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "ledger",
 		Short:         "Was an acknowledged commit ever lost?",
-		Long:          "ledger writes, remembers what was acknowledged, and judges.\nExit codes: 0 passed, 1 failed, 2 inconclusive, 3 could not run.",
+		Long:          "ledger writes, remembers what was acknowledged, and judges.\nExit codes: 0 passed, 1 failed, 2 inconclusive, 3 could not run, 4 unsupported.",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newRunCommand(), newVerifyCommand(), newFaultCommand(), newStopCommand(), newStatusCommand())
+	root.AddCommand(newRunCommand(), newVerifyCommand(), newFaultCommand(), newEvidenceCommand(), newStopCommand(), newStatusCommand())
 	return root
 }
 

@@ -18,6 +18,8 @@ import (
 	"commitlab.dev/ledger/internal/journal"
 	"commitlab.dev/ledger/internal/judge"
 	"commitlab.dev/ledger/internal/load"
+	"commitlab.dev/ledger/internal/server"
+	"commitlab.dev/ledger/internal/watch"
 )
 
 type runOptions struct {
@@ -27,7 +29,8 @@ type runOptions struct {
 	duration time.Duration
 	http     string
 	linger   time.Duration
-	replicas []string
+	given    []string
+	servers  []server.Named
 	patience time.Duration
 	json     bool
 	output   io.Writer
@@ -45,6 +48,9 @@ func newRunCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if o.servers, err = server.ParseNamed(o.given); err != nil {
+				return err
+			}
 			o.load.DSN, o.output = dsn, command.OutOrStdout()
 			return o.execute(command.Context())
 		},
@@ -60,7 +66,7 @@ func newRunCommand() *cobra.Command {
 	flags.DurationVar(&o.duration, "duration", 0, "how long to write (0 = until stopped)")
 	flags.StringVar(&o.http, "http", "", "serve /status, /verdict, /fault and /stop on this address, e.g. 127.0.0.1:8099")
 	flags.DurationVar(&o.linger, "linger", 0, "keep serving HTTP for this long after the verdict")
-	addVerifyFlags(command, &o.replicas, &o.patience, &o.json)
+	addVerifyFlags(command, &o.given, &o.patience, &o.json)
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "log every error of every writer")
 	return command
 }
@@ -77,12 +83,12 @@ func (o *runOptions) execute(ctx context.Context) error {
 		writing, stop = context.WithTimeout(writing, o.duration)
 		defer stop()
 	}
-	service := api.New(j, stop)
-	server, err := serve(o.http, service.Handler(), log)
+	service := api.New(j, o.servers, stop)
+	web, err := serve(o.http, service.Handler(), log)
 	if err != nil {
 		return err
 	}
-	defer server.Close()
+	defer web.Close()
 
 	if err := o.write(writing, j, log); err != nil {
 		return errors.Join(err, j.Close())
@@ -112,6 +118,7 @@ func (o *runOptions) write(ctx context.Context, j *journal.Journal, log *slog.Lo
 		defer close(finished)
 		return l.Run(groupCtx)
 	})
+	group.Go(func() error { return watch.Run(groupCtx, o.servers, j) })
 	group.Go(func() error {
 		reportProgress(finished, j, log)
 		return nil
@@ -144,25 +151,25 @@ func (o *runOptions) verify(ctx context.Context, j *journal.Journal, log *slog.L
 	if err != nil {
 		return judge.Verdict{Result: judge.Inconclusive, Reasons: []string{err.Error()}}
 	}
-	return judge.Verify(ctx, state, judge.Servers{Master: o.load.DSN, Replicas: o.replicas, Patience: o.patience}, log)
+	return judge.Verify(ctx, state, judge.Servers{Master: o.load.DSN, Expected: o.servers, Patience: o.patience}, log)
 }
 
 // serve answers on the address; an empty one means not at all.
 func serve(address string, handler http.Handler, log *slog.Logger) (*http.Server, error) {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	if address == "" {
-		return server, nil
+		return web, nil
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("serve HTTP: %w", err)
 	}
 	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("HTTP ended", "error", err)
 		}
 	}()
-	return server, nil
+	return web, nil
 }
 
 func waitFor(ctx context.Context, d time.Duration) {

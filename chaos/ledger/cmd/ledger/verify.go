@@ -7,19 +7,20 @@ import (
 
 	"commitlab.dev/ledger/internal/journal"
 	"commitlab.dev/ledger/internal/judge"
+	"commitlab.dev/ledger/internal/server"
 )
 
-func addVerifyFlags(command *cobra.Command, replicas *[]string, patience *time.Duration, asJSON *bool) {
+func addVerifyFlags(command *cobra.Command, servers *[]string, patience *time.Duration, asJSON *bool) {
 	flags := command.Flags()
-	flags.StringArrayVar(replicas, "replica-dsn", nil,
-		"a replica to compare; every address its host name resolves to is compared on its own (repeatable)")
+	flags.StringArrayVar(servers, "server", nil,
+		"a server that must be there and show the same, as NAME=user:password@tcp(host:port)/database; give every member (repeatable)")
 	flags.DurationVar(patience, "patience", 2*time.Minute, "how long verification waits for servers and for replicas to catch up")
 	flags.BoolVar(asJSON, "json", false, "print the verdict as JSON")
 }
 
 func newVerifyCommand() *cobra.Command {
 	var dsn, file string
-	var replicas []string
+	var given []string
 	var patience time.Duration
 	var asJSON bool
 	command := &cobra.Command{
@@ -35,7 +36,11 @@ func newVerifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			servers := judge.Servers{Master: master, Replicas: replicas, Patience: patience}
+			expected, err := server.ParseNamed(given)
+			if err != nil {
+				return err
+			}
+			servers := judge.Servers{Master: master, Expected: expected, Patience: patience}
 			verdict := judge.Verify(command.Context(), state, servers, newLogger(false))
 			if err := printVerdict(command.OutOrStdout(), verdict, asJSON); err != nil {
 				return err
@@ -45,6 +50,6 @@ func newVerifyCommand() *cobra.Command {
 	}
 	command.Flags().StringVar(&dsn, "dsn", "", "the master (default: LEDGER_DSN)")
 	command.Flags().StringVar(&file, "file", "ledger.journal", "the journal of the run")
-	addVerifyFlags(command, &replicas, &patience, &asJSON)
+	addVerifyFlags(command, &given, &patience, &asJSON)
 	return command
 }

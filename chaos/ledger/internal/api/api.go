@@ -9,6 +9,7 @@ import (
 
 	"commitlab.dev/ledger/internal/journal"
 	"commitlab.dev/ledger/internal/judge"
+	"commitlab.dev/ledger/internal/server"
 	"commitlab.dev/ledger/internal/timeline"
 )
 
@@ -37,6 +38,7 @@ type Status struct {
 // API serves one run.
 type API struct {
 	journal *journal.Journal
+	servers []server.Named
 	stop    func()
 
 	mu      sync.Mutex
@@ -44,9 +46,9 @@ type API struct {
 	verdict *judge.Verdict
 }
 
-// New returns the API of a run; stop is called when a client asks the load to end.
-func New(j *journal.Journal, stop func()) *API {
-	return &API{journal: j, stop: stop, phase: PhaseRunning}
+// New returns the API of a run on these servers; stop is called when a client asks the load to end.
+func New(j *journal.Journal, servers []server.Named, stop func()) *API {
+	return &API{journal: j, servers: servers, stop: stop, phase: PhaseRunning}
 }
 
 // Handler routes the requests.
@@ -55,6 +57,7 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("GET /status", a.getStatus)
 	mux.HandleFunc("GET /verdict", a.getVerdict)
 	mux.HandleFunc("POST /fault", a.postFault)
+	mux.HandleFunc("POST /evidence", a.postEvidence)
 	mux.HandleFunc("POST /stop", a.postStop)
 	mux.HandleFunc("GET /healthz", a.getHealth)
 	return mux
@@ -95,7 +98,7 @@ func (a *API) getStatus(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, status)
 }
 
-// getVerdict answers with the status code alone what a StatusCheck can see: 200 passed, 409 failed, 503 not known (yet).
+// getVerdict answers with the status code alone what a StatusCheck can see: 200 passed, 409 failed, 501 unsupported, 503 not known (yet).
 func (a *API) getVerdict(w http.ResponseWriter, _ *http.Request) {
 	a.mu.Lock()
 	verdict, phase := a.verdict, a.phase
@@ -110,34 +113,10 @@ func (a *API) getVerdict(w http.ResponseWriter, _ *http.Request) {
 		code = http.StatusOK
 	case judge.Failed:
 		code = http.StatusConflict
+	case judge.Unsupported:
+		code = http.StatusNotImplemented
 	}
 	answer(w, code, verdict)
-}
-
-// postFault marks a fault. Parameters: name, and expect=outage (default) or expect=none.
-func (a *API) postFault(w http.ResponseWriter, r *http.Request) {
-	name, expect := r.FormValue("name"), r.FormValue("expect")
-	if name == "" {
-		answer(w, http.StatusBadRequest, map[string]string{"error": "give the fault a name: POST /fault?name=kill-master"})
-		return
-	}
-	if expect != "" && expect != "outage" && expect != "none" {
-		answer(w, http.StatusBadRequest, map[string]string{"error": "expect is outage or none"})
-		return
-	}
-	a.mu.Lock()
-	running := a.phase == PhaseRunning
-	a.mu.Unlock()
-	if !running {
-		answer(w, http.StatusConflict, map[string]string{"error": "the load has ended: a fault now would prove nothing"})
-		return
-	}
-	mark := journal.Fault{At: time.Now(), Name: name, ExpectOutage: expect != "none"}
-	if err := a.journal.AppendSync(mark); err != nil {
-		answer(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
-		return
-	}
-	answer(w, http.StatusOK, mark)
 }
 
 func (a *API) postStop(w http.ResponseWriter, _ *http.Request) {

@@ -143,6 +143,9 @@ func (s *Server) Start() error {
 // Exited is closed when the process that was started last has ended.
 func (s *Server) Exited() <-chan struct{} { return s.exited }
 
+// Process names the process that was started last.
+func (s *Server) Process() string { return fmt.Sprintf("pid %d", s.process.Process.Pid) }
+
 // Kill ends the process with SIGKILL and waits until it is gone. It fails when the process had ended by itself: then the
 // kill proves nothing.
 func (s *Server) Kill() error {

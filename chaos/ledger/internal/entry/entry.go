@@ -36,6 +36,9 @@ func (r Run) Validate() error {
 	return nil
 }
 
+// Total is what all accounts hold together, at any moment.
+func (r Run) Total() int64 { return int64(r.Accounts) * InitialBalance }
+
 // EntriesTable and AccountsTable are the two tables of the run.
 func (r Run) EntriesTable() string  { return "ledger_" + r.Name + "_entries" }
 func (r Run) AccountsTable() string { return "ledger_" + r.Name + "_accounts" }

@@ -24,7 +24,7 @@ const queueLength = 4096
 const maxBatch = 1024
 
 type pending struct {
-	record  record
+	record  Record
 	durable chan<- struct{}
 }
 
@@ -141,10 +141,10 @@ func syncWithDirectory(file *os.File) error {
 func (j *Journal) Sync() error { return j.AppendSync(barrier{}) }
 
 // Append queues a record. It waits only when the disk is far behind.
-func (j *Journal) Append(r record) error { return j.enqueue(pending{record: r}) }
+func (j *Journal) Append(r Record) error { return j.enqueue(pending{record: r}) }
 
 // AppendSync returns once the record is durable.
-func (j *Journal) AppendSync(r record) error {
+func (j *Journal) AppendSync(r Record) error {
 	durable := make(chan struct{})
 	if err := j.enqueue(pending{record: r, durable: durable}); err != nil {
 		return err

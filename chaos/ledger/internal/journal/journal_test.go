@@ -41,7 +41,7 @@ func TestWhatWasAppendedIsThereAfterReopening(t *testing.T) {
 	must(t, j.Append(OK{ID: 1, Sent: now, At: now.Add(time.Millisecond), Server: 0}))
 	must(t, j.Append(Refused{ID: 2, At: now, Errno: 1290}))
 	must(t, j.Append(Unknown{ID: 3, At: now}))
-	must(t, j.Append(Fault{At: now.Add(time.Second), Name: "kill the master", ExpectOutage: true}))
+	must(t, j.Append(Fault{timeline.Mark{At: now.Add(time.Second), Name: "kill the master", ExpectOutage: true}}))
 	must(t, j.Append(Unreachable{At: now.Add(2 * time.Second)}))
 	must(t, j.Close())
 

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,9 +11,12 @@ import (
 	"commitlab.dev/ledger/internal/timeline"
 )
 
-// A record is one line of the journal: a word and its fields. Lines are text so that a person can check a verdict with
+// formatVersion stands in the first line. Version 1 had faults without evidence: there is nothing to judge them by.
+const formatVersion = 2
+
+// A Record is one line of the journal: a word and its fields. Lines are text so that a person can check a verdict with
 // grep and sort. A line without its newline is what a crash left half written; it is cut off.
-type record interface {
+type Record interface {
 	line() string
 	apply(*State)
 }
@@ -56,11 +60,25 @@ type Unknown struct {
 // Unreachable says that a writer could not get a usable connection.
 type Unreachable struct{ At time.Time }
 
-// Fault marks the injection of a fault.
-type Fault struct {
-	At           time.Time
-	Name         string
-	ExpectOutage bool
+// Fault says that a fault is injected next.
+type Fault struct{ timeline.Mark }
+
+// Evidence is what was looked at before and after a fault.
+type Evidence struct {
+	Fault string `json:"fault"`
+	timeline.Evidence
+}
+
+// Seen is what a server shows, written when it shows something new.
+type Seen struct{ timeline.Observation }
+
+// BankRead is a read of the bank while it was written to: how many reads there were since the last record, or the one that was wrong.
+type BankRead struct {
+	Server string    `json:"server"`
+	At     time.Time `json:"at"`
+	Right  int       `json:"right,omitempty"`
+	// Wrong is what such a read showed instead of the bank's total.
+	Wrong string `json:"wrong,omitempty"`
 }
 
 // Started says that a load begins: nobody wrote between the last record and this one.
@@ -73,7 +91,7 @@ func (barrier) line() string { return "" }
 func (barrier) apply(*State) {}
 
 func (r header) line() string {
-	return fmt.Sprintf("ledger 1 %s %d", r.run.Name, r.run.Accounts)
+	return fmt.Sprintf("ledger %d %s %d", formatVersion, r.run.Name, r.run.Accounts)
 }
 func (r Started) line() string  { return fmt.Sprintf("started %d", r.At.UnixNano()) }
 func (r Reserved) line() string { return fmt.Sprintf("reserved %d %d", r.First, r.Last) }
@@ -89,8 +107,18 @@ func (r Refused) line() string {
 }
 func (r Unknown) line() string     { return fmt.Sprintf("unknown %d %d", r.ID, r.At.UnixNano()) }
 func (r Unreachable) line() string { return fmt.Sprintf("unreachable %d", r.At.UnixNano()) }
-func (r Fault) line() string {
-	return fmt.Sprintf("fault %d %t %s", r.At.UnixNano(), r.ExpectOutage, strconv.Quote(r.Name))
+func (r Fault) line() string       { return "mark " + object(r) }
+func (r Evidence) line() string    { return "evidence " + object(r) }
+func (r Seen) line() string        { return "seen " + object(r) }
+func (r BankRead) line() string    { return "bank " + object(r) }
+
+// object writes what is rare and has many fields.
+func object(r any) string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // no field of a record can fail
+	}
+	return string(text)
 }
 
 // fields reads the numbers of a line from left to right and remembers the first that is not one.
@@ -128,13 +156,22 @@ func (f *fields) text() string {
 	return s
 }
 
-func parse(line string) (record, error) {
+// parseObject reads what object wrote.
+func parseObject[T Record](f *fields) Record {
+	var r T
+	if err := json.Unmarshal([]byte(strings.Join(f.rest, " ")), &r); err != nil && f.err == nil {
+		f.err = err
+	}
+	return r
+}
+
+func parse(line string) (Record, error) {
 	f := &fields{rest: strings.Split(line, " ")}
-	var r record
+	var r Record
 	switch word := f.next(); word {
 	case "ledger":
-		if version := f.number(); version != 1 {
-			return nil, fmt.Errorf("journal format %d is not known to this program", version)
+		if version := f.number(); version != formatVersion {
+			return nil, fmt.Errorf("journal format %d is not known to this program, which writes %d: verify it with the program that wrote it", version, formatVersion)
 		}
 		r = header{entry.Run{Name: f.next(), Accounts: int(f.number())}}
 	case "reserved":
@@ -154,9 +191,14 @@ func parse(line string) (record, error) {
 		r = Unreachable{At: f.time()}
 	case "started":
 		r = Started{At: f.time()}
-	case "fault":
-		at, outage := f.time(), f.next() == "true"
-		r = Fault{At: at, ExpectOutage: outage, Name: f.text()}
+	case "mark":
+		r = parseObject[Fault](f)
+	case "evidence":
+		r = parseObject[Evidence](f)
+	case "seen":
+		r = parseObject[Seen](f)
+	case "bank":
+		r = parseObject[BankRead](f)
 	default:
 		return nil, fmt.Errorf("%q is not a journal record", word)
 	}

@@ -25,11 +25,27 @@ type State struct {
 	SetUp    bool
 	Timeline *timeline.Timeline
 
+	// Reads tells, for each server, how often the bank was read while it was written to, and what the wrong reads showed.
+	Reads map[string]*Reads
+
 	outcomes []Outcome
-	servers  map[int]timeline.Server
-	counts   [4]int
-	started  time.Time
+	// ackedAt and ackedBy belong to the ids of outcomes; 0 where nothing was acknowledged.
+	ackedAt []int64
+	ackedBy []uint16
+	servers map[int]timeline.Server
+	counts  [4]int
+	started time.Time
 }
+
+// Reads is what the reads of one server during the run came to.
+type Reads struct {
+	Right int        `json:"right"`
+	Wrong int        `json:"wrong"`
+	First []BankRead `json:"firstWrong,omitempty"`
+}
+
+// maxWrongReads bounds how many wrong reads are shown; one is enough to fail.
+const maxWrongReads = 10
 
 // PauseThreshold is the shortest stretch without an acknowledgement that is listed as a pause.
 const PauseThreshold = 500 * time.Millisecond
@@ -37,7 +53,10 @@ const PauseThreshold = 500 * time.Millisecond
 func newState() *State {
 	return &State{
 		Timeline: timeline.New(PauseThreshold),
+		Reads:    map[string]*Reads{},
 		outcomes: make([]Outcome, 1),
+		ackedAt:  make([]int64, 1),
+		ackedBy:  make([]uint16, 1),
 		servers:  map[int]timeline.Server{},
 	}
 }
@@ -60,7 +79,7 @@ func (s *State) Count(o Outcome) int { return s.counts[o] }
 func (s *State) Started() time.Time { return s.started }
 
 func (s *State) setOutcome(id uint64, o Outcome) {
-	if id == 0 || id >= uint64(len(s.outcomes)) {
+	if id == 0 || id >= uint64(len(s.outcomes)) || s.outcomes[id] == Acknowledged { // nothing takes an acknowledgement back
 		return
 	}
 	s.counts[s.outcomes[id]]--
@@ -74,7 +93,7 @@ func (r SetUp) apply(s *State)  { s.SetUp = true }
 
 func (r Reserved) apply(s *State) {
 	for id := s.NextID(); id <= r.Last; id++ {
-		s.outcomes = append(s.outcomes, Unanswered)
+		s.outcomes, s.ackedAt, s.ackedBy = append(s.outcomes, Unanswered), append(s.ackedAt, 0), append(s.ackedBy, 0)
 		s.counts[Unanswered]++
 	}
 }
@@ -86,6 +105,9 @@ func (r OK) apply(s *State) {
 		s.started = r.Sent
 	}
 	s.setOutcome(r.ID, Acknowledged)
+	if r.ID < s.NextID() {
+		s.ackedAt[r.ID], s.ackedBy[r.ID] = r.At.UnixNano(), uint16(r.Server)
+	}
 	s.Timeline.Acknowledged(r.Sent, r.At, s.servers[r.Server])
 }
 
@@ -101,7 +123,33 @@ func (r Unknown) apply(s *State) {
 
 func (r Unreachable) apply(s *State) { s.Timeline.Failed(r.At) }
 
-func (r Fault) apply(s *State) { s.Timeline.Fault(r.Name, r.At, r.ExpectOutage) }
+func (r Fault) apply(s *State)    { s.Timeline.Fault(r.Mark) }
+func (r Evidence) apply(s *State) { s.Timeline.Proved(r.Fault, r.Evidence) }
+func (r Seen) apply(s *State)     { s.Timeline.Observed(r.Observation) }
+
+func (r BankRead) apply(s *State) {
+	reads := s.Reads[r.Server]
+	if reads == nil {
+		reads = &Reads{}
+		s.Reads[r.Server] = reads
+	}
+	reads.Right += r.Right
+	if r.Wrong == "" {
+		return
+	}
+	reads.Wrong++
+	if len(reads.First) < maxWrongReads {
+		reads.First = append(reads.First, r)
+	}
+}
+
+// Acknowledgement tells when an id was acknowledged and by whom; false when it was not.
+func (s *State) Acknowledgement(id uint64) (time.Time, timeline.Server, bool) {
+	if outcome, _ := s.Outcome(id); outcome != Acknowledged {
+		return time.Time{}, timeline.Server{}, false
+	}
+	return time.Unix(0, s.ackedAt[id]), s.servers[int(s.ackedBy[id])], true
+}
 
 // Servers returns the numbers under which servers are known.
 func (s *State) Servers() map[timeline.Server]int {

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"fmt"
 	"slices"
 
 	"commitlab.dev/ledger/internal/entry"
@@ -12,35 +11,60 @@ import (
 // maxExamples bounds how many ids are named per kind of trouble.
 const maxExamples = 10
 
-// Judge decides. It is given the journal's state and the master's image, and what was found on each replica.
-func Judge(state *journal.State, master *Image, replicas []Replica) Verdict {
+// Judge decides. It is a function of the recorded history and of what the servers showed in the end: it reads no clock and asks nobody.
+func Judge(state *journal.State, found Findings) Verdict {
 	v := Verdict{
 		Run:           state.Run.Name,
 		Acknowledged:  state.Count(journal.Acknowledged),
 		Indeterminate: state.Count(journal.Indeterminate),
 		Refused:       state.Count(journal.RefusedOutcome),
 		Examples:      map[string][]uint64{},
-		Replicas:      replicas,
+		Servers:       []Server{},
 		Faults:        state.Timeline.Faults(),
 		Pauses:        state.Timeline.Pauses(),
 		Masters:       state.Timeline.Tenures(),
+		Reads:         state.Reads,
 		StartedAt:     state.Started(),
 		LastOK:        state.Timeline.LastOK(),
 
 		StaleAcknowledgements: state.Timeline.StaleAcknowledgements(),
 	}
-	v.compareIDs(state, master)
-	v.Bank = checkBank(state.Run, master)
-	v.decide()
+	var say opinion
+	v.judgeMaster(state, found, &say)
+	v.compareServers(state, found, &say)
+	v.judgeHistory(state, &say)
+	for _, f := range v.Faults {
+		judgeFault(f, &say)
+	}
+	v.Result, v.Reasons = say.conclude()
+	v.settled = say.settled
 	return v
 }
 
-func (v *Verdict) compareIDs(state *journal.State, master *Image) {
+func (v *Verdict) judgeMaster(state *journal.State, found Findings, say *opinion) {
+	master := found.Master.Image
+	if master == nil {
+		say.doubt(true, "the master could not be read: %s", found.Master.Error)
+		return
+	}
+	v.compareIDs(state, found)
+	v.Bank = checkBank(state.Run, master)
+	say.failAtOnce(v.Lost > 0, "%d acknowledged commits are lost", v.Lost)
+	say.failAtOnce(v.Duplicated > 0, "%d ids are there more than once", v.Duplicated)
+	say.failAtOnce(v.Resurrected > 0, "%d commits are there although the server refused them", v.Resurrected)
+	say.failAtOnce(v.Unattempted > 0, "%d rows are there that nobody wrote", v.Unattempted)
+	say.failAtOnce(v.Corrupt > 0, "%d rows are not what was written", v.Corrupt)
+	say.failAtOnce(v.Bank.WrongAccounts > 0, "%d accounts do not hold what the transfers left them", v.Bank.WrongAccounts)
+}
+
+func (v *Verdict) compareIDs(state *journal.State, found Findings) {
+	master := found.Master.Image
 	for id := uint64(1); id < state.NextID(); id++ {
 		outcome, _ := state.Outcome(id)
 		switch count := master.seen[id]; {
 		case count == 0 && outcome == journal.Acknowledged:
 			v.note("lost", &v.Lost, id)
+			v.describeLost(state, found, id)
 		case count > 0 && outcome == journal.RefusedOutcome:
 			v.note("resurrected", &v.Resurrected, id)
 		}
@@ -66,69 +90,59 @@ func (v *Verdict) note(kind string, counter *int, id uint64) {
 	}
 }
 
+func (v *Verdict) describeLost(state *journal.State, found Findings, id uint64) {
+	if len(v.LostCommits) == maxExamples {
+		return
+	}
+	at, by, _ := state.Acknowledgement(id)
+	v.LostCommits = append(v.LostCommits, LostCommit{ID: id, AcknowledgedAt: at, AcknowledgedBy: by, StillOn: found.stillOn(id)})
+}
+
 // checkBank compares every account with its initial balance and the transfers that are there: the sum stays the same,
 // and a transaction of which only a part is there is found even where the sum is right by chance.
-func checkBank(run entry.Run, master *Image) Bank {
-	bank := Bank{Accounts: run.Accounts, Expected: int64(run.Accounts) * entry.InitialBalance}
+func checkBank(run entry.Run, image *Image) Bank {
+	bank := Bank{Accounts: run.Accounts, Expected: run.Total()}
 	for account := range run.Accounts {
-		balance, exists := master.Balances[account]
+		balance, exists := image.Balances[account]
 		bank.Actual += balance
-		if !exists || balance != entry.InitialBalance+master.moved[account] {
+		if !exists || balance != entry.InitialBalance+image.moved[account] {
 			bank.WrongAccounts++
 		}
 	}
-	bank.WrongAccounts += max(0, len(master.Balances)-run.Accounts)
+	bank.WrongAccounts += max(0, len(image.Balances)-run.Accounts)
 	return bank
 }
 
-// decide turns counts into the word and its reasons. What is wrong counts for more than what is not proven.
-func (v *Verdict) decide() {
-	var failures, doubts []string
-	fail := func(wrong bool, format string, args ...any) {
-		if wrong {
-			failures = append(failures, fmt.Sprintf(format, args...))
+// judgeHistory needs no server: what was wrong or missing while the load went on.
+func (v *Verdict) judgeHistory(state *journal.State, say *opinion) {
+	for _, pair := range state.Timeline.TwoMasters() {
+		say.failAtOnce(true, "two masters: %s", pair)
+	}
+	servers := make([]string, 0, len(state.Reads))
+	for server := range state.Reads {
+		servers = append(servers, server)
+	}
+	slices.Sort(servers)
+	for _, server := range servers {
+		if reads := state.Reads[server]; reads.Wrong > 0 {
+			say.failAtOnce(true, "%d reads of %s showed a bank that never was, the first at %s: %s",
+				reads.Wrong, server, reads.First[0].At.UTC().Format("15:04:05.000"), reads.First[0].Wrong)
 		}
 	}
-	fail(v.Lost > 0, "%d acknowledged commits are lost", v.Lost)
-	fail(v.Duplicated > 0, "%d ids are there more than once", v.Duplicated)
-	fail(v.Resurrected > 0, "%d commits are there although the server refused them", v.Resurrected)
-	fail(v.Unattempted > 0, "%d rows are there that nobody wrote", v.Unattempted)
-	fail(v.Corrupt > 0, "%d rows are not what was written", v.Corrupt)
-	fail(v.Bank.WrongAccounts > 0, "%d accounts do not hold what the transfers left them", v.Bank.WrongAccounts)
-	fail(v.StaleAcknowledgements > 0, "%d commits were acknowledged by an older epoch after a newer one had begun", v.StaleAcknowledgements)
-	for _, r := range v.Replicas {
-		if r.Error != "" {
-			doubts = append(doubts, fmt.Sprintf("replica %s could not be compared: %s", r.Address, r.Error))
-			continue
-		}
-		fail(!r.Equal, "replica %s differs from the master (%d rows)", r.Address, r.Rows)
-	}
-	if v.Acknowledged == 0 {
-		doubts = append(doubts, "nothing was acknowledged")
-	}
-	for _, f := range v.Faults {
-		doubts = append(doubts, faultDoubts(f)...)
-	}
-	v.Result, v.Reasons = Passed, []string{}
-	switch {
-	case len(failures) > 0:
-		v.Result, v.Reasons = Failed, append(failures, doubts...)
-	case len(doubts) > 0:
-		v.Result, v.Reasons = Inconclusive, doubts
+	say.doubt(v.Acknowledged == 0, "nothing was acknowledged")
+	if stalled := state.Timeline.Stalled(); stalled > 0 {
+		say.doubt(true, "writes had not come back when the load ended: %.1f s of errors alone", stalled.Seconds())
 	}
 }
 
-// faultDoubts says what is missing as proof that the run has lived through the fault.
-func faultDoubts(f timeline.Fault) []string {
-	var doubts []string
-	if !f.AckedBefore {
-		doubts = append(doubts, fmt.Sprintf("nothing was acknowledged before the fault %q", f.Name))
+// judgeFault says what is missing as proof that the run has lived through the fault.
+func judgeFault(f timeline.Fault, say *opinion) {
+	if f.Unsupported != "" {
+		say.unsupported = append(say.unsupported, "the fault \""+f.Name+"\" cannot be injected here: "+f.Unsupported)
+		return
 	}
-	if !f.AckedAfter {
-		doubts = append(doubts, fmt.Sprintf("nothing was acknowledged after the fault %q", f.Name))
-	}
-	if f.ExpectOutage && f.AckedAfter && f.RecoveredBy == timeline.Unnoticed {
-		doubts = append(doubts, fmt.Sprintf("no writer noticed the fault %q: it may not have been injected", f.Name))
-	}
-	return doubts
+	say.doubt(!f.Injected(), "nothing proves that the fault %q was injected", f.Name)
+	say.doubt(!f.AckedBefore, "nothing was acknowledged before the fault %q", f.Name)
+	say.doubt(!f.AckedAfter, "no commit that was sent after the fault %q was acknowledged", f.Name)
+	say.doubt(f.ExpectOutage && f.AckedAfter && f.RecoveredBy == timeline.Unnoticed, "no writer noticed the fault %q", f.Name)
 }

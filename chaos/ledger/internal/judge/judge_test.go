@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,11 +56,26 @@ func (s *story) refused(id uint64) {
 func (s *story) unknown(id uint64) { s.check(s.j.AppendSync(journal.Unknown{ID: id, At: s.now()})) }
 
 func (s *story) fault(expectOutage bool) {
-	s.check(s.j.AppendSync(journal.Fault{At: s.now(), Name: "kill", ExpectOutage: expectOutage}))
+	mark := timeline.Mark{At: s.now(), Name: "kill", ExpectOutage: expectOutage, Targets: []string{"m"}, Proof: timeline.ProofProcess}
+	s.check(s.j.AppendSync(journal.Fault{Mark: mark}))
 }
 
-func (s *story) judge(master *Image, replicas ...Replica) (v Verdict) {
-	s.j.View(func(state *journal.State) { v = Judge(state, master, replicas) })
+func (s *story) proof() {
+	s.check(s.j.AppendSync(journal.Evidence{Fault: "kill", Evidence: timeline.Evidence{
+		Kind: "pod-uid", Object: "m", Before: "1", After: "deleted", At: s.now(),
+	}}))
+}
+
+func (s *story) seen(process string) {
+	at := s.now()
+	s.check(s.j.AppendSync(journal.Seen{Observation: timeline.Observation{
+		Server: "m", Since: at.Add(-time.Second / 2), At: at, Process: process,
+	}}))
+}
+
+func (s *story) judge(master *Image, servers ...Found) (v Verdict) {
+	found := Findings{Master: Found{Image: master}, Servers: servers}
+	s.j.View(func(state *journal.State) { v = Judge(state, found) })
 	return v
 }
 
@@ -71,6 +88,7 @@ func showing(ids ...uint64) *Image {
 	for account := range run.Accounts {
 		image.Balances[account] = entry.InitialBalance + image.moved[account]
 	}
+	image.Digest = fmt.Sprint(ids)
 	return image
 }
 
@@ -103,9 +121,9 @@ func TestALostIDIsNamed(t *testing.T) {
 
 func TestIndeterminateIDsMayBeEither(t *testing.T) {
 	s := newStory(t)
-	s.acknowledged(1)
 	s.unknown(2)
 	s.unknown(3)
+	s.acknowledged(1)
 	expect(t, s.judge(showing(1, 2)), Passed, "")
 }
 
@@ -158,32 +176,92 @@ func TestNoProofIsInconclusive(t *testing.T) {
 	before := newStory(t)
 	before.fault(true)
 	before.unknown(1)
+	before.proof()
 	before.acknowledged(2)
 	expect(t, before.judge(showing(2)), Inconclusive, "before the fault")
 
 	after := newStory(t)
 	after.acknowledged(1)
 	after.fault(true)
+	after.proof()
 	after.unknown(2)
-	expect(t, after.judge(showing(1)), Inconclusive, "after the fault")
+	expect(t, after.judge(showing(1)), Inconclusive, "sent after the fault")
 
 	unnoticed := newStory(t)
 	unnoticed.acknowledged(1)
 	unnoticed.fault(true)
+	unnoticed.proof()
 	unnoticed.acknowledged(2)
-	expect(t, unnoticed.judge(showing(1, 2)), Inconclusive, "may not have been injected")
+	expect(t, unnoticed.judge(showing(1, 2)), Inconclusive, "no writer noticed")
 
 	silent := newStory(t)
 	silent.acknowledged(1)
 	silent.fault(false)
+	silent.proof()
 	silent.acknowledged(2)
 	expect(t, silent.judge(showing(1, 2)), Passed, "")
 }
 
-func TestReplicasCount(t *testing.T) {
+func TestEveryServerThatWasGivenCounts(t *testing.T) {
 	s := newStory(t)
 	s.acknowledged(1)
-	expect(t, s.judge(showing(1), Replica{Address: "r", Equal: true}), Passed, "")
-	expect(t, s.judge(showing(1), Replica{Address: "r"}), Failed, "replica r differs")
-	expect(t, s.judge(showing(1), Replica{Address: "r", Error: "refused"}), Inconclusive, "could not be compared")
+	a, b := Found{Name: "a", ID: "a", Image: showing(1)}, Found{Name: "b", ID: "b", Image: showing(1)}
+	expect(t, s.judge(showing(1), a, b), Passed, "")
+	expect(t, s.judge(showing(1), a, Found{Name: "b", ID: "b", Image: showing()}), Failed, "server b differs")
+	expect(t, s.judge(showing(1), a, Found{Name: "b", Error: "no such host"}), Inconclusive, "server b could not be read: no such host")
+	expect(t, s.judge(showing(1), a, Found{Name: "b", ID: "a", Image: showing(1)}), Inconclusive, "a and b are one server")
+	expect(t, s.judge(showing(1), b), Inconclusive, "server a acknowledged commits and was not read")
+	b.GTIDs = "it lacks some"
+	expect(t, s.judge(showing(1), a, b), Failed, "server b: it lacks some")
+}
+
+func TestALostIDIsNamedWithWhoAcknowledgedItAndWhoStillHasIt(t *testing.T) {
+	s := newStory(t)
+	s.acknowledged(1, 2)
+	v := s.judge(showing(1), Found{Name: "a", ID: "a", Image: showing(1)}, Found{Name: "b", ID: "b", Image: showing(1, 2)})
+	expect(t, v, Failed, "1 acknowledged commits are lost")
+	if len(v.LostCommits) != 1 {
+		t.Fatalf("%+v", v.LostCommits)
+	}
+	text := v.LostCommits[0].String()
+	for _, part := range []string{"id 2", "by a in epoch 0", "1970-01-01T00:00:04", "still on b"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q does not say %q", text, part)
+		}
+	}
+}
+
+func TestAWrongBalanceIsNotReadAgain(t *testing.T) {
+	s := newStory(t)
+	s.acknowledged(1)
+	wrong, looks := showing(1), 0
+	wrong.Balances[0]++
+	for name, image := range map[string][2]*Image{"master": {wrong, showing(1)}, "replica": {showing(1), wrong}} {
+		looks = 0
+		v := settle(t.Context(), func() Verdict {
+			if looks++; looks > 1 { // what a second look would find
+				return s.judge(showing(1), Found{Name: "a", ID: "a", Image: showing(1)})
+			}
+			return s.judge(image[0], Found{Name: "a", ID: "a", Image: image[1]})
+		}, slog.New(slog.DiscardHandler))
+		if v.Result != Failed || looks != 1 {
+			t.Errorf("%s: %s after %d looks", name, v.Result, looks)
+		}
+	}
+}
+
+func TestAReplicaMayCatchUp(t *testing.T) {
+	s := newStory(t)
+	s.acknowledged(1)
+	looks := 0
+	v := settle(t.Context(), func() Verdict {
+		if looks++; looks > 1 {
+			return s.judge(showing(1), Found{Name: "a", ID: "a", Image: showing(1)})
+		}
+		return s.judge(showing(1), Found{Name: "a", ID: "a", Image: showing()})
+	}, slog.New(slog.DiscardHandler))
+	expect(t, v, Passed, "")
+	if looks != 2 {
+		t.Fatalf("%d looks", looks)
+	}
 }

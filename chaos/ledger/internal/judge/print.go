@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
+	"time"
 )
 
 // ExitCode is what a program that ends with this verdict returns.
@@ -13,6 +15,8 @@ func (v Verdict) ExitCode() int {
 		return 0
 	case Failed:
 		return 1
+	case Unsupported:
+		return 4
 	default:
 		return 2
 	}
@@ -30,15 +34,31 @@ func (v Verdict) WriteText(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "verdict: %s\nacknowledged %d, lost %d, duplicated %d, indeterminate %d, refused %d\n",
 		v.Result, v.Acknowledged, v.Lost, v.Duplicated, v.Indeterminate, v.Refused)
 	for _, f := range v.Faults {
-		if f.AckedAfter {
+		for _, e := range f.Evidence {
+			fmt.Fprintf(w, "fault %s: %s of %s was %q, is %q\n", f.Name, e.Kind, e.Object, e.Before, e.After)
+		}
+		if f.Injected() && f.AckedAfter {
 			fmt.Fprintf(w, "fault %s: RTO %.3f s, recovered by %s\n", f.Name, f.RTOSeconds, f.RecoveredBy)
 		}
 	}
-	for _, r := range v.Replicas {
-		fmt.Fprintf(w, "replica %s: equal %t\n", r.Address, r.Equal)
+	for _, s := range v.Servers {
+		fmt.Fprintf(w, "server %s: equal %t\n", s.Name, s.Equal)
+	}
+	for _, l := range v.LostCommits {
+		fmt.Fprintf(w, "lost: %s\n", l)
 	}
 	for _, reason := range v.Reasons {
 		fmt.Fprintf(w, "reason: %s\n", reason)
 	}
 	return err
+}
+
+// String says everything that is known of a lost commit.
+func (l LostCommit) String() string {
+	still := "on no server"
+	if len(l.StillOn) > 0 {
+		still = "still on " + strings.Join(l.StillOn, ", ")
+	}
+	return fmt.Sprintf("id %d, acknowledged at %s by %s in epoch %d, %s",
+		l.ID, l.AcknowledgedAt.UTC().Format(time.RFC3339Nano), l.AcknowledgedBy.ID, l.AcknowledgedBy.Epoch, still)
 }

@@ -47,9 +47,9 @@ func (i *Image) add(run entry.Run, row entry.Entry) {
 	}
 }
 
-// Scan reads both tables in one transaction, by primary key, without holding all rows in memory at the server.
-func Scan(ctx context.Context, pool *sql.DB, run entry.Run) (*Image, error) {
-	tx, err := pool.BeginTx(ctx, nil)
+// Scan reads both tables in one snapshot, by primary key, without holding all rows in memory at the server.
+func Scan(ctx context.Context, conn *sql.Conn, run entry.Run) (*Image, error) {
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ package judge
 import (
 	"time"
 
+	"commitlab.dev/ledger/internal/journal"
 	"commitlab.dev/ledger/internal/timeline"
 )
 
@@ -12,9 +13,12 @@ import (
 type Result string
 
 const (
-	Passed       Result = "Passed"
-	Failed       Result = "Failed"
+	Passed Result = "Passed"
+	Failed Result = "Failed"
+	// Inconclusive: nothing wrong was found, and not everything that a Passed needs was proved.
 	Inconclusive Result = "Inconclusive"
+	// Unsupported: a fault could not be injected here at all.
+	Unsupported Result = "Unsupported"
 )
 
 // Verdict is the outcome of a run, as it is printed for scripts.
@@ -36,15 +40,31 @@ type Verdict struct {
 	Corrupt     int `json:"corrupt"`
 	// Examples names a few ids per kind of trouble, for a person to look at.
 	Examples map[string][]uint64 `json:"examples,omitempty"`
+	// LostCommits tells what is known of the first lost ids.
+	LostCommits []LostCommit `json:"lostCommits,omitempty"`
 
-	Bank                  Bank              `json:"bank"`
-	Replicas              []Replica         `json:"replicas"`
-	Faults                []timeline.Fault  `json:"faults"`
-	Pauses                []timeline.Pause  `json:"pauses"`
-	Masters               []timeline.Tenure `json:"masters"`
-	StaleAcknowledgements int               `json:"staleAcknowledgements"`
-	StartedAt             time.Time         `json:"startedAt"`
-	LastOK                time.Time         `json:"lastOK"`
+	Bank    Bank              `json:"bank"`
+	Servers []Server          `json:"servers"`
+	Faults  []timeline.Fault  `json:"faults"`
+	Pauses  []timeline.Pause  `json:"pauses"`
+	Masters []timeline.Tenure `json:"masters"`
+	// Reads during the run, by server.
+	Reads                 map[string]*journal.Reads `json:"reads,omitempty"`
+	StaleAcknowledgements int                       `json:"staleAcknowledgements"`
+	StartedAt             time.Time                 `json:"startedAt"`
+	LastOK                time.Time                 `json:"lastOK"`
+
+	// settled: something is wrong that no waiting mends.
+	settled bool
+}
+
+// LostCommit is an acknowledged id that the master does not have.
+type LostCommit struct {
+	ID             uint64          `json:"id"`
+	AcknowledgedAt time.Time       `json:"acknowledgedAt"`
+	AcknowledgedBy timeline.Server `json:"acknowledgedBy"`
+	// StillOn names the servers that show it.
+	StillOn []string `json:"stillOn"`
 }
 
 // Bank says whether the accounts hold what the transfers that are there have left them.
@@ -55,10 +75,13 @@ type Bank struct {
 	WrongAccounts int   `json:"wrongAccounts"`
 }
 
-// Replica says whether a replica shows exactly what the master shows.
-type Replica struct {
-	Address string `json:"address"`
-	Rows    int    `json:"rows"`
-	Equal   bool   `json:"equal"`
-	Error   string `json:"error,omitempty"`
+// Server says whether a server that was to be read shows exactly what the master shows.
+type Server struct {
+	Name  string `json:"name"`
+	ID    string `json:"id"`
+	Rows  int    `json:"rows"`
+	Equal bool   `json:"equal"`
+	// GTIDs says how the executed transactions differ from the master's; empty when they do not.
+	GTIDs string `json:"gtids,omitempty"`
+	Error string `json:"error,omitempty"`
 }

@@ -143,14 +143,10 @@ func (l *Loop) loadAndKill(ctx context.Context, number int) (err error) {
 		return fmt.Errorf("before the kill: %w", err)
 	}
 	sleep(ctx, l.config.MinLoad+rand.N(l.config.MaxLoad-l.config.MinLoad+1))
-	mark := journal.Fault{At: time.Now(), Name: fmt.Sprintf("kill %d", number), ExpectOutage: true}
-	if err := l.journal.AppendSync(mark); err != nil {
+	killed, err := l.kill(fmt.Sprintf("kill %d", number))
+	if err != nil {
 		return err
 	}
-	if err := l.server.Kill(); err != nil {
-		return err
-	}
-	killed := time.Now()
 	if err := l.server.Start(); err != nil {
 		return err
 	}
@@ -159,6 +155,20 @@ func (l *Loop) loadAndKill(ctx context.Context, number int) (err error) {
 	}
 	sleep(ctx, l.config.AfterLoad)
 	return nil
+}
+
+// kill marks the fault, injects it and writes down the proof; it returns when the process was gone.
+func (l *Loop) kill(name string) (time.Time, error) {
+	mark := timeline.Mark{At: time.Now(), Name: name, ExpectOutage: true}
+	if err := l.journal.AppendSync(journal.Fault{Mark: mark}); err != nil {
+		return time.Time{}, err
+	}
+	process := l.server.Process()
+	if err := l.server.Kill(); err != nil {
+		return time.Time{}, err
+	}
+	proof := timeline.Evidence{Kind: timeline.ProofProcess, Object: l.server.LogFile(), Before: process, After: "ended by SIGKILL", At: time.Now()}
+	return proof.At, l.journal.AppendSync(journal.Evidence{Fault: name, Evidence: proof})
 }
 
 // awaitAcknowledgement waits for a commit that was acknowledged after the moment.

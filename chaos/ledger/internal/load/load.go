@@ -13,6 +13,7 @@ import (
 
 	"commitlab.dev/ledger/internal/entry"
 	"commitlab.dev/ledger/internal/journal"
+	"commitlab.dev/ledger/internal/server"
 	"commitlab.dev/ledger/internal/timeline"
 )
 
@@ -47,7 +48,7 @@ type Load struct {
 
 // New prepares a load that writes its outcomes into the journal.
 func New(config Config, j *journal.Journal, log *slog.Logger) (*Load, error) {
-	pool, err := OpenPool(config.DSN, config.StatementTimeout)
+	pool, err := server.OpenPool(config.DSN, config.StatementTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,10 @@ func hopeless(err error) bool {
 func (l *Load) write(ctx context.Context) error {
 	wait := backOff{}
 	for ctx.Err() == nil {
-		conn, server, err := l.connect(ctx)
+		conn, by, err := l.connect(ctx)
+		if err != nil && ctx.Err() != nil {
+			return nil // the load was ended, the server did nothing wrong
+		}
 		if err != nil {
 			if err := l.journal.Append(journal.Unreachable{At: time.Now()}); err != nil {
 				return err
@@ -122,7 +126,7 @@ func (l *Load) write(ctx context.Context) error {
 			wait.sleep(ctx)
 			continue
 		}
-		committed, err := l.writeUntilError(ctx, conn, server)
+		committed, err := l.writeUntilError(ctx, conn, by)
 		closeConnection(conn)
 		if err != nil {
 			return err
@@ -143,12 +147,12 @@ func (l *Load) connect(ctx context.Context) (*sql.Conn, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	server, err := identify(attempt, conn)
+	who, err := server.Writable(attempt, conn)
 	if err != nil {
 		closeConnection(conn)
 		return nil, 0, err
 	}
-	number, err := l.serverNumber(server)
+	number, err := l.serverNumber(who)
 	if err != nil {
 		closeConnection(conn)
 	}
@@ -159,22 +163,22 @@ func (l *Load) connect(ctx context.Context) (*sql.Conn, int, error) {
 func closeConnection(conn *sql.Conn) { _ = conn.Close() }
 
 // serverNumber makes the server known to the journal before the first acknowledgement that refers to it.
-func (l *Load) serverNumber(server timeline.Server) (int, error) {
+func (l *Load) serverNumber(who timeline.Server) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if number, known := l.servers[server]; known {
+	if number, known := l.servers[who]; known {
 		return number, nil
 	}
 	number := len(l.servers)
-	if err := l.journal.AppendSync(journal.Server{Number: number, Server: server}); err != nil {
+	if err := l.journal.AppendSync(journal.Server{Number: number, Server: who}); err != nil {
 		return 0, err
 	}
-	l.servers[server] = number
+	l.servers[who] = number
 	return number, nil
 }
 
 // writeUntilError returns how many commits succeeded, and an error only when the journal failed.
-func (l *Load) writeUntilError(ctx context.Context, conn *sql.Conn, server int) (int, error) {
+func (l *Load) writeUntilError(ctx context.Context, conn *sql.Conn, by int) (int, error) {
 	for done := 0; ; done++ {
 		if ctx.Err() != nil {
 			return done, nil
@@ -183,7 +187,7 @@ func (l *Load) writeUntilError(ctx context.Context, conn *sql.Conn, server int) 
 		if err != nil {
 			return done, err
 		}
-		outcome, err := l.attempt(ctx, conn, id, server)
+		outcome, err := l.attempt(ctx, conn, id, by)
 		if err != nil || outcome != committed {
 			return done, err
 		}
@@ -193,7 +197,7 @@ func (l *Load) writeUntilError(ctx context.Context, conn *sql.Conn, server int) 
 
 // attempt commits one id and writes down the outcome. It ignores the end of the context: an answer that can still be had
 // is worth waiting for.
-func (l *Load) attempt(ctx context.Context, conn *sql.Conn, id uint64, server int) (verdictOnCommit, error) {
+func (l *Load) attempt(ctx context.Context, conn *sql.Conn, id uint64, by int) (verdictOnCommit, error) {
 	statement, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.config.StatementTimeout)
 	defer cancel()
 	sent := time.Now()
@@ -201,7 +205,7 @@ func (l *Load) attempt(ctx context.Context, conn *sql.Conn, id uint64, server in
 	now := time.Now()
 	switch outcome {
 	case committed:
-		return outcome, l.journal.Append(journal.OK{ID: id, Sent: sent, At: now, Server: server})
+		return outcome, l.journal.Append(journal.OK{ID: id, Sent: sent, At: now, Server: by})
 	case refused:
 		l.log.Debug("refused", "id", id, "error", err)
 		return outcome, l.journal.Append(journal.Refused{ID: id, At: now, Errno: errno(err)})

@@ -10,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"commitlab.dev/ledger/internal/entry"
+	"commitlab.dev/ledger/internal/server"
 )
 
 const unknownDatabase = 1049
@@ -17,7 +18,7 @@ const unknownDatabase = 1049
 // setUp creates the database if need be, the tables and the accounts. It may be repeated after any failure: the accounts
 // come in one transaction, so there are all of them or none.
 func setUp(ctx context.Context, dsn string, run entry.Run, dialTimeout time.Duration) error {
-	pool, err := OpenPool(dsn, dialTimeout)
+	pool, err := server.OpenPool(dsn, dialTimeout)
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func setUp(ctx context.Context, dsn string, run entry.Run, dialTimeout time.Dura
 		return err
 	}
 	defer conn.Close()
-	if _, err := identify(ctx, conn); err != nil {
+	if _, err := server.Writable(ctx, conn); err != nil {
 		return err
 	}
 	return createTables(ctx, conn, run)
@@ -45,7 +46,7 @@ func createDatabase(ctx context.Context, dsn string, dialTimeout time.Duration) 
 	}
 	name := config.DBName
 	config.DBName = ""
-	pool, err := OpenPool(config.FormatDSN(), dialTimeout)
+	pool, err := server.OpenPool(config.FormatDSN(), dialTimeout)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package timeline turns the stream of acknowledgements, errors and fault marks into what a person asks after a fault:
-// how long was nothing acknowledged, who acknowledged before and after, and did ever two servers acknowledge at once.
+// Package timeline turns the stream of acknowledgements, errors, fault marks and observations into what a person asks after a fault: did it
+// happen, how long was nothing acknowledged, who acknowledged before and after, and did ever two servers acknowledge at once.
 package timeline
 
 import "time"
@@ -17,41 +17,6 @@ type Pause struct {
 	Seconds float64   `json:"seconds"`
 }
 
-// Tenure is a stretch of acknowledgements by one server in one epoch.
-type Tenure struct {
-	Server
-	FirstOK time.Time `json:"firstOK"`
-	LastOK  time.Time `json:"lastOK"`
-}
-
-// How a fault ended.
-const (
-	ByFailover = "failover"
-	ByRestart  = "restart"
-	Unnoticed  = "unnoticed"
-	NotYet     = ""
-)
-
-// Fault is a mark set when a fault was injected, and what followed.
-type Fault struct {
-	Name          string    `json:"name"`
-	At            time.Time `json:"at"`
-	ExpectOutage  bool      `json:"expectOutage"`
-	LastOKBefore  time.Time `json:"lastOKBefore"`
-	FirstOKAfter  time.Time `json:"firstOKAfter"`
-	RTOSeconds    float64   `json:"rtoSeconds"`
-	ServerBefore  Server    `json:"serverBefore"`
-	ServerAfter   Server    `json:"serverAfter"`
-	RecoveredBy   string    `json:"recoveredBy"`
-	AckedBefore   bool      `json:"acknowledgedBefore"`
-	AckedAfter    bool      `json:"acknowledgedAfter"`
-	ErrorsNoticed int       `json:"errorsNoticed"`
-	// LedgerAway says that the ledger itself was stopped before the recovery was seen: the RTO is not known then.
-	LedgerAway     bool `json:"ledgerAway"`
-	longest        time.Duration
-	awaitingAnswer bool
-}
-
 // maxPauses bounds the list; the longest ones matter and a run has few.
 const maxPauses = 1000
 
@@ -62,14 +27,20 @@ type Timeline struct {
 	last      Server
 	pauses    []Pause
 	tenures   []Tenure
+	reigns    map[Server]*reign
 	faults    []Fault
+	servers   map[string]*watched
 	stale     int
+	// errorSince is the newest error after the last acknowledgement; zero when there is none.
+	errorSince time.Time
 	// resumed: the ledger has just come back; what it did not see is not a pause of the server.
 	resumed bool
 }
 
 // New returns a timeline that lists pauses of at least the threshold.
-func New(threshold time.Duration) *Timeline { return &Timeline{threshold: threshold} }
+func New(threshold time.Duration) *Timeline {
+	return &Timeline{threshold: threshold, reigns: map[Server]*reign{}, servers: map[string]*watched{}}
+}
 
 // Acknowledged records one acknowledgement: when the commit was sent, when the OK arrived, and from whom.
 func (t *Timeline) Acknowledged(sent, at time.Time, by Server) {
@@ -78,87 +49,34 @@ func (t *Timeline) Acknowledged(sent, at time.Time, by Server) {
 		return
 	}
 	gap := t.gap(at)
-	t.noteFault(at, by, gap)
-	if gap >= t.threshold && len(t.pauses) < maxPauses {
-		t.pauses = append(t.pauses, Pause{LastOK: t.lastOK, FirstOK: at, Seconds: gap.Seconds()})
+	for i := len(t.faults) - 1; i >= 0; i-- {
+		if t.faults[i].At.After(at) {
+			continue
+		}
+		t.faults[i].acknowledged(gap, sent, by)
+		if t.faults[i].At.Before(t.lastOK) {
+			break // what came before this fault had ended before it
+		}
 	}
-	t.lastOK, t.last, t.resumed = at, by, false
+	if gap.Seconds >= t.threshold.Seconds() && len(t.pauses) < maxPauses {
+		t.pauses = append(t.pauses, gap)
+	}
+	t.lastOK, t.last, t.resumed, t.errorSince = at, by, false, time.Time{}
 }
 
-// gap is how long nothing was acknowledged; 0 where nobody was there to see it.
-func (t *Timeline) gap(at time.Time) time.Duration {
+// gap is how long nothing was acknowledged; 0 s where nobody was there to see it.
+func (t *Timeline) gap(at time.Time) Pause {
 	if t.lastOK.IsZero() || t.resumed {
-		return 0
+		return Pause{LastOK: at, FirstOK: at}
 	}
-	return at.Sub(t.lastOK)
+	return Pause{LastOK: t.lastOK, FirstOK: at, Seconds: at.Sub(t.lastOK).Seconds()}
 }
 
 // Resumed says that the ledger goes on after it was stopped.
 func (t *Timeline) Resumed() {
-	t.resumed = true
-	if f := t.openFault(); f != nil && !f.Recovered() {
+	t.resumed, t.errorSince = true, time.Time{}
+	if f := t.openFault(); f != nil && (len(f.gaps) == 0 || f.errorOpen) {
 		f.LedgerAway = true
-	}
-}
-
-// noteServer extends the current tenure or opens the next one. A commit that was sent to an older epoch after a newer one
-// had already acknowledged is what must never happen: two masters.
-func (t *Timeline) noteServer(sent, at time.Time, by Server) {
-	if n := len(t.tenures); n > 0 {
-		current := &t.tenures[n-1]
-		if current.Server == by {
-			if at.After(current.LastOK) {
-				current.LastOK = at
-			}
-			return
-		}
-		if by.Epoch < current.Epoch {
-			if sent.After(current.FirstOK) {
-				t.stale++
-			}
-			return
-		}
-		if by.Epoch == current.Epoch && t.hadTenure(by) && !sent.After(current.FirstOK) {
-			return
-		}
-	}
-	t.tenures = append(t.tenures, Tenure{Server: by, FirstOK: at, LastOK: at})
-}
-
-func (t *Timeline) hadTenure(s Server) bool {
-	for _, tenure := range t.tenures {
-		if tenure.Server == s {
-			return true
-		}
-	}
-	return false
-}
-
-// noteFault keeps, for the newest fault, the longest pause since its mark: that is its outage. Faults are injected a
-// little after they are marked, so the first acknowledgement after the mark need not be the recovery.
-func (t *Timeline) noteFault(at time.Time, by Server, gap time.Duration) {
-	f := t.openFault()
-	if f == nil || at.Before(f.At) {
-		return
-	}
-	f.AckedAfter = true
-	if gap > f.longest {
-		f.longest = gap
-		f.LastOKBefore, f.FirstOKAfter, f.RTOSeconds = t.lastOK, at, gap.Seconds()
-	}
-	f.ServerAfter = by
-	f.awaitingAnswer = false
-	f.RecoveredBy = f.recovery()
-}
-
-func (f *Fault) recovery() string {
-	switch {
-	case f.ServerBefore.ID != f.ServerAfter.ID:
-		return ByFailover
-	case f.ErrorsNoticed > 0 || f.ServerBefore.Epoch != f.ServerAfter.Epoch:
-		return ByRestart
-	default:
-		return Unnoticed
 	}
 }
 
@@ -171,32 +89,50 @@ func (t *Timeline) openFault() *Fault {
 
 // Failed records an error that a writer met: a refused or broken commit, or a failed connection.
 func (t *Timeline) Failed(at time.Time) {
+	if at.After(t.errorSince) {
+		t.errorSince = at
+	}
 	if f := t.openFault(); f != nil && !at.Before(f.At) {
-		f.ErrorsNoticed++
-		f.awaitingAnswer = true
+		f.failed(at)
 	}
 }
 
-// Fault marks the injection of a fault.
-func (t *Timeline) Fault(name string, at time.Time, expectOutage bool) {
-	t.faults = append(t.faults, Fault{
-		Name: name, At: at, ExpectOutage: expectOutage, AckedBefore: !t.lastOK.IsZero(), ServerBefore: t.last,
-	})
+// Fault marks a fault that is injected next.
+func (t *Timeline) Fault(m Mark) {
+	t.faults = append(t.faults, Fault{Mark: m, AckedBefore: !t.lastOK.IsZero(), ServerBefore: t.last})
+}
+
+// Proved adds evidence to the newest fault of the name; false when there is none.
+func (t *Timeline) Proved(fault string, e Evidence) bool {
+	for i := len(t.faults) - 1; i >= 0; i-- {
+		if t.faults[i].Name == fault {
+			t.faults[i].addEvidence(e)
+			return true
+		}
+	}
+	return false
 }
 
 // LastOK is when the newest acknowledgement arrived.
 func (t *Timeline) LastOK() time.Time { return t.lastOK }
+
+// Stalled is for how long writers met nothing but errors in the end; 0 when that is not worth the word.
+func (t *Timeline) Stalled() time.Duration {
+	if stalled := t.errorSince.Sub(t.lastOK); !t.errorSince.IsZero() && stalled >= t.threshold {
+		return stalled
+	}
+	return 0
+}
 
 // Pauses, Tenures and Faults return copies.
 func (t *Timeline) Pauses() []Pause   { return append([]Pause{}, t.pauses...) }
 func (t *Timeline) Tenures() []Tenure { return append([]Tenure{}, t.tenures...) }
 
 // Faults returns what followed each mark.
-func (t *Timeline) Faults() []Fault { return append([]Fault{}, t.faults...) }
-
-// Recovered tells whether acknowledgements flow again after the newest fault: at least one arrived after the last error.
-func (f Fault) Recovered() bool { return f.AckedAfter && !f.awaitingAnswer }
-
-// StaleAcknowledgements counts commits that an older epoch acknowledged although they were sent after a newer epoch had
-// acknowledged one.
-func (t *Timeline) StaleAcknowledgements() int { return t.stale }
+func (t *Timeline) Faults() []Fault {
+	faults := []Fault{}
+	for _, f := range t.faults {
+		faults = append(faults, f.conclude())
+	}
+	return faults
+}

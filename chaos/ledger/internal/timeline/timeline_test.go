@@ -15,10 +15,16 @@ func at(seconds float64) time.Time { return start.Add(time.Duration(seconds * fl
 
 func ack(t *Timeline, seconds float64, by Server) { t.Acknowledged(at(seconds-0.001), at(seconds), by) }
 
+// injected marks a fault and proves it a tenth of a second later.
+func injected(t *Timeline, name string, seconds float64) {
+	t.Fault(Mark{Name: name, At: at(seconds), ExpectOutage: true})
+	t.Proved(name, Evidence{Kind: "process", Object: "s", Before: "1", After: "2", At: at(seconds + 0.1)})
+}
+
 func TestRTOIsTheLongestPauseAfterTheMark(t *testing.T) {
 	line := New(time.Second)
 	ack(line, 1, a1)
-	line.Fault("kill", at(1.5), true)
+	injected(line, "kill", 1.5)
 	ack(line, 1.6, a1)
 	line.Failed(at(2))
 	ack(line, 5.6, b2)
@@ -39,10 +45,10 @@ func TestRTOIsTheLongestPauseAfterTheMark(t *testing.T) {
 func TestARestartOfTheSameServerIsToldFromAFaultNobodyNoticed(t *testing.T) {
 	line := New(time.Second)
 	ack(line, 1, a1)
-	line.Fault("restart", at(2), true)
+	injected(line, "restart", 2)
 	line.Failed(at(2.1))
 	ack(line, 3, a1)
-	line.Fault("nothing", at(4), true)
+	injected(line, "nothing", 4)
 	ack(line, 4.5, a1)
 	faults := line.Faults()
 	if faults[0].RecoveredBy != ByRestart || faults[1].RecoveredBy != Unnoticed {
@@ -53,7 +59,7 @@ func TestARestartOfTheSameServerIsToldFromAFaultNobodyNoticed(t *testing.T) {
 func TestAFaultWithoutALaterAcknowledgementHasNotRecovered(t *testing.T) {
 	line := New(time.Second)
 	ack(line, 1, a1)
-	line.Fault("kill", at(2), true)
+	injected(line, "kill", 2)
 	line.Failed(at(2.1))
 	if f := line.Faults()[0]; f.AckedAfter || f.Recovered() || f.RecoveredBy != NotYet {
 		t.Fatalf("fault %+v", f)
@@ -88,7 +94,7 @@ func TestTenuresFollowTheMaster(t *testing.T) {
 func TestTheLedgersOwnAbsenceIsNotAnOutageOfTheServer(t *testing.T) {
 	line := New(time.Second)
 	ack(line, 1, a1)
-	line.Fault("kill", at(2), true)
+	injected(line, "kill", 2)
 	line.Failed(at(2.1))
 	ack(line, 4, a1)
 	line.Resumed()
@@ -100,7 +106,7 @@ func TestTheLedgersOwnAbsenceIsNotAnOutageOfTheServer(t *testing.T) {
 		t.Errorf("pauses %+v", pauses)
 	}
 
-	line.Fault("kill again", at(61), true)
+	injected(line, "kill again", 61)
 	line.Failed(at(61.1))
 	line.Resumed()
 	ack(line, 90, a1)
