@@ -1,13 +1,15 @@
 """Roles and epochs on three real processes, driven with the statements of CONTROL.md as an operator would."""
 
 import contextlib
+import shutil
 import threading
+import time
 import unittest
 
 import pymysql
 
 from commitd_process import wait_until
-from members import ClusterTest, Member
+from members import ClusterTest, Member, transactions
 
 
 class FailoverTest(ClusterTest):
@@ -114,6 +116,7 @@ class FailoverTest(ClusterTest):
         self.master.start()
         self.master.follow(2, new)
         self.wait_for_ids(self.master, expected)
+        wait_until(lambda: self.master.status()["gtid_logged"] == new.status()["gtid_logged"], "it holds what the new master holds")
         # A number once written is never given to another transaction.
         for member in (self.second, self.third):
             member.fence(3)
@@ -153,6 +156,72 @@ class FailoverTest(ClusterTest):
         wait_until(self.master.writable, "the master resumes")
         for member in self.members:
             self.wait_for_ids(member, [1, 2])
+
+    def begin_unacknowledged(self, number):
+        """An insert that one of two wanted members holds; the other is paused. Returns when that one has it."""
+        self.third.pause()
+        self.addCleanup(self.third.resume)
+        members = f"{self.second.uuid},{self.third_uuid}"
+        self.master.control(f"ALTER INSTANCE QUORUM EPOCH 1 VERSION 1 WAIT_COUNT 2 MEMBERS '{members}'")
+        before = transactions(self.second.status()["gtid_logged"])
+        writer = threading.Thread(target=attempt, args=(self.insert, self.master, number))
+        writer.start()
+        self.addCleanup(writer.join, 60)
+        wait_until(lambda: transactions(self.second.status()["gtid_logged"]) > before, "one member holds the transaction")
+
+    def test_what_a_returning_replica_holds_stays_invisible_until_it_is_acknowledged(self):
+        self.insert(self.master, 1)
+        self.third_uuid = self.third.uuid
+        for replica in (self.second, self.third):
+            self.wait_for_ids(replica, [1])
+        self.begin_unacknowledged(2)
+        self.second.kill()
+        self.second.start()
+        self.second.follow(1, self.master)
+        wait_until(lambda: self.second.status()["receiver_state"] == "receiving", "the replica receives again")
+        # More than one heartbeat: the master has told what is acknowledged.
+        wait_until(lambda: self.second.shows([1]), "the replica shows what is acknowledged")
+        time.sleep(2.5)
+        self.assertEqual(self.second.ids(), [1])
+        self.assertEqual(self.master.ids(), [1])
+        self.third.resume()
+        for member in self.members:
+            self.wait_for_ids(member, [1, 2])
+
+    def test_a_member_keeps_what_a_master_has_lost_of_its_own(self):
+        self.insert(self.master, 1)
+        self.third_uuid = self.third.uuid
+        for replica in (self.second, self.third):
+            self.wait_for_ids(replica, [1])
+        self.master.pause()
+        saved = self.master.datadir + ".saved"
+        shutil.copytree(self.master.datadir, saved, ignore=shutil.ignore_patterns("*.sock*"))
+        self.addCleanup(shutil.rmtree, saved, True)
+        self.master.resume()
+        self.begin_unacknowledged(2)
+        held = self.second.status()["gtid_logged"]
+        self.master.kill()
+        shutil.rmtree(self.master.datadir)
+        shutil.copytree(saved, self.master.datadir)
+        self.master.start()
+        self.master.fence(2)
+        self.master.promote(2, 0, [])
+        self.second.follow(2, self.master)
+        wait_until(lambda: self.second.status()["receiver_state"] == "diverged", "the member refuses to cut")
+        status = self.second.status()
+        self.assertEqual(status["role"], "fenced")
+        self.assertEqual(status["gtid_logged"], held)
+        self.assertIn("has lost transactions of its own", status["receiver_error"])
+
+    def test_members_sync_every_group(self):
+        self.assert_error(1231, self.master.control, "SET GLOBAL sync_binlog = 0")
+        self.assert_error(1231, self.second.control, "SET PERSIST sync_binlog = 100")
+        self.third.kill()
+        self.third.flags.append("--sync-binlog=0")
+        with self.assertRaises(Exception):
+            self.third.start()
+        with open(self.third.log_path, encoding="utf-8") as log:
+            self.assertIn("sync_binlog", log.read())
 
     def test_a_demoted_master_closes_its_sessions_and_refuses_writes(self):
         with contextlib.closing(self.master.connect()) as connection, connection.cursor() as cursor:

@@ -10,7 +10,7 @@ import pymysql
 
 from commitd_process import Commitd, wait_until
 
-NO_SUCH_TABLE = 1146
+NOT_THERE = (1049, 1146)  # no such database, no such table
 
 OPERATOR = "commitlab_operator"
 PASSWORD = "not-a-secret"
@@ -55,8 +55,8 @@ class Member(Commitd):
         """False also while a server that has just come back has not replayed the table's creation yet."""
         try:
             return self.ids() == ids
-        except pymysql.err.ProgrammingError as absent:
-            if absent.args[0] != NO_SUCH_TABLE:
+        except pymysql.err.MySQLError as absent:
+            if absent.args[0] not in NOT_THERE:
                 raise
             return False
 

@@ -425,12 +425,23 @@ Status CommitPipeline::skip_unappliable(const Gtid& gtid) {
   return impl_->skip_unappliable(gtid);
 }
 
-std::chrono::nanoseconds CommitPipeline::oldest_unacknowledged_age() const {
-  std::lock_guard lock(impl_->mutex);
+std::chrono::nanoseconds CommitPipeline::Impl::oldest_unacknowledged_age() const {
   const auto oldest =
-      std::partition_point(impl_->pending.begin(), impl_->pending.end(),
-                           [this](const PendingTransaction& t) { return t.end <= impl_->acknowledged_end; });
-  return oldest == impl_->pending.end() ? std::chrono::nanoseconds(0) : Clock::now() - oldest->durable_at;
+      std::partition_point(pending.begin(), pending.end(),
+                           [this](const PendingTransaction& t) { return t.end <= acknowledged_end; });
+  return oldest == pending.end() ? std::chrono::nanoseconds(0) : Clock::now() - oldest->durable_at;
+}
+
+CommitPipeline::State CommitPipeline::state() const {
+  std::lock_guard lock(impl_->mutex);
+  return {impl_->acknowledged_end,
+          impl_->logged,
+          impl_->executed,
+          impl_->last_log_epoch,
+          impl_->pending.size() + impl_->in_engine,
+          impl_->oldest_unacknowledged_age(),
+          impl_->failure,
+          impl_->apply_error};
 }
 
 OrderedWrites& CommitPipeline::ordered() {
@@ -481,6 +492,10 @@ Task<bool> CommitPipeline::Impl::wait_for(ProgressWaits::Wait& wait, Deadline de
     wait.parker.reset();  // woken by another's progress (commitd_wakeup=broadcast)
     waits.add(wait);
   }
+}
+
+Status CommitPipeline::sync() {
+  return impl_->sync_log();
 }
 
 Task<Status> CommitPipeline::rotate() {

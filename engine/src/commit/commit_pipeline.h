@@ -183,6 +183,16 @@ class CommitPipeline {
   Result<GtidSet> gtid_purged() const;
 
   // --- state, any thread ---
+  // All of it at one moment.
+  struct State {
+    LogPosition acknowledged_end;
+    GtidSet logged, executed;
+    uint64_t last_log_epoch = 0;
+    uint64_t unapplied = 0;
+    std::chrono::nanoseconds oldest_unacknowledged{0};
+    std::optional<Error> failure, apply_error;
+  };
+  State state() const;
   LogPosition durable_end() const;
   LogPosition acknowledged_end() const;
   LogPosition applied_end() const;
@@ -191,8 +201,6 @@ class CommitPipeline {
   uint64_t last_log_epoch() const;
   uint64_t next_gno() const;
   uint64_t unapplied_transactions() const;
-  // Of the oldest durable transaction that is not acknowledged; zero when there is none.
-  std::chrono::nanoseconds oldest_unacknowledged_age() const;
   Log& log();
   const PipelineOptions& options() const;
 
@@ -201,6 +209,7 @@ class CommitPipeline {
   Task<bool> wait_beyond(LogPosition position, Bound bound, Deadline deadline);
   // The same for a GTID set being applied (WAIT_FOR_EXECUTED_GTID_SET).
   Task<bool> wait_executed(const GtidSet& set, Deadline deadline);
+  Status sync();          // what is in the log is durable, whatever sync_binlog is
   Task<Status> rotate();  // FLUSH BINARY LOGS
   // PURGE BINARY LOGS; never past the engine's flushed position.
   Task<Result<PurgeReport>> purge_to(uint32_t first_kept);

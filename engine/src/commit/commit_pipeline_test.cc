@@ -104,7 +104,7 @@ TEST_F(Pipeline, WaitsForTheAcknowledgementButGoesOnLogging) {
   EXPECT_FALSE(first->done());
   EXPECT_TRUE(pipeline().gtid_executed().empty());
   EXPECT_EQ(pipeline().unapplied_transactions(), 2u);
-  EXPECT_GT(pipeline().oldest_unacknowledged_age().count(), 0);
+  EXPECT_GT(pipeline().state().oldest_unacknowledged.count(), 0);
 
   pipeline().acknowledge(after_first);
   EXPECT_TRUE(first->get().status.ok());
@@ -113,7 +113,7 @@ TEST_F(Pipeline, WaitsForTheAcknowledgementButGoesOnLogging) {
   pipeline().acknowledge(after_first);  // an old acknowledgement changes nothing
   pipeline().acknowledge_through({server_a(), 2});
   EXPECT_TRUE(second->get().status.ok());
-  EXPECT_EQ(pipeline().oldest_unacknowledged_age().count(), 0);
+  EXPECT_EQ(pipeline().state().oldest_unacknowledged.count(), 0);
 }
 
 TEST_F(Pipeline, AFailedSyncAcknowledgesNothingAndStopsEverything) {

@@ -107,6 +107,8 @@ class CommitPipeline::Impl {
   void advance_acknowledged(LogPosition to);
   void move_acknowledged(LogPosition to);  // and wakes the engine thread
   bool front_is_acknowledged() const;
+  // Of the oldest durable transaction that is not acknowledged; zero when there is none.
+  std::chrono::nanoseconds oldest_unacknowledged_age() const;
   void adjust_hold();
 
   WaitingRoom waiting_room;

@@ -64,8 +64,9 @@ bool AckTracker::is_voter(const Uuid& server) const {
   return active_ && counts(server);
 }
 
-AckTracker::Snapshot AckTracker::snapshot(LogPosition acknowledged) const {
+AckTracker::Snapshot AckTracker::snapshot(const std::function<LogPosition()>& acknowledged) const {
   std::lock_guard lock(mutex_);
+  const LogPosition watermark = acknowledged();
   Snapshot result;
   result.quorum = quorum_;
   result.active = active_;
@@ -73,7 +74,7 @@ AckTracker::Snapshot AckTracker::snapshot(LogPosition acknowledged) const {
     if (server.token != 0) ++result.attached;
     if (!active_ || !counts(uuid)) continue;
     if (server.token != 0) result.attached_voters.push_back(uuid);
-    if (server.held >= acknowledged) result.holders.push_back(uuid);
+    if (server.held >= watermark) result.holders.push_back(uuid);
   }
   return result;
 }

@@ -53,8 +53,9 @@ class AckTracker {
     std::vector<Uuid> holders;  // voters that hold everything that is acknowledged
     uint64_t attached = 0;      // all readers that acknowledge
   };
-  // `acknowledged`: up to where the pipeline counts the log as acknowledged.
-  Snapshot snapshot(LogPosition acknowledged) const;
+  // `acknowledged` says up to where the pipeline counts the log as acknowledged; asked under the tracker's
+  // lock, so that holders and quorum belong to that place.
+  Snapshot snapshot(const std::function<LogPosition()>& acknowledged) const;
 
  private:
   struct Server {

@@ -107,7 +107,10 @@ Task<Status> DumpStream::run() {
   if (!start) co_return std::move(start).error();
   start_ = position_ = owed_ = *start;
   // A reader that asked by GTID has, durably, everything before the place where its stream starts.
-  if (request_.by_gtid) held_ = start_;
+  if (request_.by_gtid) {
+    held_ = start_;
+    COMMITD_CO_RETURN_IF_ERROR(find_named_behind_start());
+  }
   attach();
   Status status = co_await stream();
   ended_ = true;
@@ -185,6 +188,20 @@ Status DumpStream::refuse_foreign_transactions() {
                     "source lacks {}. One of them has "
                     "lost transactions or was rolled back",
                     source_.server_uuid.to_string(), extra.to_string());
+}
+
+// What the reader has and will meet again in its stream. What stands in front of that is in the start's
+// PREVIOUS_GTIDS.
+Status DumpStream::find_named_behind_start() {
+  auto before = source_.pipeline.log().previous_gtids(start_.file);
+  if (!before) return std::move(before).error();
+  GtidSet foreign = request_.have;
+  foreign.subtract(source_.pipeline.gtid_logged());
+  named_ahead_ = request_.have;
+  named_ahead_.subtract(foreign);
+  named_ahead_.subtract(*before);
+  named_end_ = start_;
+  return {};
 }
 
 // Only members that acknowledge see what is not acknowledged yet: what others see can no longer be taken
@@ -303,6 +320,11 @@ Status DumpStream::select(const binlog::LogChunk& chunk) {
 
 void DumpStream::pass_transaction(LogPosition end) {
   if (traits_.commitd) passed_.emplace_back(end, boundary_.gtid());
+  if (skipping_) {
+    const Gtid& gtid = boundary_.gtid();
+    named_ahead_.subtract_interval(gtid.sid, gtid.gno, gtid.gno + 1);
+    named_end_ = end;
+  }
   if (!skipping_) {
     owed_ = end;
   } else if (held_ >= owed_) {
@@ -351,7 +373,9 @@ void DumpStream::write_heartbeat(std::optional<Watermark> watermark) {
 void DumpStream::write_watermark_if_advanced() {
   const LogPosition acknowledged = source_.pipeline.acknowledged_end();
   std::optional<Watermark> watermark;
-  if (!watermark_sent_ && acknowledged >= start_) watermark = Watermark{};
+  // It stands for all that the reader has named, not for what is in front of its stream only.
+  if (!watermark_sent_ && named_ahead_.empty() && acknowledged >= std::max(start_, named_end_))
+    watermark = Watermark{};
   while (!passed_.empty() && passed_.front().first <= acknowledged) {
     watermark = Watermark{passed_.front().second};
     passed_.pop_front();

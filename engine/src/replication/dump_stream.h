@@ -67,6 +67,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
 
   Result<LogPosition> starting_point();
   Status refuse_foreign_transactions();
+  Status find_named_behind_start();
   binlog::CommitPipeline::Bound bound() const;
   LogPosition limit() const;
 
@@ -116,6 +117,8 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   std::deque<std::pair<LogPosition, Gtid>> passed_;
   LogPosition start_;
   bool watermark_sent_ = false;
+  GtidSet named_ahead_;    // what the reader has named and the stream has not passed yet
+  LogPosition named_end_;  // behind the last of it that has been passed
 
   Signal changed_;
   Signal reader_ended_;

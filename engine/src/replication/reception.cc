@@ -46,7 +46,10 @@ Task<void> Reception::stop() {
   stopping_ = true;
   gate_.close(make_error(er::kReplicaNotRunning, "The receiver is being stopped"));
   environment_.reactor->post(std::function<void()>([self = shared_from_this()] {
-    if (self->connection_) self->connection_->client->channel().shutdown();
+    if (self->connection_) {
+      self->connection_->client->channel().shutdown();
+      self->connection_->account->progress.set();  // a full disk lets nothing become durable
+    }
     self->retry_.set();
   }));
   // A connection attempt may go on for a while, but can no longer come through the gate.
@@ -90,17 +93,36 @@ Task<Status> Reception::receive_from(ConnectionPtr connection) {
   co_return co_await receive(connection);
 }
 
+// A master makes durable what it ships, so it has what it made, unless another master's log has taken that
+// away since: then its log ended with a later epoch than ours when this mastership began. Anything else is a
+// source that has lost the end of its log, which this server has acknowledged.
+Status check_source_lost_nothing(const SourceTraits& source, const GtidSet& surplus,
+                                 uint64_t last_log_epoch) {
+  if (surplus.last(source.uuid) == 0 || last_log_epoch < source.log_epoch_before) return {};
+  return make_error(er::kDiverged,
+                    "The source {} has lost transactions of its own that this server has acknowledged: {}. "
+                    "Nothing was cut",
+                    source.uuid.to_string(), surplus.to_string());
+}
+
 // Cuts off what the source does not have. Nothing of ours is on the way into the log here: the former
 // connection has waited for that.
 Status Reception::agree_on_history(Connection& connection) {
   binlog::CommitPipeline& pipeline = *environment_.pipeline;
-  if (!target_.epoch || connection.source.logged.contains(pipeline.gtid_logged())) return {};
+  if (!target_.epoch) return {};
+  const uint64_t last_log_epoch = pipeline.last_log_epoch();
+  const GtidSet keep =
+      last_log_epoch < *target_.epoch ? log_before_epoch(connection.source) : connection.source.logged;
+  GtidSet surplus = pipeline.gtid_logged();
+  surplus.subtract(keep);
+  if (surplus.empty()) return {};
+  COMMITD_RETURN_IF_ERROR(check_source_lost_nothing(connection.source, surplus, last_log_epoch));
   // Invariant: a number that was ever written into this log is never given to another transaction, so the
   // floor is durable before the cut.
   const uint64_t floor = pipeline.next_gno() - 1;
   COMMITD_RETURN_IF_ERROR(environment_.save_gno_floor(floor));
   pipeline.raise_gno_floor(floor);
-  auto cut = pipeline.cut_unacknowledged(connection.source.logged);
+  auto cut = pipeline.cut_unacknowledged(keep);
   if (!cut) return std::move(cut).error();
   spdlog::warn("cut {} unacknowledged transactions that the source {} does not have", *cut,
                connection.source.uuid.to_string());

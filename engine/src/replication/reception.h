@@ -11,6 +11,10 @@
 
 namespace commitd::replication {
 
+// `surplus`: what this server has and its source has not. Error 3002 when the source made some of it, and
+// nobody can have cut that off its log.
+Status check_source_lost_nothing(const SourceTraits& source, const GtidSet& surplus, uint64_t last_log_epoch);
+
 class Reception : public std::enable_shared_from_this<Reception> {
  public:
   Reception(Receiver::Environment environment, Receiver::Target target);

@@ -19,6 +19,20 @@ Error read_only() {
       "The MySQL server is running with the --super-read-only option so it cannot execute this statement");
 }
 
+Error still_applying(const CommitPipeline& pipeline) {
+  const CommitPipeline::State now = pipeline.state();
+  if (now.apply_error) {
+    return make_error(
+        er::kOptionPreventsStatement,
+        "The server takes no writes: {} received transactions are not applied, because the applier has "
+        "stopped. START REPLICA tries again, see SHOW REPLICA STATUS; the error is: {}",
+        now.unapplied, now.apply_error->message);
+  }
+  return make_error(er::kOptionPreventsStatement,
+                    "The server takes no writes yet: {} received transactions are still to be applied",
+                    now.unapplied);
+}
+
 // As MySQL's dump thread says it.
 Error log_is_not_open() {
   return make_error(er::kSourceFatalReadingBinlog, "Binary log is not open");
@@ -122,6 +136,19 @@ void RoleManager::log_was_left(const Error& why) {
   dumps_.refuse(log_is_not_open());
 }
 
+// Before the first epoch is promised; afterwards neither an option nor SET can change it.
+Status RoleManager::require_every_group_synced() const {
+  CommitPipeline& pipeline = *pipeline_.load();
+  if (const uint64_t period = pipeline.options().settings->sync_binlog; period != 1) {
+    return make_error(
+        er::kOptionPreventsStatement,
+        "sync_binlog is {}: a server that promises an epoch makes every group durable before it "
+        "acknowledges it. SET PERSIST sync_binlog = 1 first",
+        period);
+  }
+  return pipeline.sync();
+}
+
 Status RoleManager::require_no_epoch() const {
   COMMITD_RETURN_IF_ERROR(require_pipeline());
   if (!starts_undecided()) return {};
@@ -153,6 +180,7 @@ Status RoleManager::persist(RoleState next) {
 
 Status RoleManager::check_writable() {
   if (writable_.load(std::memory_order_acquire)) return {};
+  if (role() == Role::Standalone) return still_applying(*pipeline_.load());
   return read_only();
 }
 
@@ -167,7 +195,7 @@ Task<void> RoleManager::step_down(Role next) {
   CommitPipeline& pipeline = *pipeline_.load();
   const Role before = role();
   writable_ = false;
-  begin_role(next);
+  begin_role(Role::Undecided);
   acknowledgements_.stop();
   pipeline.close_to_local_commits(read_only());
   pipeline.set_gate(Gate::Gated);
@@ -176,6 +204,7 @@ Task<void> RoleManager::step_down(Role next) {
   co_await receiver_.stop();
   pipeline.fail_waiters(outcome_unknown());
   if (before == Role::Master || before == Role::Standalone) co_await context_.close_client_sessions();
+  if (next != Role::Undecided) begin_role(next);
 }
 
 Task<Status> RoleManager::initialize() {
@@ -190,6 +219,7 @@ Task<Status> RoleManager::initialize() {
 Task<Status> RoleManager::fence(uint64_t epoch) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
+  COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
   RoleState next = state();
   Result<Verdict> verdict = judge_fence(next, epoch);
   if (!verdict.ok()) co_return std::move(verdict).error();
@@ -205,6 +235,7 @@ Task<Status> RoleManager::fence(uint64_t epoch) {
 Task<Status> RoleManager::promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
+  COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
   Quorum quorum{0, wait_count, sorted_uuids(std::move(members))};
   if (std::binary_search(quorum.members.begin(), quorum.members.end(), context_.server_uuid)) {
     co_return make_error(er::kWrongArguments,
@@ -228,6 +259,11 @@ Task<Status> RoleManager::promote(uint64_t epoch, uint32_t wait_count, std::vect
 }
 
 Task<Status> RoleManager::serve_as_master(uint64_t epoch, Quorum quorum) {
+  {
+    std::lock_guard lock(mutex_);
+    log_epoch_before_ = pipeline_.load()->last_log_epoch();
+    gno_before_ = pipeline_.load()->next_gno() - 1;
+  }
   begin_role(Role::Master);
   apply_quorum(quorum);
   Status logged = co_await log_epoch_transaction(epoch);
@@ -237,12 +273,7 @@ Task<Status> RoleManager::serve_as_master(uint64_t epoch, Quorum quorum) {
   }
   acknowledgements_.announce_from(pipeline_.load()->durable_end());
   dumps_.open(epoch);
-  uint64_t generation = 0;
-  {
-    std::lock_guard lock(mutex_);
-    generation = generation_;
-  }
-  context_.reactor->spawn(open_when_acknowledged(this, generation));
+  context_.reactor->spawn(open_when_visible(this, role_generation()));
   co_return Status{};
 }
 
@@ -304,9 +335,9 @@ Task<Status> RoleManager::log_epoch_transaction(uint64_t epoch) {
   co_return Status{};
 }
 
-// A master's log is the truth once enough members hold all of it; and what it holds must be visible before
-// anybody writes on top of it, because no row lock protects what is still on its way into the engine.
-Task<void> RoleManager::open_when_acknowledged(RoleManager* self, uint64_t generation) {
+// A master's log is the truth once enough members hold all of it; and what any log holds must be visible
+// before anybody writes on top of it.
+Task<void> RoleManager::open_when_visible(RoleManager* self, uint64_t generation) {
   constexpr auto kLook = std::chrono::seconds(1);
   CommitPipeline& pipeline = *self->pipeline_.load();
   const GtidSet inherited = pipeline.gtid_logged();
@@ -321,7 +352,7 @@ Task<void> RoleManager::open_when_acknowledged(RoleManager* self, uint64_t gener
     }
     pipeline.open_to_local_commits();
     self->writable_ = true;
-    spdlog::info("master of epoch {}: accepts writes", self->state_.epoch);
+    spdlog::info("{}, epoch {}: accepts writes", role_name(self->role_), self->state_.epoch);
     co_return;
   }
 }
@@ -329,6 +360,7 @@ Task<void> RoleManager::open_when_acknowledged(RoleManager* self, uint64_t gener
 Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
+  COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
   if (target.source_uuid == context_.server_uuid || target.source_uuid.is_nil()) {
     co_return make_error(er::kWrongArguments, "SOURCE_UUID must be the UUID of another server");
   }
@@ -343,7 +375,8 @@ Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
   next.source.password.clear();
   next.start_replica = false;
   COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
-  co_await step_down(Role::Replica);
+  co_await step_down(Role::Undecided);
+  pipeline_.load()->retry_apply();
   serve_as_replica({std::move(target), epoch});
   co_return Status{};
 }
@@ -404,8 +437,21 @@ void RoleManager::serve_standalone() {
   }
   dumps_.open(0);
   if (!pipeline.logging()) dumps_.refuse(log_is_not_open());
+  if (writable_) return;
+  if (pipeline.state().unapplied > 0) {
+    context_.reactor->spawn(open_when_visible(this, role_generation()));
+    return;
+  }
   pipeline.open_to_local_commits();
   writable_ = true;
+}
+
+// STOP REPLICA; not for ever, since an applier that has stopped keeps the server closed.
+Task<void> RoleManager::wait_until_open(uint64_t generation) {
+  constexpr auto kLook = std::chrono::milliseconds(20);
+  CommitPipeline& pipeline = *pipeline_.load();
+  while (!writable_ && role_generation() == generation && !pipeline.apply_error() && !pipeline.failure())
+    co_await sleep_until(Clock::now() + kLook);
 }
 
 void RoleManager::set_standalone_semisync(bool enabled, uint32_t wait_count) {
@@ -458,6 +504,7 @@ Task<Status> RoleManager::start_replica() {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  pipeline_.load()->retry_apply();
   if (role() == Role::Replica) co_return Status{};
   RoleState next = state();
   if (next.source.host.empty()) {
@@ -483,6 +530,9 @@ Task<Status> RoleManager::stop_replica() {
   COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
   co_await receiver_.stop();
   serve_standalone();
+  const uint64_t standalone = role_generation();
+  { AsyncMutex::Guard leave = std::move(guard); }
+  co_await wait_until_open(standalone);
   co_return Status{};
 }
 

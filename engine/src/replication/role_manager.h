@@ -6,8 +6,10 @@
 //  * A promise (epoch, role, quorum) is durable before anything is done under it and before the statement
 //  answers.
 //  * At most one of the receiver and the dump service is active, and local commits are open only on a master
-//  whose log, its epoch
-//    transaction included, is acknowledged and applied, or on a standalone server.
+//    whose log, its epoch transaction included, is acknowledged and applied, or on a standalone server that
+//    has applied all that it once received. No row lock and no table id protects what is still on its way
+//    into the engine.
+//  * A server that has promised an epoch syncs every group: what it acknowledges survives a loss of power.
 //  * When FENCE has answered, the log does not grow and no acknowledgement leaves or counts.
 #pragma once
 
@@ -90,22 +92,27 @@ class RoleManager final : public sql::InstanceControl {
   sql::NamedValues instance_row() override;
   sql::NamedValues replica_status() override;
   Status check_writable() override;
+  bool serves_under_epochs() const override { return starts_undecided(); }
   // RESET BINARY LOGS AND GTIDS: error 1290 on a server that belongs to a cluster or replicates.
   Task<Status> reset_logs();
 
  private:
   RoleView view() const;
+  RoleView look() const;
+  uint64_t role_generation() const;
 
   Status require_pipeline() const;
   Status require_log() const;
   void log_was_left(const Error& why);
   Status require_no_epoch() const;
+  Status require_every_group_synced() const;
   Status save(RoleState next);
   Status save_gno_floor(uint64_t floor);
   Status persist(RoleState next);
   RoleState state() const;
 
-  // Ends what the present role does. The role is then `next`, which serves nobody.
+  // Ends what the present role does. Shown as undecided until that is true; then the role is `next`, which
+  // serves nobody.
   Task<void> step_down(Role next);
   void begin_role(Role role);
   void serve_standalone();
@@ -113,7 +120,8 @@ class RoleManager final : public sql::InstanceControl {
   void serve_as_replica(Receiver::Target target);
   void apply_quorum(const Quorum& quorum);
   Task<Status> log_epoch_transaction(uint64_t epoch);
-  static Task<void> open_when_acknowledged(RoleManager* self, uint64_t generation);
+  static Task<void> open_when_visible(RoleManager* self, uint64_t generation);
+  Task<void> wait_until_open(uint64_t generation);
   void register_metrics();
 
   const ReplicationContext context_;
@@ -129,6 +137,7 @@ class RoleManager final : public sql::InstanceControl {
   RoleState state_;
   Role role_ = Role::Uninitialized;
   uint64_t generation_ = 0;  // of roles: what was started under an older one must not act any more
+  uint64_t log_epoch_before_ = 0, gno_before_ = 0;  // when the present mastership began
   sql::FollowTarget source_;
   bool standalone_semisync_ = false;
   uint32_t standalone_wait_count_ = 1;

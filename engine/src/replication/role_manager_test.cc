@@ -7,6 +7,7 @@
 #include "base/error_codes.h"
 #include "base/testing/recording_file_system.h"
 #include "log/log.h"
+#include "replication/reception.h"
 
 namespace commitd::replication {
 namespace {
@@ -88,6 +89,7 @@ class Host {
     binlog::PipelineOptions pipeline_options;
     pipeline_options.server_uuid = kSelf;
     pipeline_options.gno_floor = roles->gno_floor();
+    pipeline_options.settings = settings;
     pipeline.emplace(std::move(*log), found, engine_, applier_, pipeline_options);
     const LogPosition limit = roles->starts_undecided() ? found.acknowledged : found.end;
     ASSERT_TRUE(pipeline->replay(limit).ok());
@@ -121,6 +123,8 @@ class Host {
     return roles->check_writable().ok();
   }
 
+  const std::shared_ptr<binlog::CommitSettings> settings = std::make_shared<binlog::CommitSettings>();
+
  private:  // what the pipeline uses, and lives longer
   FileSystem& fs_;
   PointEngine engine_;
@@ -131,6 +135,7 @@ class Host {
   std::optional<RoleManager> roles;
   std::optional<binlog::CommitPipeline> pipeline;
   std::atomic<int> sessions_closed{0};
+  std::string role_while_closing;
 
  private:
   static Task<Status> open_as_task(Host* self) {
@@ -139,6 +144,7 @@ class Host {
   }
   static Task<void> count_closed(Host* self) {
     ++self->sessions_closed;
+    self->role_while_closing = self->shown("role");
     co_return;
   }
 
@@ -204,6 +210,7 @@ TEST_F(RoleManagerTest, FencingAMasterClosesItsClientsAndItsLog) {
   ASSERT_TRUE(host.becomes_writable());
   ASSERT_TRUE(host.fence(2).ok());
   EXPECT_EQ(host.sessions_closed, 1);
+  EXPECT_EQ(host.role_while_closing, "undecided") << "an election trusts what is shown";
   EXPECT_EQ(host.shown("role"), "fenced");
   EXPECT_CODE(er::kOptionPreventsStatement, host.roles->check_writable());
   EXPECT_TRUE(host.fence(2).ok());
@@ -325,6 +332,40 @@ TEST_F(RoleManagerTest, OutsideAClusterAServerServesByItself) {
   EXPECT_CODE(er::kOptionPreventsStatement, host.roles->check_writable());
   ASSERT_TRUE(run_blocking(host.roles->stop_replica()).ok());
   EXPECT_TRUE(host.roles->check_writable().ok());
+}
+
+TEST_F(RoleManagerTest, AnEpochIsPromisedOnlyByAServerThatSyncsEveryGroup) {
+  Host host(fs_);
+  host.open();
+  host.settings->sync_binlog = 0;
+  EXPECT_CODE(er::kOptionPreventsStatement, host.fence(1));
+  EXPECT_CODE(er::kOptionPreventsStatement, host.promote(1, 0, {}));
+  EXPECT_CODE(er::kOptionPreventsStatement, host.follow(1, kSecond));
+  EXPECT_EQ(on_disk().epoch, 0u);
+  host.settings->sync_binlog = 1;
+  EXPECT_TRUE(host.fence(1).ok());
+}
+
+TEST(LostBySource, OnlyWhatAnotherMastersLogMayHaveTakenFromItIsMissing) {
+  SourceTraits source;
+  source.uuid = kSecond;
+  source.log_epoch_before = 4;
+  GtidSet surplus;
+  surplus.add({kThird, 1});
+  EXPECT_TRUE(check_source_lost_nothing(source, surplus, 4).ok()) << "the tail of another master";
+  surplus.add({kSecond, 6});
+  EXPECT_CODE(er::kDiverged, check_source_lost_nothing(source, surplus, 4));
+  EXPECT_CODE(er::kDiverged, check_source_lost_nothing(source, surplus, 5));
+  EXPECT_TRUE(check_source_lost_nothing(source, surplus, 3).ok()) << "cut by the master of epoch 4";
+}
+
+TEST(LostBySource, ANumberThatIsGivenAnewIsNotTheOneOfThatName) {
+  SourceTraits source;
+  source.uuid = kSecond;
+  source.gno_before = 4;
+  source.logged.add_interval(kSecond, 1, 6);  // 5 is the transaction of its present epoch
+  EXPECT_FALSE(log_before_epoch(source).contains(Gtid{kSecond, 5}));
+  EXPECT_TRUE(log_before_epoch(source).contains(Gtid{kSecond, 4}));
 }
 
 TEST_F(RoleManagerTest, AServerThatHasOnceServedUnderEpochsNeverDecidesForItself) {

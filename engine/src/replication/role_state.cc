@@ -186,8 +186,42 @@ Result<RoleState> load_role_state(FileSystem& fs, const std::string& path) {
   return RoleState::decode(*text);
 }
 
+namespace {
+
+// A server whose disk is full must still be able to promise an epoch: it could not be fenced. So the room for
+// the next state is there beforehand.
+constexpr size_t kSpareBytes = 8192;
+
+std::string spare_path(const std::string& path) {
+  return path + ".spare";
+}
+
+// Written over in place, which needs no room.
+Status save_into_spare(FileSystem& fs, const std::string& path, std::string_view content) {
+  {
+    auto file = fs.open(spare_path(path), FileSystem::Open::ReadWrite);
+    if (!file) return std::move(file).error();
+    COMMITD_RETURN_IF_ERROR((*file)->write_at(0, std::span(&content, 1)));
+    COMMITD_RETURN_IF_ERROR((*file)->truncate(content.size()));
+    COMMITD_RETURN_IF_ERROR((*file)->sync_data());
+  }
+  COMMITD_RETURN_IF_ERROR(fs.rename(spare_path(path), path));
+  const size_t slash = path.find_last_of('/');
+  return fs.sync_directory(slash == std::string::npos ? "." : path.substr(0, slash));
+}
+
+}  // namespace
+
 Status save_role_state(FileSystem& fs, const std::string& path, const RoleState& state) {
-  return write_file_atomically(fs, path, state.encode());
+  const std::string content = state.encode();
+  Status saved = write_file_atomically(fs, path, content);
+  const bool no_room = !saved.ok() && saved.error().code == er::kDiskFull;
+  if (no_room && content.size() <= kSpareBytes && fs.exists(spare_path(path)))
+    saved = save_into_spare(fs, path, content);
+  if (saved.ok() && !fs.exists(spare_path(path)))
+    (void)write_file_atomically(fs, spare_path(path),
+                                std::string(kSpareBytes, '\0'));  // there may be room later
+  return saved;
 }
 
 std::string join_uuids(const std::vector<Uuid>& uuids) {

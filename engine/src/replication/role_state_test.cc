@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/recording_file_system.h"
+
 namespace commitd::replication {
 namespace {
 
@@ -42,6 +44,31 @@ TEST(RoleState, EveryDamagedByteIsNoticed) {
   for (size_t length = 0; length < text.size(); ++length) {
     EXPECT_FALSE(RoleState::decode(text.substr(0, length)).ok()) << "cut to " << length;
   }
+}
+
+TEST(RoleState, IsSavedOnAFullDiskToo) {
+  testing::RecordingFileSystem fs;
+  ASSERT_TRUE(fs.make_directory("data").ok());
+  RoleState state = some_state();
+  ASSERT_TRUE(save_role_state(fs, "data/role.state", state).ok());
+  fs.start_recording();
+  fs.fail_writes_beyond(0);
+  state.epoch = 8;
+  ASSERT_TRUE(save_role_state(fs, "data/role.state", state).ok());
+  EXPECT_EQ(load_role_state(fs, "data/role.state")->epoch, 8u);
+  for (size_t step = 0; step <= fs.steps(); ++step) {
+    auto disk = fs.after_crash(step, testing::Loss::Random, static_cast<unsigned>(step));
+    auto survived = load_role_state(*disk, "data/role.state");
+    ASSERT_TRUE(survived.ok()) << "step " << step << ": " << survived.error().message;
+    EXPECT_TRUE(survived->epoch == 8 || (survived->epoch == 7 && step < fs.steps())) << "step " << step;
+  }
+  state.epoch = 9;
+  EXPECT_FALSE(save_role_state(fs, "data/role.state", state).ok()) << "there was room for one";
+  fs.fail_writes_beyond(UINT64_MAX);
+  ASSERT_TRUE(save_role_state(fs, "data/role.state", state).ok());
+  fs.fail_writes_beyond(0);
+  state.epoch = 10;
+  EXPECT_TRUE(save_role_state(fs, "data/role.state", state).ok()) << "and there is again";
 }
 
 TEST(RoleState, ANewerFormatIsRefusedAsSuch) {

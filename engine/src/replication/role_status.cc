@@ -4,7 +4,21 @@
 
 namespace commitd::replication {
 
+// What is shown belongs to one role: an election trusts the row.
 RoleView RoleManager::view() const {
+  for (;;) {
+    const uint64_t before = role_generation();
+    RoleView view = look();
+    if (role_generation() == before) return view;
+  }
+}
+
+uint64_t RoleManager::role_generation() const {
+  std::lock_guard lock(mutex_);
+  return generation_;
+}
+
+RoleView RoleManager::look() const {
   RoleView view;
   view.server_uuid = context_.server_uuid;
   view.server_id = context_.server_id;
@@ -16,20 +30,15 @@ RoleView RoleManager::view() const {
     view.role = role_;
     view.epoch = state_.epoch;
     view.source = source_.host.empty() ? state_.source : source_;
+    view.log_epoch_before = log_epoch_before_;
+    view.gno_before = gno_before_;
   }
   // A replica that can neither follow nor be cut back serves nobody until a person has looked at it.
   if (view.role == Role::Replica && view.receiver.state == ReceiverState::Diverged) view.role = Role::Fenced;
-  LogPosition acknowledged;
-  if (binlog::CommitPipeline* pipeline = pipeline_.load()) {
-    acknowledged = pipeline->acknowledged_end();
-    view.last_log_epoch = pipeline->last_log_epoch();
-    view.executed = pipeline->gtid_executed();
-    view.logged = pipeline->gtid_logged();
-    view.unapplied = pipeline->unapplied_transactions();
-    view.oldest_unacknowledged = pipeline->oldest_unacknowledged_age();
-    view.failure = pipeline->failure();
-  }
-  view.acknowledgements = acknowledgements_.snapshot(acknowledged);
+  view.acknowledgements = acknowledgements_.snapshot([this, &view] {
+    if (binlog::CommitPipeline* pipeline = pipeline_.load()) view.log = pipeline->state();
+    return view.log.acknowledged_end;
+  });
   return view;
 }
 
@@ -92,7 +101,7 @@ void RoleManager::register_metrics() {
                     [&waits] { return static_cast<double>(waits.sum_ns()) * 1e-9; });
   gauge("commitd_replica_unapplied_transactions",
         "Transactions in the log that the engine does not show yet.",
-        [this] { return static_cast<double>(view().unapplied); });
+        [this] { return static_cast<double>(view().log.unapplied); });
   gauge("commitd_replica_seconds_since_heartbeat",
         "Seconds since the source was last heard; -1 = never, or no source.",
         [this] { return view().seconds_since_heartbeat().value_or(-1); });

@@ -15,13 +15,17 @@ Text seconds(double value) {
 }  // namespace
 
 bool RoleView::writes_blocked() const {
-  if (!writable || failure) return true;
+  if (!writable || log.failure) return true;
   return acknowledgements.active &&
          acknowledgements.attached_voters.size() < acknowledgements.quorum.wait_count;
 }
 
+std::optional<Error> RoleView::applier_stopped() const {
+  return log.failure ? log.failure : log.apply_error;
+}
+
 uint64_t RoleView::ack_waiting() const {
-  return acknowledgements.active && acknowledgements.quorum.wait_count > 0 ? unapplied : 0;
+  return acknowledgements.active && acknowledgements.quorum.wait_count > 0 ? log.unapplied : 0;
 }
 
 std::optional<double> RoleView::seconds_since_heartbeat() const {
@@ -30,7 +34,7 @@ std::optional<double> RoleView::seconds_since_heartbeat() const {
 }
 
 std::optional<std::string> RoleView::not_ready() const {
-  if (failure) return failure->message;
+  if (log.failure) return log.failure->message;
   switch (role) {
     case Role::Uninitialized:
       return "there is no data yet";
@@ -39,12 +43,15 @@ std::optional<std::string> RoleView::not_ready() const {
     case Role::Fenced:
       return "fenced";
     case Role::Replica:
+      if (log.apply_error) return "the applier has stopped: " + log.apply_error->message;
       if (receiver.state == ReceiverState::Receiving) return std::nullopt;
       return fmt::format("the receiver is {}{}", receiver_state_name(receiver.state),
                          receiver.error ? ": " + receiver.error->message : std::string());
     case Role::Master:
     case Role::Standalone:
       if (!writes_blocked()) return std::nullopt;
+      if (log.apply_error) return "the applier has stopped: " + log.apply_error->message;
+      if (role == Role::Standalone && !writable) return "received transactions are still being applied";
       return writable ? "too few members acknowledge" : "the epoch transaction is not acknowledged yet";
   }
   return std::nullopt;
@@ -53,7 +60,8 @@ std::optional<std::string> RoleView::not_ready() const {
 sql::NamedValues RoleView::instance_row() const {
   const bool has_source = role == Role::Replica || receiver.state != ReceiverState::Off;
   const auto of_source = [&](std::string text) { return has_source ? Text(std::move(text)) : std::nullopt; };
-  const double waiting = ack_waiting() > 0 ? std::chrono::duration<double>(oldest_unacknowledged).count() : 0;
+  const double waiting =
+      ack_waiting() > 0 ? std::chrono::duration<double>(log.oldest_unacknowledged).count() : 0;
   const auto heard = seconds_since_heartbeat();
   return {
       {"server_uuid", server_uuid.to_string()},
@@ -62,9 +70,9 @@ sql::NamedValues RoleView::instance_row() const {
       {"role", std::string(role_name(role))},
       {"epoch", number(epoch)},
       {"quorum_version", number(acknowledgements.quorum.version)},
-      {"last_log_epoch", number(last_log_epoch)},
-      {"gtid_executed", executed.to_string()},
-      {"gtid_logged", logged.to_string()},
+      {"last_log_epoch", number(log.last_log_epoch)},
+      {"gtid_executed", log.executed.to_string()},
+      {"gtid_logged", log.logged.to_string()},
       {"wait_count", number(acknowledgements.quorum.wait_count)},
       {"members", join_uuids(acknowledgements.quorum.members)},
       {"semisync_clients", join_uuids(acknowledgements.attached_voters)},
@@ -78,7 +86,11 @@ sql::NamedValues RoleView::instance_row() const {
       {"receiver_state", std::string(receiver_state_name(receiver.state))},
       {"receiver_error", receiver.error ? receiver.error->message : std::string()},
       {"seconds_since_heartbeat", heard ? seconds(*heard) : std::nullopt},
-      {"unapplied_transactions", number(unapplied)},
+      {"unapplied_transactions", number(log.unapplied)},
+      {"log_epoch_before", number(log_epoch_before)},
+      {"gno_before", number(gno_before)},
+      {"applier_state", applier_stopped() ? "error" : "running"},
+      {"applier_error", applier_stopped() ? applier_stopped()->message : std::string()},
   };
 }
 
@@ -88,12 +100,14 @@ sql::NamedValues RoleView::replica_status() const {
   const bool running = receiver.state == ReceiverState::Connecting || receiver.state == ReceiverState::Error;
   const Text receiver_errno = number(receiver.error ? receiver.error->code : 0);
   const Text receiver_error = receiver.error ? receiver.error->message : std::string();
-  const Text applier_errno = number(failure ? failure->code : 0);
-  const Text applier_error = failure ? failure->message : std::string();
+  const std::optional<Error> stopped = applier_stopped();
+  const Text applier_errno = number(stopped ? stopped->code : 0);
+  const Text applier_error = stopped ? stopped->message : std::string();
   const auto heard = seconds_since_heartbeat();
-  const Text behind = unapplied == 0 && receiving ? Text("0")
-                      : heard                     ? Text(fmt::format("{:.0f}", *heard))
-                                                  : std::nullopt;
+  const Text behind = stopped                           ? std::nullopt
+                      : log.unapplied == 0 && receiving ? Text("0")
+                      : heard                           ? Text(fmt::format("{:.0f}", *heard))
+                                                        : std::nullopt;
   const Text empty = std::string();
   return {
       {"Replica_IO_State", receiving ? "Waiting for source to send event"
@@ -111,7 +125,7 @@ sql::NamedValues RoleView::replica_status() const {
       {"Replica_IO_Running", receiving ? "Yes"
                              : running ? "Connecting"
                                        : "No"},
-      {"Replica_SQL_Running", failure ? "No" : "Yes"},
+      {"Replica_SQL_Running", stopped ? "No" : "Yes"},
       {"Replicate_Do_DB", empty},
       {"Replicate_Ignore_DB", empty},
       {"Replicate_Do_Table", empty},
@@ -144,7 +158,8 @@ sql::NamedValues RoleView::replica_status() const {
       {"Source_Info_File", empty},
       {"SQL_Delay", "0"},
       {"SQL_Remaining_Delay", std::nullopt},
-      {"Replica_SQL_Running_State", unapplied == 0
+      {"Replica_SQL_Running_State", stopped ? ""
+                                    : log.unapplied == 0
                                         ? "Replica has read all relay log; waiting for more updates"
                                         : "Applying batch of row changes"},
       {"Source_Retry_Count", "0"},
@@ -153,8 +168,8 @@ sql::NamedValues RoleView::replica_status() const {
       {"Last_SQL_Error_Timestamp", empty},
       {"Source_SSL_Crl", empty},
       {"Source_SSL_Crlpath", empty},
-      {"Retrieved_Gtid_Set", logged.to_string()},
-      {"Executed_Gtid_Set", executed.to_string()},
+      {"Retrieved_Gtid_Set", log.logged.to_string()},
+      {"Executed_Gtid_Set", log.executed.to_string()},
       {"Auto_Position", "1"},
       {"Replicate_Rewrite_DB", empty},
       {"Channel_Name", empty},

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "gtid/gtid_set.h"
+#include "commit/commit_pipeline.h"
 #include "replication/ack_tracker.h"
 #include "replication/receiver.h"
 #include "replication/role.h"
@@ -25,17 +25,16 @@ struct RoleView {
   ReceiverReport receiver;
   AckTracker::Snapshot acknowledgements;
 
-  // Of the pipeline; nothing while there is none.
-  uint64_t last_log_epoch = 0;
-  GtidSet executed, logged;
-  uint64_t unapplied = 0;
-  std::chrono::nanoseconds oldest_unacknowledged{0};
-  std::optional<Error> failure;
+  uint64_t log_epoch_before = 0, gno_before = 0;  // of a master: when its mastership began
+
+  // Nothing while there is no pipeline.
+  binlog::CommitPipeline::State log;
 
   bool writes_blocked() const;
   // Transactions that wait for acknowledgements; only a server that waits for some has any.
   uint64_t ack_waiting() const;
   std::optional<double> seconds_since_heartbeat() const;
+  std::optional<Error> applier_stopped() const;
   std::optional<std::string> not_ready() const;
 
   sql::NamedValues instance_row() const;    // performance_schema.commitd_instance

@@ -1,5 +1,7 @@
 #include "replication/source_handshake.h"
 
+#include <charconv>
+
 #include "base/bytes.h"
 #include "base/error_codes.h"
 
@@ -25,6 +27,12 @@ Task<Result<std::string>> ask_one(wire::Client& client, std::string sql) {
   co_return rows->front().front().value_or("");
 }
 
+uint64_t as_number(const std::optional<std::string>& text) {
+  uint64_t number = 0;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), number);
+  return number;
+}
+
 bool is_on(std::string_view value) {
   return value == "1" || value == "ON";
 }
@@ -40,11 +48,12 @@ Task<Result<bool>> source_waits_for_acknowledgements(wire::Client& client) {
 
 // The log must be compared with, and continued from, the master of the very epoch that this server was told
 // to follow.
-Task<Result<GtidSet>> master_of_epoch(wire::Client& client, uint64_t epoch) {
-  Result<Rows> rows =
-      co_await ask(client, "SELECT gtid_logged, role, epoch FROM performance_schema.commitd_instance");
+Task<Status> ask_master_of_epoch(wire::Client& client, uint64_t epoch, SourceTraits& traits) {
+  Result<Rows> rows = co_await ask(client,
+                                   "SELECT gtid_logged, role, epoch, log_epoch_before, gno_before FROM "
+                                   "performance_schema.commitd_instance");
   if (!rows.ok()) co_return std::move(rows).error();
-  if (rows->size() != 1 || rows->front().size() != 3) {
+  if (rows->size() != 1 || rows->front().size() != 5) {
     co_return make_error(er::kSourceFatalReadingBinlog, "The source does not tell its role");
   }
   const wire::Client::TextRow& row = rows->front();
@@ -55,7 +64,12 @@ Task<Result<GtidSet>> master_of_epoch(wire::Client& client, uint64_t epoch) {
                          "The source is {} in epoch {}; waiting for it to become the master of epoch {}",
                          role, its_epoch, epoch);
   }
-  co_return GtidSet::parse(row[0].value_or(""));
+  auto logged = GtidSet::parse(row[0].value_or(""));
+  if (!logged.ok()) co_return std::move(logged).error();
+  traits.logged = std::move(*logged);
+  traits.log_epoch_before = as_number(row[3]);
+  traits.gno_before = as_number(row[4]);
+  co_return Status{};
 }
 
 Task<Status> identify_source(wire::Client& client, const Receiver::Environment& environment,
@@ -106,6 +120,12 @@ Task<Status> introduce_ourselves(wire::Client& client, const Receiver::Environme
 
 }  // namespace
 
+GtidSet log_before_epoch(const SourceTraits& source) {
+  GtidSet before = source.logged;
+  before.subtract_interval(source.uuid, source.gno_before + 1, kMaxGno + 1);
+  return before;
+}
+
 Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::Environment& environment,
                                         const Receiver::Target& target) {
   SourceTraits traits;
@@ -119,11 +139,7 @@ Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::En
     traits.semisync = *waits;
   }
   COMMITD_CO_RETURN_IF_ERROR(co_await introduce_ourselves(client, environment, target.epoch, traits));
-  if (target.epoch) {
-    Result<GtidSet> logged = co_await master_of_epoch(client, *target.epoch);
-    if (!logged.ok()) co_return std::move(logged).error();
-    traits.logged = std::move(*logged);
-  }
+  if (target.epoch) COMMITD_CO_RETURN_IF_ERROR(co_await ask_master_of_epoch(client, *target.epoch, traits));
   co_return traits;
 }
 

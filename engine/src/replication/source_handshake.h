@@ -18,12 +18,19 @@ struct SourceTraits {
   bool commitd = false;
   bool semisync = false;
   bool checksummed = true;
-  GtidSet logged;  // of a commitd that is the master of the wanted epoch
+  // Of a commitd that is the master of the wanted epoch.
+  GtidSet logged;
+  uint64_t log_epoch_before = 0;  // the last epoch in its log when its mastership began
+  uint64_t gno_before = 0;        // the last number that it had given then
 };
 
 inline constexpr auto kHeartbeatPeriod = std::chrono::seconds(1);
 // A source that has said nothing for so long is taken for lost.
 inline constexpr auto kSilenceLimit = std::chrono::seconds(10);
+
+// What a server that has nothing of the source's present epoch may have in common with it. A number that the
+// source has given since is not the one of that name here: it has lost the first.
+GtidSet log_before_epoch(const SourceTraits& source);
 
 Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::Environment& environment,
                                         const Receiver::Target& target);

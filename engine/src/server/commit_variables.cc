@@ -17,6 +17,7 @@ constexpr const char* kOrderCommits = "binlog_order_commits";
 constexpr const char* kFlushLog = "flush_log_at_trx_commit";
 constexpr const char* kErrorAction = "binlog_error_action";
 constexpr const char* kLogBin = "log_bin";
+constexpr const char* kSyncBinlog = "sync_binlog";
 constexpr const char* kLogReplicaUpdates = "log_replica_updates";
 constexpr const char* kNothingToFlush =
     "The value is kept and has no effect: with commitd_durability=single_log the storage engine has no log "
@@ -93,6 +94,17 @@ Status check_log(const sql::SystemVariables& variables) {
                     kLogReplicaUpdates);
 }
 
+// What a member of a cluster acknowledges must survive a loss of power: a master that comes back with less
+// would be taken for one that has everything.
+Status check_sync(uint64_t period, const sql::ServerContext& server) {
+  if (period == 1 || server.instance == nullptr || !server.instance->serves_under_epochs()) return {};
+  return make_error(
+      er::kWrongValueForVar,
+      "Variable '{}' can't be set to the value of '{}': this server belongs to a cluster, where what "
+      "it acknowledges must survive a loss of power. Only 1 is possible",
+      kSyncBinlog, period);
+}
+
 // A number that goes into the settings.
 VariableDefinition setting(std::string name, std::shared_ptr<CommitSettings> settings,
                            std::atomic<uint64_t> CommitSettings::*place, uint64_t max) {
@@ -139,7 +151,12 @@ void CommitVariables::define() {
   durability.dynamic = false;
   variables_.define(std::move(durability));
 
-  variables_.define(setting("sync_binlog", settings_, &CommitSettings::sync_binlog, UINT32_MAX));
+  auto sync = setting(kSyncBinlog, settings_, &CommitSettings::sync_binlog, UINT32_MAX);
+  sync.on_update = [this, store = std::move(sync.on_update)](const Value& value) -> Status {
+    COMMITD_RETURN_IF_ERROR(check_sync(value.as_uint(), server_));
+    return store(value);
+  };
+  variables_.define(std::move(sync));
   variables_.define(setting("binlog_group_commit_sync_delay", settings_,
                             &CommitSettings::sync_delay_microseconds, kLargestDelay));
   variables_.define(setting("binlog_group_commit_sync_no_delay_count", settings_,
@@ -187,6 +204,10 @@ Status CommitVariables::check() {
   if (!xa && variables_.global(kFlushLog).as_uint() != 1) spdlog::warn("{}: {}", kFlushLog, kNothingToFlush);
   *running_ = true;
   return {};
+}
+
+Status CommitVariables::check_for_clusters() const {
+  return check_sync(settings_->sync_binlog, server_);
 }
 
 bool uses_xa(const sql::SystemVariables& variables) {

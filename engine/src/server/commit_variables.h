@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "commit/commit_settings.h"
+#include "sql/server_context.h"
 #include "sql/variables/system_variables.h"
 
 namespace commitd::server {
@@ -13,17 +14,21 @@ namespace commitd::server {
 class CommitVariables {
  public:
   // Values go to `settings`, at start and while the server runs.
-  CommitVariables(sql::SystemVariables& variables, std::shared_ptr<binlog::CommitSettings> settings)
-      : variables_(variables), settings_(std::move(settings)) {}
+  CommitVariables(sql::SystemVariables& variables, std::shared_ptr<binlog::CommitSettings> settings,
+                  const sql::ServerContext& server)
+      : variables_(variables), settings_(std::move(settings)), server_(server) {}
 
   void define();
   // Once all options are read: refuses what the durability mode does not allow. From then on each SET is
   // checked when it comes.
   Status check();
+  // Once it is known whether this server belongs to a cluster.
+  Status check_for_clusters() const;
 
  private:
   sql::SystemVariables& variables_;
   const std::shared_ptr<binlog::CommitSettings> settings_;
+  const sql::ServerContext& server_;
   const std::shared_ptr<bool> running_ = std::make_shared<bool>(false);
 };
 

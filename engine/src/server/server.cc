@@ -89,6 +89,7 @@ Status Server::start() {
   roles_ = std::make_unique<replication::RoleManager>(replication_context());
   context_.instance = roles_.get();
   COMMITD_RETURN_IF_ERROR(roles_->load());
+  COMMITD_RETURN_IF_ERROR(commit_variables_.check_for_clusters());
   COMMITD_RETURN_IF_ERROR(serve_http());
   COMMITD_RETURN_IF_ERROR(prepare_datadir());
   if (options_.initialize_insecure) return {};

@@ -64,7 +64,7 @@ class Server {
   Worker background_;            // receiver, role changes, HTTP
   std::unique_ptr<Datadir> datadir_;
   sql::SystemVariables variables_;
-  CommitVariables commit_variables_{variables_, options_.commit_settings};
+  CommitVariables commit_variables_{variables_, options_.commit_settings, context_};
   sql::Accounts accounts_;
   sql::ProcessList processes_;
   sql::ServerContext context_;

@@ -45,6 +45,8 @@ class InstanceControl {
   // Error 1290 with the reason while this server does not accept writes (undecided, replica, read_only);
   // checked when a statement is about to write.
   virtual Status check_writable() = 0;
+  // This server belongs to a cluster: what it acknowledges must survive a loss of power.
+  virtual bool serves_under_epochs() const { return false; }
 };
 
 }  // namespace commitd::sql

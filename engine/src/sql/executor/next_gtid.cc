@@ -68,6 +68,12 @@ Result<GtidVerdict> judge_by_next_gtid(SessionState& session, const ast::Stateme
   if (next.used) return is_commit ? Result<GtidVerdict>(GtidVerdict::Execute) : has_to_be_set_anew(next.gtid);
   if (session.server.transactions->pipeline.gtid_executed().contains(next.gtid))
     return is_commit ? GtidVerdict::Execute : GtidVerdict::Skip;
+  // MySQL's way of leaving out what the applier has stopped at.
+  if (is_commit && !session.transaction->has_writes() &&
+      session.server.transactions->pipeline.skip_unappliable(next.gtid).ok()) {
+    session.next_gtid.used = true;
+    return GtidVerdict::Execute;
+  }
   if (commits_by_itself(statement) && session.transaction->has_writes()) {
     return make_error(1778,
                       "Cannot execute statements with implicit commit inside a transaction when "

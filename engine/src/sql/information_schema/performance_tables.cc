@@ -39,7 +39,11 @@ const std::vector<std::string>& instance_columns() {
                                                  "receiver_state",
                                                  "receiver_error",
                                                  "seconds_since_heartbeat",
-                                                 "unapplied_transactions"};
+                                                 "unapplied_transactions",
+                                                 "log_epoch_before",
+                                                 "gno_before",
+                                                 "applier_state",
+                                                 "applier_error"};
   return names;
 }
 
@@ -59,7 +63,7 @@ TablePtr instance_definition() {
   std::vector<ColumnDef> columns;
   for (const auto& name : instance_columns()) {
     bool long_value = name.starts_with("gtid_") || name == "members" || name.ends_with("_members") ||
-                      name == "semisync_clients" || name == "receiver_error";
+                      name == "semisync_clients" || name == "receiver_error" || name == "applier_error";
     columns.push_back(long_value ? long_text(name) : text(name, 256));
   }
   return virtual_definition(kSchema, "commitd_instance", std::move(columns));
