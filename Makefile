@@ -37,8 +37,8 @@ operator: ## commitlab-operator and kubectl-commitlab, into build/bin
 sanitizers: ## the engine's tests under address+undefined and thread sanitizers
 	@.ci/steps asan engine && .ci/steps tsan engine
 
-killloop: engine ## ROUNDS=20 rounds of kill -9 under load, judged by the ledger
-	@$(MAKE) --no-print-directory -C chaos killloop ROUNDS=$(or $(ROUNDS),20) DURABILITY=$(DURABILITY)
+killloop: engine ## ROUNDS=20 rounds of kill -9 under load, judged by the ledger; REPLICAS=2 with a source and replicas
+	@$(MAKE) --no-print-directory -C chaos killloop ROUNDS=$(or $(ROUNDS),20) DURABILITY=$(DURABILITY) REPLICAS=$(REPLICAS)
 
 bench-engine: engine ## commitd beside MariaDB: durable and relaxed, on this disk and on slower ones (half an hour)
 	@$(MAKE) --no-print-directory -C benchmarks bench-engine

@@ -17,6 +17,7 @@ import (
 
 	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/killloop"
+	"commitlab.dev/ledger/internal/replicaset"
 )
 
 func main() {
@@ -39,6 +40,7 @@ type options struct {
 	serverCommand string
 	initCommand   string
 	mariadb       bool
+	replicas      int
 	keep          bool
 	verbose       bool
 }
@@ -56,6 +58,7 @@ func newCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&o.commitd, "commitd", "build/bin/commitd", "the commitd program")
 	flags.BoolVar(&o.mariadb, "mariadb", false, "kill Debian's MariaDB instead, for comparison")
+	flags.IntVar(&o.replicas, "replicas", 0, "a source with so many replicas, and a script that fails over; the source and replicas are killed in turn and together")
 	flags.StringVar(&o.serverFlags, "server-flags", "", "more flags for commitd, as --commitd-durability=xa")
 	flags.StringVar(&o.serverCommand, "server-command", "", "another server: a template with {datadir}, {port}, {http_port}, {socket}")
 	flags.StringVar(&o.initCommand, "init-command", "", "how that server's datadir is made, same placeholders")
@@ -91,11 +94,7 @@ func (o *options) execute(ctx context.Context) error {
 	if o.config.MaxLoad < o.config.MinLoad {
 		return errors.New("--max-load is less than --min-load")
 	}
-	commands, err := o.commands()
-	if err != nil {
-		return err
-	}
-	o.config.Commands = commands
+	var err error
 	temporary := o.config.Dir == ""
 	if temporary {
 		if o.config.Dir, err = os.MkdirTemp("", "killloop-"); err != nil {
@@ -107,13 +106,32 @@ func (o *options) execute(ctx context.Context) error {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	victim, err := o.victim(log)
+	if err != nil {
+		return err
+	}
 	var summary summary
-	err = killloop.Run(ctx, o.config, summary.add, log)
+	err = killloop.Run(ctx, o.config, victim, summary.add, log)
 	summary.print(o.config.Rounds)
 	if err == nil && temporary && !o.keep {
 		return os.RemoveAll(o.config.Dir)
 	}
 	return err
+}
+
+func (o *options) victim(log *slog.Logger) (killloop.Victim, error) {
+	commands, err := o.commands()
+	if err != nil {
+		return nil, err
+	}
+	if o.replicas == 0 {
+		return killloop.NewSingle(commands, o.config.Dir)
+	}
+	set, err := replicaset.New(replicaset.Config{Program: o.commitd, Dir: o.config.Dir, Replicas: o.replicas, WaitCount: 1}, log)
+	if err != nil {
+		return nil, err
+	}
+	return killloop.NewReplicated(set), nil
 }
 
 // summary prints a line per round and one for all.
@@ -127,8 +145,8 @@ func (s *summary) add(r killloop.Round) {
 	s.rounds, s.last = s.rounds+1, r
 	s.slowest = max(s.slowest, r.Fault.RTOSeconds)
 	v := r.Verdict
-	fmt.Printf("round %2d: %s acknowledged %d lost %d indeterminate %d recovery %.3f s\n",
-		r.Number, strings.ToLower(string(v.Result)), v.Acknowledged, v.Lost, v.Indeterminate, r.Fault.RTOSeconds)
+	fmt.Printf("round %2d: %s acknowledged %d lost %d indeterminate %d recovery %.3f s by %s (%s)\n",
+		r.Number, strings.ToLower(string(v.Result)), v.Acknowledged, v.Lost, v.Indeterminate, r.Fault.RTOSeconds, r.Fault.RecoveredBy, r.Fault.Name)
 }
 
 func (s *summary) print(planned int) {

@@ -32,6 +32,13 @@ func Commitd(program string) Commands {
 	}
 }
 
+// CommitdMember returns how a server is started that gets its role from somebody else.
+func CommitdMember(program string, serverID int) Commands {
+	commands := Commitd(program)
+	commands.Run = strings.Replace(commands.Run, "--server-id=1", fmt.Sprintf("--server-id=%d --require-role", serverID), 1)
+	return commands
+}
+
 // MariaDB returns how Debian's MariaDB is started with the same durability.
 func MariaDB() Commands {
 	return Commands{
@@ -100,6 +107,9 @@ func (s *Server) DSN(database string) string {
 	return fmt.Sprintf("root@tcp(127.0.0.1:%d)/%s", s.port, database)
 }
 
+// Port is where clients connect.
+func (s *Server) Port() int { return s.port }
+
 // HTTPAddress is where the server answers /metrics, if it does.
 func (s *Server) HTTPAddress() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.httpPort)) }
 
@@ -164,6 +174,13 @@ func (s *Server) Kill() error {
 	}
 	return nil
 }
+
+// Pause stops the process without ending it, Resume lets it go on.
+func (s *Server) Pause() error  { return s.process.Process.Signal(syscall.SIGSTOP) }
+func (s *Server) Resume() error { return s.process.Process.Signal(syscall.SIGCONT) }
+
+// DataDir is where the server keeps its files.
+func (s *Server) DataDir() string { return s.dataDir() }
 
 // Stop asks the process to end and kills it when it does not.
 func (s *Server) Stop(patience time.Duration) error {

@@ -10,18 +10,20 @@ import (
 	"path/filepath"
 	"time"
 
-	"commitlab.dev/ledger/internal/dbserver"
+	"golang.org/x/sync/errgroup"
+
 	"commitlab.dev/ledger/internal/entry"
 	"commitlab.dev/ledger/internal/journal"
 	"commitlab.dev/ledger/internal/judge"
 	"commitlab.dev/ledger/internal/load"
+	"commitlab.dev/ledger/internal/server"
 	"commitlab.dev/ledger/internal/timeline"
+	"commitlab.dev/ledger/internal/watch"
 )
 
-// Config says what is killed and when.
+// Config says how a victim is loaded and killed.
 type Config struct {
-	Commands dbserver.Commands
-	// Dir holds the datadir, the server's log and the journal.
+	// Dir holds the datadirs, the servers' logs and the journal.
 	Dir     string
 	Rounds  int
 	Writers int
@@ -35,6 +37,28 @@ type Config struct {
 	Disturb bool
 }
 
+// Victim is what is killed: a server, or a set of them.
+type Victim interface {
+	Start(ctx context.Context) error
+	Stop(patience time.Duration) error
+	// DSN is where writers write.
+	DSN(database string) string
+	// Servers are all that must show the same in the end.
+	Servers(database string) []server.Named
+	// NextFault chooses what is done in a round.
+	NextFault(round int) Fault
+	// LogFile is where a person looks first.
+	LogFile() string
+}
+
+// Fault is one thing that a round does to its victim.
+type Fault struct {
+	Name         string
+	ExpectOutage bool
+	// Inject does it, proves it, and sees to it that everything comes back.
+	Inject func(ctx context.Context, prove func(timeline.Evidence) error) error
+}
+
 // Round is what one round came to.
 type Round struct {
 	Number  int
@@ -46,7 +70,7 @@ type Round struct {
 // Loop is one sequence of rounds.
 type Loop struct {
 	config  Config
-	server  *dbserver.Server
+	victim  Victim
 	journal *journal.Journal
 	log     *slog.Logger
 }
@@ -55,35 +79,33 @@ const (
 	database         = "ledger"
 	statementTimeout = 5 * time.Second
 	pollEvery        = 5 * time.Millisecond
+	// maxSecondKill is how long after a first kill a second one comes, at most.
+	maxSecondKill = 100 * time.Millisecond
 )
 
-// Run does all rounds and reports each. It stops at the first that does not pass; what the server had then stays in Dir.
-func Run(ctx context.Context, config Config, report func(Round), log *slog.Logger) error {
-	server, err := dbserver.New(config.Commands, config.Dir)
-	if err != nil {
-		return err
-	}
+// Run does all rounds and reports each. It stops at the first that does not pass; what the servers had then stays in Dir.
+func Run(ctx context.Context, config Config, victim Victim, report func(Round), log *slog.Logger) error {
 	j, err := journal.Open(filepath.Join(config.Dir, "journal"), entry.Run{Name: "killloop", Accounts: 64})
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	loop := &Loop{config: config, server: server, journal: j, log: log}
-	if err := server.Start(); err != nil {
-		return err
-	}
+	loop := &Loop{config: config, victim: victim, journal: j, log: log}
 	defer func() {
-		if err := server.Stop(config.Patience); err != nil {
+		if err := victim.Stop(config.Patience); err != nil {
 			log.Error("stop the server", "error", err)
 		}
 	}()
+	if err := loop.patiently(ctx, victim.Start); err != nil {
+		return err
+	}
 	for number := 1; number <= config.Rounds && ctx.Err() == nil; number++ {
 		round, err := loop.round(ctx, number)
 		if ctx.Err() != nil { // stopped from outside: whatever the round says is not about the server
 			return ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("round %d: %w (server log: %s)", number, err, server.LogFile())
+			return fmt.Errorf("round %d: %w (server log: %s)", number, err, victim.LogFile())
 		}
 		report(round)
 		if round.Verdict.Result != judge.Passed {
@@ -104,7 +126,7 @@ func (l *Loop) round(ctx context.Context, number int) (Round, error) {
 	}
 	round := Round{Number: number}
 	l.journal.View(func(s *journal.State) {
-		servers := judge.Servers{Master: l.server.DSN(database), Patience: l.config.Patience}
+		servers := judge.Servers{Master: l.victim.DSN(database), Expected: l.victim.Servers(database), Patience: l.config.Patience}
 		round.Verdict = judge.Verify(ctx, s, servers, l.log)
 	})
 	round.Fault = round.Verdict.Faults[len(round.Verdict.Faults)-1]
@@ -112,63 +134,63 @@ func (l *Loop) round(ctx context.Context, number int) (Round, error) {
 	return round, nil
 }
 
-// loadAndKill keeps the load running over the kill and the restart: the writers meet both.
-func (l *Loop) loadAndKill(ctx context.Context, number int) (err error) {
+// patiently bounds what may wait for ever.
+func (l *Loop) patiently(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, l.config.Patience)
+	defer cancel()
+	return do(ctx)
+}
+
+// loadAndKill keeps the load running over the fault and what follows: the writers meet both.
+func (l *Loop) loadAndKill(ctx context.Context, number int) error {
 	writing, stop := context.WithCancel(ctx)
+	defer stop()
 	writer, err := load.New(load.Config{
-		DSN: l.server.DSN(database), Writers: l.config.Writers, StatementTimeout: statementTimeout,
+		DSN: l.victim.DSN(database), Writers: l.config.Writers, StatementTimeout: statementTimeout,
 	}, l.journal, l.log)
 	if err != nil {
-		stop()
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- writer.Run(writing) }()
-	disturbed := make(chan struct{})
-	go func() {
-		defer close(disturbed)
+	group, groupCtx := errgroup.WithContext(writing)
+	group.Go(func() error { return writer.Run(groupCtx) })
+	group.Go(func() error { return watch.Run(groupCtx, l.victim.Servers(database), l.journal) })
+	group.Go(func() error {
 		if l.config.Disturb {
-			disturb(writing, l.server.DSN(database))
+			disturb(groupCtx, l.victim.DSN(database))
 		}
-	}()
-	defer func() {
-		stop()
-		<-disturbed
-		if writerErr := <-ended; err == nil {
-			err = writerErr
-		}
-	}()
+		return nil
+	})
+	group.Go(func() error {
+		defer stop()
+		return l.injectUnderLoad(groupCtx, l.victim.NextFault(number))
+	})
+	return group.Wait()
+}
 
+func (l *Loop) injectUnderLoad(ctx context.Context, fault Fault) error {
 	if err := l.awaitAcknowledgement(ctx, time.Now()); err != nil {
-		return fmt.Errorf("before the kill: %w", err)
+		return fmt.Errorf("before the fault: %w", err)
 	}
 	sleep(ctx, l.config.MinLoad+rand.N(l.config.MaxLoad-l.config.MinLoad+1))
-	killed, err := l.kill(fmt.Sprintf("kill %d", number))
+	mark := timeline.Mark{At: time.Now(), Name: fault.Name, ExpectOutage: fault.ExpectOutage}
+	if err := l.journal.AppendSync(journal.Fault{Mark: mark}); err != nil {
+		return err
+	}
+	var injected time.Time
+	err := l.patiently(ctx, func(ctx context.Context) error {
+		return fault.Inject(ctx, func(e timeline.Evidence) error {
+			injected = e.At
+			return l.journal.AppendSync(journal.Evidence{Fault: fault.Name, Evidence: e})
+		})
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", fault.Name, err)
 	}
-	if err := l.server.Start(); err != nil {
-		return err
-	}
-	if err := l.awaitAcknowledgement(ctx, killed); err != nil {
-		return fmt.Errorf("after the kill: %w", err)
+	if err := l.awaitAcknowledgement(ctx, injected); err != nil {
+		return fmt.Errorf("after %s: %w", fault.Name, err)
 	}
 	sleep(ctx, l.config.AfterLoad)
 	return nil
-}
-
-// kill marks the fault, injects it and writes down the proof; it returns when the process was gone.
-func (l *Loop) kill(name string) (time.Time, error) {
-	mark := timeline.Mark{At: time.Now(), Name: name, ExpectOutage: true}
-	if err := l.journal.AppendSync(journal.Fault{Mark: mark}); err != nil {
-		return time.Time{}, err
-	}
-	process := l.server.Process()
-	if err := l.server.Kill(); err != nil {
-		return time.Time{}, err
-	}
-	proof := timeline.Evidence{Kind: timeline.ProofProcess, Object: l.server.LogFile(), Before: process, After: "ended by SIGKILL", At: time.Now()}
-	return proof.At, l.journal.AppendSync(journal.Evidence{Fault: name, Evidence: proof})
 }
 
 // awaitAcknowledgement waits for a commit that was acknowledged after the moment.
@@ -182,8 +204,6 @@ func (l *Loop) awaitAcknowledgement(ctx context.Context, after time.Time) error 
 			return nil
 		}
 		select {
-		case <-l.server.Exited():
-			return fmt.Errorf("the server ended by itself")
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-patience.C:

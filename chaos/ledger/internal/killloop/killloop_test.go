@@ -14,12 +14,21 @@ import (
 	"commitlab.dev/ledger/internal/timeline"
 )
 
-func config(t *testing.T, commands dbserver.Commands) Config {
+func config(t *testing.T) Config {
 	return Config{
-		Commands: commands, Dir: t.TempDir(), Rounds: 2, Writers: 8,
+		Dir: t.TempDir(), Rounds: 2, Writers: 8,
 		MinLoad: 300 * time.Millisecond, MaxLoad: 600 * time.Millisecond, AfterLoad: 50 * time.Millisecond,
 		Patience: time.Minute, Disturb: true,
 	}
+}
+
+func alone(t *testing.T, c Config, commands dbserver.Commands) Victim {
+	t.Helper()
+	victim, err := NewSingle(commands, c.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return victim
 }
 
 func TestADurableServerSurvivesEveryKill(t *testing.T) {
@@ -32,7 +41,8 @@ func TestADurableServerSurvivesEveryKill(t *testing.T) {
 			time.Sleep(time.Duration(2 * r.Fault.RTOSeconds * float64(time.Second))) // longer than any outage so far
 		}
 	}
-	err := Run(t.Context(), config(t, dbserver.MariaDB()), report, slog.New(slog.DiscardHandler))
+	c := config(t)
+	err := Run(t.Context(), c, alone(t, c, dbserver.MariaDB()), report, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,9 +66,9 @@ func TestADurableServerSurvivesEveryKill(t *testing.T) {
 func TestALoopThatIsStoppedSaysSo(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var rounds int
-	endless := config(t, dbserver.MariaDB())
+	endless := config(t)
 	endless.Rounds = math.MaxInt
-	err := Run(ctx, endless, func(Round) { rounds++; time.AfterFunc(endless.MinLoad/2, stop) }, slog.New(slog.DiscardHandler))
+	err := Run(ctx, endless, alone(t, endless, dbserver.MariaDB()), func(Round) { rounds++; time.AfterFunc(endless.MinLoad/2, stop) }, slog.New(slog.DiscardHandler))
 	if !errors.Is(err, context.Canceled) || rounds == 0 {
 		t.Fatalf("after %d rounds: %v", rounds, err)
 	}
@@ -70,7 +80,8 @@ func TestAServerThatDoesNotWriteItsLogIsFound(t *testing.T) {
 	careless.Run = strings.Replace(careless.Run, "--log-bin --sync-binlog=1 --innodb-flush-log-at-trx-commit=1",
 		"--skip-log-bin --innodb-flush-log-at-trx-commit=0 --innodb-flush-log-at-timeout=2700", 1)
 	var last Round
-	err := Run(t.Context(), config(t, careless), func(r Round) { last = r }, slog.New(slog.DiscardHandler))
+	c := config(t)
+	err := Run(t.Context(), c, alone(t, c, careless), func(r Round) { last = r }, slog.New(slog.DiscardHandler))
 	if err == nil {
 		t.Fatal("lost commits went unnoticed")
 	}

@@ -58,17 +58,22 @@ func ReadStatus(ctx context.Context, conn *sql.Conn) (Status, error) {
 }
 
 func readInstance(ctx context.Context, conn *sql.Conn) (Status, error) {
-	rows, err := conn.QueryContext(ctx, "SELECT * FROM performance_schema.commitd_instance")
-	if err != nil {
-		return Status{}, err
-	}
-	defer rows.Close()
-	row, err := onlyRow(rows)
+	row, err := Instance(ctx, conn)
 	if err != nil {
 		return Status{}, err
 	}
 	epoch, err := strconv.ParseUint(row["epoch"], 10, 64)
 	return Status{Server: timeline.Server{ID: row["server_uuid"], Epoch: epoch}, Role: row["role"], Linked: linked(row)}, err
+}
+
+// Instance reads a commitd's status row by column name.
+func Instance(ctx context.Context, conn *sql.Conn) (map[string]string, error) {
+	rows, err := conn.QueryContext(ctx, "SELECT * FROM performance_schema.commitd_instance")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return onlyRow(rows)
 }
 
 func linked(row map[string]string) bool {

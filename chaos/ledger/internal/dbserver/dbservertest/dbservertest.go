@@ -4,6 +4,8 @@ package dbservertest
 import (
 	"database/sql"
 	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -29,6 +31,20 @@ func Start(t *testing.T, commands dbserver.Commands) *dbserver.Server {
 	})
 	awaitAnswer(t, server)
 	return server
+}
+
+// Commitd returns the commitd program: what COMMITD names, or the one that the engine's build has left. Without one the test is skipped.
+func Commitd(t *testing.T) string {
+	t.Helper()
+	program := os.Getenv("COMMITD")
+	if program == "" {
+		_, file, _, _ := runtime.Caller(0)
+		program = filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "..", "build", "bin", "commitd")
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Skipf("%v (make -C engine build, or set COMMITD)", err)
+	}
+	return program
 }
 
 func awaitAnswer(t *testing.T, s *dbserver.Server) {

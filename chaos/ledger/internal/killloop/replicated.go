@@ -1,0 +1,113 @@
+package killloop
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"commitlab.dev/ledger/internal/replicaset"
+	"commitlab.dev/ledger/internal/timeline"
+)
+
+// replicated is a source with its replicas, and a script that plays the operator.
+type replicated struct{ *replicaset.Set }
+
+// NewReplicated prepares a set whose servers are killed in turn and together.
+func NewReplicated(set *replicaset.Set) Victim { return replicated{set} }
+
+func (r replicated) LogFile() string { return r.Source().LogFile() }
+
+// A strike is one way to hurt the set.
+type strike struct {
+	name         string
+	expectOutage bool
+	inject       func(replicated, context.Context, func(timeline.Evidence) error) error
+}
+
+var strikes = []strike{
+	{"source killed, another one takes over", true, replicated.failOver},
+	{"source killed and started at once", true, replicated.restart},
+	{"replica killed", false, replicated.killReplica},
+	{"source killed, and its successor while it takes over", true, replicated.killTwice},
+	{"all killed", true, replicated.killAll},
+}
+
+// NextFault goes through all strikes in turn: few rounds shall meet each.
+func (r replicated) NextFault(round int) Fault {
+	s := strikes[(round-1)%len(strikes)]
+	return Fault{
+		Name: fmt.Sprintf("%d: %s", round, s.name), ExpectOutage: s.expectOutage,
+		Inject: func(ctx context.Context, prove func(timeline.Evidence) error) error { return s.inject(r, ctx, prove) },
+	}
+}
+
+func (r replicated) failOver(ctx context.Context, prove func(timeline.Evidence) error) error {
+	source := r.Source()
+	if err := kill(source.Name, source.Server, prove); err != nil {
+		return err
+	}
+	if err := r.FailOver(ctx); err != nil {
+		return err
+	}
+	return r.Rejoin(ctx, source)
+}
+
+func (r replicated) restart(ctx context.Context, prove func(timeline.Evidence) error) error {
+	source := r.Source()
+	if err := kill(source.Name, source.Server, prove); err != nil {
+		return err
+	}
+	if err := source.Start(); err != nil {
+		return err
+	}
+	return r.ElectAll(ctx)
+}
+
+func (r replicated) killReplica(ctx context.Context, prove func(timeline.Evidence) error) error {
+	replicas := r.Replicas()
+	replica := replicas[rand.N(len(replicas))]
+	if err := kill(replica.Name, replica.Server, prove); err != nil {
+		return err
+	}
+	return r.Rejoin(ctx, replica)
+}
+
+// killTwice kills the first replica while the election goes on; the source comes back, so that enough of them can be asked.
+func (r replicated) killTwice(ctx context.Context, prove func(timeline.Evidence) error) error {
+	source, replica := r.Source(), r.Replicas()[0]
+	if err := kill(source.Name, source.Server, prove); err != nil {
+		return err
+	}
+	elected := make(chan error, 1)
+	go func() { elected <- r.FailOver(ctx) }()
+	sleep(ctx, rand.N(maxSecondKill))
+	err := kill(replica.Name, replica.Server, prove)
+	for _, m := range []*replicaset.Member{source, replica} {
+		if startErr := m.Start(); err == nil {
+			err = startErr
+		}
+	}
+	if electErr := <-elected; err == nil {
+		err = electErr
+	}
+	if err != nil {
+		return err
+	}
+	return r.ElectAll(ctx)
+}
+
+func (r replicated) killAll(ctx context.Context, prove func(timeline.Evidence) error) error {
+	all := slices.Concat([]*replicaset.Member{r.Source()}, r.Replicas())
+	for _, m := range all {
+		if err := kill(m.Name, m.Server, prove); err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if err := m.Start(); err != nil {
+			return err
+		}
+	}
+	return r.ElectAll(ctx)
+}

@@ -1,0 +1,117 @@
+package killloop
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"commitlab.dev/ledger/internal/dbserver/dbservertest"
+	"commitlab.dev/ledger/internal/judge"
+	"commitlab.dev/ledger/internal/replicaset"
+	"commitlab.dev/ledger/internal/timeline"
+)
+
+func newSet(t *testing.T, dir string, waitCount int) *replicaset.Set {
+	t.Helper()
+	set, err := replicaset.New(replicaset.Config{
+		Program: dbservertest.Commitd(t), Dir: dir, Replicas: 2, WaitCount: waitCount, Careless: waitCount == 0,
+	}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// runOnce runs the victim and returns the last round, passed or not.
+func runOnce(t *testing.T, c Config, victim Victim) Round {
+	t.Helper()
+	var last Round
+	err := Run(t.Context(), c, victim, func(r Round) { last = r }, slog.New(slog.DiscardHandler))
+	if err != nil && last.Number == 0 {
+		t.Fatal(err)
+	}
+	return last
+}
+
+func TestASourceAndItsReplicasSurviveEveryKill(t *testing.T) {
+	c := config(t)
+	c.Rounds = len(strikes)
+	var rounds []Round
+	err := Run(t.Context(), c, NewReplicated(newSet(t, c.Dir, 1)), func(r Round) { rounds = append(rounds, r) }, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rounds[0].Fault.RecoveredBy != timeline.ByFailover {
+		t.Errorf("%s: recovered by %s", rounds[0].Fault.Name, rounds[0].Fault.RecoveredBy)
+	}
+	last := rounds[len(rounds)-1].Verdict
+	if len(last.Servers) != 3 || slices.ContainsFunc(last.Servers, func(s judge.Server) bool { return !s.Equal }) {
+		t.Errorf("%+v", last.Servers)
+	}
+	for _, s := range last.Servers {
+		if last.Reads[s.Name] == nil || last.Reads[s.Name].Right == 0 {
+			t.Errorf("the bank of %s was never read", s.Name)
+		}
+	}
+}
+
+// deafReplicas stops the replicas before the source dies: they hold nothing of what it acknowledges meanwhile without waiting for them.
+type deafReplicas struct {
+	replicated
+	killed string
+}
+
+func (d *deafReplicas) NextFault(int) Fault {
+	return Fault{Name: "source killed while its replicas are deaf", ExpectOutage: true, Inject: d.inject}
+}
+
+func (d *deafReplicas) inject(ctx context.Context, prove func(timeline.Evidence) error) error {
+	source, replicas := d.Source(), d.Replicas()
+	d.killed = source.Name
+	for _, r := range replicas {
+		if err := r.Pause(); err != nil {
+			return err
+		}
+	}
+	sleep(ctx, 200*time.Millisecond)
+	err := kill(source.Name, source.Server, prove)
+	for _, r := range replicas {
+		err = errors.Join(err, r.Resume())
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.FailOver(ctx); err != nil {
+		return err
+	}
+	return d.Rejoin(ctx, source)
+}
+
+// One difference between the two: whether the source waits for a replica. If the checker passed both, it would pass anything.
+func TestCommitsThatNoReplicaHeldAreFoundMissing(t *testing.T) {
+	c := config(t)
+	c.Rounds = 1
+	c.Disturb = false
+	victim := &deafReplicas{replicated: replicated{newSet(t, c.Dir, 0)}}
+	round := runOnce(t, c, victim)
+	if v := round.Verdict; v.Result != judge.Failed || v.Lost == 0 || len(v.LostCommits) == 0 {
+		t.Fatalf("%s, lost %d, because %q", v.Result, v.Lost, v.Reasons)
+	}
+	lost := round.Verdict.LostCommits[0]
+	if lost.AcknowledgedBy.Epoch != 1 || lost.AcknowledgedBy.ID == "" || lost.AcknowledgedAt.IsZero() || !slices.Equal(lost.StillOn, []string{victim.killed}) {
+		t.Errorf("%s: %s acknowledged it and alone still has it", lost, victim.killed)
+	}
+}
+
+func TestCommitsThatAReplicaHeldSurviveTheSame(t *testing.T) {
+	c := config(t)
+	c.Rounds = 1
+	c.Disturb = false
+	round := runOnce(t, c, &deafReplicas{replicated: replicated{newSet(t, c.Dir, 1)}})
+	if v := round.Verdict; v.Result != judge.Passed {
+		t.Fatalf("%s because %q", v.Result, v.Reasons)
+	}
+}

@@ -1,0 +1,179 @@
+package replicaset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// quorum is who may acknowledge: the master and so many of the members.
+type quorum struct {
+	epoch     uint64
+	master    *Member
+	members   []*Member
+	waitCount int
+}
+
+// covered tells whether the fenced servers include one that holds whatever the quorum acknowledged, and leave none that could acknowledge more.
+func (q quorum) covered(fenced map[*Member]bool) bool {
+	if fenced[q.master] {
+		return true
+	}
+	reached := 0
+	for _, m := range q.members {
+		if fenced[m] {
+			reached++
+		}
+	}
+	return reached+q.waitCount > len(q.members)
+}
+
+const retryEvery = 20 * time.Millisecond
+
+// elect gives the set a master under a new epoch. It tries, each time under a higher epoch, until that one takes writes or the context ends.
+func (s *Set) elect(ctx context.Context) error {
+	for {
+		err := s.tryToElect(ctx)
+		if err == nil {
+			return nil
+		}
+		s.log.Debug("election", "epoch", s.epoch, "error", err)
+		if !sleep(ctx, retryEvery) {
+			return fmt.Errorf("no master in epoch %d: %w", s.epoch, err)
+		}
+	}
+}
+
+func (s *Set) tryToElect(ctx context.Context) error {
+	s.epoch++
+	candidates, fenced := s.fence(ctx)
+	if !s.config.Careless {
+		for _, q := range s.quorums {
+			if !q.covered(fenced) {
+				return fmt.Errorf("the quorum of epoch %d is not covered by %d fenced servers", q.epoch, len(fenced))
+			}
+		}
+	}
+	best, err := choose(ctx, candidates)
+	if err != nil {
+		return err
+	}
+	next := quorum{epoch: s.epoch, master: best.member, members: s.others(best.member), waitCount: s.config.WaitCount}
+	s.quorums = append(s.quorums, next)
+	err = best.member.command(ctx, "ALTER INSTANCE PROMOTE EPOCH %d WAIT_COUNT %d MEMBERS '%s'", s.epoch, next.waitCount, uuids(next.members))
+	if err != nil {
+		return err
+	}
+	s.follow(ctx)
+	return s.establish(ctx, next)
+}
+
+// fence returns who has promised the new epoch, and what they hold.
+func (s *Set) fence(ctx context.Context) ([]status, map[*Member]bool) {
+	var candidates []status
+	fenced := map[*Member]bool{}
+	for _, m := range s.members {
+		if err := m.command(ctx, "ALTER INSTANCE FENCE EPOCH %d", s.epoch); err != nil {
+			s.log.Debug("fence", "error", err)
+			continue
+		}
+		if found, err := m.status(ctx); err == nil {
+			candidates, fenced[m] = append(candidates, found), true
+		}
+	}
+	return candidates, fenced
+}
+
+// choose takes the highest epoch in the log, then the largest set of transactions.
+func choose(ctx context.Context, candidates []status) (status, error) {
+	if len(candidates) == 0 {
+		return status{}, errors.New("no server answers")
+	}
+	best := candidates[0]
+	for _, c := range candidates[1:] {
+		holds, err := c.holds(ctx, best)
+		if err != nil {
+			return status{}, err
+		}
+		if c.lastLogEpoch > best.lastLogEpoch || c.lastLogEpoch == best.lastLogEpoch && holds {
+			best = c
+		}
+	}
+	return best, nil
+}
+
+// follow sends everyone else to the master of the last quorum. Who does not answer is told later.
+func (s *Set) follow(ctx context.Context) {
+	q := s.quorums[len(s.quorums)-1]
+	for _, m := range q.members {
+		err := m.command(ctx, "ALTER INSTANCE FOLLOW EPOCH %d SOURCE_HOST '127.0.0.1' SOURCE_PORT %d SOURCE_UUID '%s' SOURCE_USER 'root' SOURCE_PASSWORD ''",
+			q.epoch, q.master.Port(), q.master.UUID)
+		if err != nil {
+			s.log.Debug("follow", "error", err)
+		}
+	}
+}
+
+// establish waits until the quorum holds everything, which makes the earlier ones irrelevant, and lets the writers in. Servers that
+// come back meanwhile are told whom to follow.
+func (s *Set) establish(ctx context.Context, q quorum) error {
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+	s.proxy.pointTo(q.master.address())
+	for {
+		found, err := q.master.status(ctx)
+		if err != nil {
+			return err
+		}
+		if found.role != "master" || found.epoch != q.epoch {
+			return fmt.Errorf("%s is %s in epoch %d", q.master.Name, found.role, found.epoch)
+		}
+		if !found.writesBlocked && len(found.ackedMembers) >= q.waitCount {
+			s.quorums = []quorum{q}
+			return nil
+		}
+		s.followLate(ctx, q)
+		if !sleep(ctx, retryEvery) {
+			return fmt.Errorf("%s still blocks writes in epoch %d", q.master.Name, q.epoch)
+		}
+	}
+}
+
+// followLate tells those that have restarted since, and those that a failed statement left behind.
+func (s *Set) followLate(ctx context.Context, q quorum) {
+	for _, m := range q.members {
+		if found, err := m.status(ctx); err == nil && (found.role == "undecided" || found.role == "fenced") {
+			s.follow(ctx)
+			return
+		}
+	}
+}
+
+func (s *Set) others(master *Member) []*Member {
+	var others []*Member
+	for _, m := range s.members {
+		if m != master {
+			others = append(others, m)
+		}
+	}
+	return others
+}
+
+func uuids(members []*Member) string {
+	var list []string
+	for _, m := range members {
+		list = append(list, m.UUID)
+	}
+	return strings.Join(list, ",")
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,102 @@
+package replicaset
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"commitlab.dev/ledger/internal/dbserver"
+	"commitlab.dev/ledger/internal/server"
+)
+
+const (
+	controlTimeout = 10 * time.Second
+	dialTimeout    = time.Second
+)
+
+// Member is one server of the set.
+type Member struct {
+	*dbserver.Server
+	Name string
+	// UUID is known once the server has answered.
+	UUID string
+}
+
+// status is what an election wants to know of a member.
+type status struct {
+	member        *Member
+	role          string
+	epoch         uint64
+	lastLogEpoch  uint64
+	logged        string
+	writesBlocked bool
+	ackedMembers  []string
+}
+
+func newMember(program, dir string, number int) (*Member, error) {
+	name := fmt.Sprintf("server-%d", number)
+	s, err := dbserver.New(dbserver.CommitdMember(program, number), filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	return &Member{Server: s, Name: name}, nil
+}
+
+// control runs a function on a connection of its own, which no role change of another statement can have closed.
+func (m *Member) control(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+	pool, err := server.OpenPool(m.DSN(""), dialTimeout)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	defer conn.Close()
+	if err := do(ctx, conn); err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	return nil
+}
+
+func (m *Member) command(ctx context.Context, format string, args ...any) error {
+	return m.control(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, fmt.Sprintf(format, args...))
+		return err
+	})
+}
+
+func (m *Member) status(ctx context.Context) (status, error) {
+	s := status{member: m}
+	err := m.control(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		row, err := server.Instance(ctx, conn)
+		if err != nil {
+			return err
+		}
+		m.UUID = row["server_uuid"]
+		s.role, s.logged, s.writesBlocked = row["role"], row["gtid_logged"], row["writes_blocked"] != "0"
+		s.ackedMembers = slices.DeleteFunc(strings.Split(row["acked_members"], ","), func(uuid string) bool { return uuid == "" })
+		if s.epoch, err = strconv.ParseUint(row["epoch"], 10, 64); err != nil {
+			return err
+		}
+		s.lastLogEpoch, err = strconv.ParseUint(row["last_log_epoch"], 10, 64)
+		return err
+	})
+	return s, err
+}
+
+// holds tells whether the member's log has everything that the other one's has.
+func (s status) holds(ctx context.Context, other status) (contained bool, err error) {
+	err = s.member.control(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		return conn.QueryRowContext(ctx, "SELECT GTID_SUBSET(?, ?)", other.logged, s.logged).Scan(&contained)
+	})
+	return contained, err
+}
