@@ -56,6 +56,11 @@ Result<std::string> read_password_file(const std::string& name, const std::strin
   content << file.rdbuf();
   std::string password = content.str();
   while (!password.empty() && (password.back() == '\n' || password.back() == '\r')) password.pop_back();
+  if (password.empty()) {
+    return make_error(er::kWrongValueForVar,
+                      "--{}: '{}' is empty, and an account that may do everything must have a password", name,
+                      path);
+  }
   return password;
 }
 

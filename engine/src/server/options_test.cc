@@ -136,6 +136,11 @@ TEST_F(OptionFiles, PasswordsLoseTheirLineEnd) {
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(options->operator_password, "se cret");
   EXPECT_FALSE(parse({"--operator-password-file=/nowhere/at/all"}).ok());
+  for (const char* nothing : {"", "\n\r\n"}) {
+    const std::string empty = file_with("empty", nothing);
+    EXPECT_FALSE(parse({"--operator-password-file=" + empty}).ok());
+    EXPECT_FALSE(parse({"--root-password-file=" + empty}).ok());
+  }
 }
 
 TEST(Options, NearestNameFindsTypos) {

@@ -82,6 +82,32 @@ TEST_F(AccountsTest, OnlyWhatOneHasWithGrantOptionCanBeGranted) {
             "GRANT USAGE ON *.* TO `other`@`%`\nGRANT SELECT ON `d`.* TO `other`@`%`");
 }
 
+TEST_F(AccountsTest, GrantOptionEverywhereGrantsNothingThatOneDoesNotHold) {
+  run("CREATE USER other; GRANT SELECT ON *.* TO u WITH GRANT OPTION");
+  for (const char* more : {"ALL", "INSERT", "SELECT, SUPER"}) {
+    EXPECT_EQ(as_user(fmt::format("GRANT {} ON *.* TO u", more)).substr(0, 11), "ERROR 1227:") << more;
+    EXPECT_EQ(as_user(fmt::format("REVOKE {} ON *.* FROM root", more)).substr(0, 11), "ERROR 1227:") << more;
+  }
+  EXPECT_EQ(as_user("GRANT SELECT ON *.* TO other WITH GRANT OPTION"), "");
+  EXPECT_EQ(run("SHOW GRANTS FOR u"), "GRANT SELECT ON *.* TO `u`@`%` WITH GRANT OPTION");
+}
+
+TEST_F(AccountsTest, AnOwnerChangesThePasswordAndNotWhatOthersDemand) {
+  run("ALTER USER u REQUIRE SSL");
+  EXPECT_EQ(as_user("ALTER USER CURRENT_USER() IDENTIFIED BY 'new'"), "");
+  EXPECT_EQ(as_user("ALTER USER CURRENT_USER() REQUIRE NONE").substr(0, 11), "ERROR 1227:");
+  EXPECT_EQ(as_user("ALTER USER CURRENT_USER() IDENTIFIED BY 'x' REQUIRE NONE").substr(0, 11), "ERROR 1227:");
+  EXPECT_EQ(as_user("ALTER USER CURRENT_USER() ACCOUNT UNLOCK").substr(0, 11), "ERROR 1227:");
+}
+
+TEST_F(AccountsTest, WhatConcernsTheServerNeedsAPrivilege) {
+  EXPECT_EQ(as_user("SET GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED").substr(0, 11), "ERROR 1227:");
+  EXPECT_EQ(as_user("SET GLOBAL TRANSACTION READ ONLY").substr(0, 11), "ERROR 1227:");
+  EXPECT_EQ(as_user("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"), "");
+  EXPECT_EQ(as_user("SHOW REPLICA STATUS").substr(0, 11), "ERROR 1227:");
+  EXPECT_EQ(as_user("SHOW REPLICAS").substr(0, 11), "ERROR 1227:");
+}
+
 TEST_F(AccountsTest, EverythingCanBeTakenAway) {
   run("GRANT RELOAD ON *.* TO u; GRANT SELECT ON d.* TO u; GRANT INSERT ON d.a TO u WITH GRANT OPTION");
   EXPECT_EQ(run("REVOKE ALL PRIVILEGES, GRANT OPTION FROM u"), "");

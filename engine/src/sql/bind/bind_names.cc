@@ -123,7 +123,11 @@ ExpressionPtr Binder::alias(const ast::Expr& tree) {
     if (item.alias.empty() || !same_name(item.alias, tree.text)) continue;
     // An alias inside an aggregate function of HAVING or ORDER BY would nest them; it then means the column.
     if (in_aggregate_) return nullptr;
-    return node(*item.expression);
+    // Names inside of the item mean what they mean in the select list, where aliases are not seen.
+    const auto* hidden = std::exchange(items, nullptr);
+    ExpressionPtr aliased = node(*item.expression);
+    items = hidden;
+    return aliased;
   }
   return nullptr;
 }

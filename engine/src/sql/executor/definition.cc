@@ -156,14 +156,16 @@ Task<Result<OkInfo>> locked_account_statement(SessionState& session, const ast::
 // Who grants must hold what is granted, with GRANT OPTION; a table must be there unless it may be created.
 Status check_grant(SessionState& session, const ast::GrantStatement& grant) {
   if (grant.everything) return session.require(privilege::kCreateUser, "CREATE USER");
-  if (grant.global) return session.require(privilege::kGrantOption, "GRANT OPTION");
+  const Privileges all = grant.global          ? privilege::kAllGlobal
+                         : grant.table.empty() ? privilege::kAllOnDatabase
+                                               : privilege::kAllOnTable;
+  Privileges wanted = privilege::kGrantOption;
+  for (std::string_view name : grant.privileges)
+    wanted |= name == "ALL" ? all : privilege::parse(name).value_or(0);
+  if (grant.global)
+    return session.require(wanted, privilege::to_text(wanted, privilege::kAllGlobal) + ", GRANT OPTION");
   const std::string_view db = database_named(session, grant.db);
   if (db.empty()) return make_error(er::kNoDb, "No database selected");
-  Privileges wanted = privilege::kGrantOption;
-  for (std::string_view name : grant.privileges) {
-    wanted |= name == "ALL" ? grant.table.empty() ? privilege::kAllOnDatabase : privilege::kAllOnTable
-                            : privilege::parse(name).value_or(0);
-  }
   if (grant.table.empty()) return session.require_on_database(db, wanted);
   COMMITD_RETURN_IF_ERROR(session.require_on_table(db, grant.table, wanted, "GRANT"));
   if (grant.revoke || (wanted & privilege::kCreate) != 0 ||
@@ -173,10 +175,12 @@ Status check_grant(SessionState& session, const ast::GrantStatement& grant) {
 }
 
 Status check_account_privileges(SessionState& session, const ast::Statement& statement) {
+  // REQUIRE and ACCOUNT LOCK are what others demand of an account: its owner does not take them away.
   bool own_password = false;
   if (statement.kind == StatementKind::SetPassword || statement.kind == StatementKind::AlterUser) {
-    const auto& accounts = ast::as<ast::UserStatement>(statement).accounts;
-    own_password = accounts.size() == 1 && accounts[0].name.user == "\1current";
+    const auto& change = ast::as<ast::UserStatement>(statement);
+    own_password = change.accounts.size() == 1 && change.accounts[0].name.user == "\1current" &&
+                   !change.require && !change.locked;
   }
   if (own_password) return {};
   if (statement.kind != StatementKind::Grant) return session.require(privilege::kCreateUser, "CREATE USER");

@@ -103,6 +103,19 @@ TEST_F(Queries, DistinctRowsThatAreSorted) {
             "a ; 3");
 }
 
+TEST_F(Queries, AnAliasMayHaveTheNameOfTheColumnThatItIsMadeOf) {
+  EXPECT_EQ(run("SELECT UPPER(name) AS name FROM people ORDER BY name DESC LIMIT 2"), "DAN\nCID");
+  EXPECT_EQ(run("SELECT -id AS id FROM people ORDER BY id LIMIT 1"), "-4") << "the alias comes first";
+  EXPECT_EQ(run("SELECT -id AS id FROM people ORDER BY id + 0 LIMIT 1"), "-4");
+  EXPECT_EQ(run("SELECT age + 1 AS age, COUNT(*) FROM people GROUP BY age ORDER BY age"),
+            "NULL|1\n26|1\n31|2");
+  EXPECT_EQ(run("SELECT id + 10 AS id FROM people HAVING id > 12"), "13\n14");
+  EXPECT_EQ(run("SELECT id + 1 AS b, b + 1 AS c FROM people").substr(0, 11), "ERROR 1054:");
+  EXPECT_EQ(
+      run("SELECT (SELECT MAX(q.id) FROM people q WHERE q.id < people.id) AS id FROM people ORDER BY id"),
+      "NULL\n1\n2\n3");
+}
+
 TEST_F(Queries, SumsOfIntegersDoNotOverflow) {
   EXPECT_EQ(run("CREATE TABLE numbers (id INT PRIMARY KEY, n BIGINT, u BIGINT UNSIGNED, d DECIMAL(5,2))"),
             "");

@@ -122,6 +122,10 @@ Status savepoint_statement(SessionState& session, const ast::NameStatement& stat
 Status set_transaction(SessionState& session, const ast::SetTransactionStatement& statement) {
   using Scope = ast::VariableScope;
   auto& variables = *session.server.variables;
+  if (statement.scope == Scope::Global) {
+    COMMITD_RETURN_IF_ERROR(
+        session.require(privilege::kSystemVariablesAdmin, "SUPER or SYSTEM_VARIABLES_ADMIN"));
+  }
   auto assign = [&](size_t ordinal, const Value& value) -> Status {
     if (statement.scope == Scope::Global) return variables.set_global(ordinal, value);
     return session.variables.set(ordinal, value);

@@ -161,8 +161,10 @@ Result<ShowResult> show(const ast::ShowStatement& statement, SessionState& sessi
       COMMITD_RETURN_IF_ERROR(session.require(privilege::kReplicationSlave, "REPLICATION SLAVE"));
       return show_binlog_events(statement, session);
     case ShowWhat::ReplicaStatus:
+      COMMITD_RETURN_IF_ERROR(require_replication_client(session));
       return show_replica_status(session);
     case ShowWhat::Replicas:
+      COMMITD_RETURN_IF_ERROR(session.require(privilege::kReplicationSlave, "REPLICATION SLAVE"));
       return nothing({"Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"});
     case ShowWhat::Privileges:
       return nothing({"Privilege", "Context", "Comment"});
