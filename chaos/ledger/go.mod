@@ -3,6 +3,7 @@ module commitlab.dev/ledger
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/spf13/cobra v1.10.1
 	golang.org/x/sync v0.23.0

@@ -70,6 +70,7 @@ func TestAReplicaThatDiffersIsReported(t *testing.T) {
 		"CREATE DATABASE bank",
 		"CREATE TABLE bank.ledger_t_entries (id BIGINT PRIMARY KEY, payload VARCHAR(64), debit INT, credit INT, amount BIGINT, checksum BIGINT)",
 		"CREATE TABLE bank.ledger_t_accounts (id INT PRIMARY KEY, balance BIGINT)",
+		"CREATE TABLE bank.ledger_t_registers (id INT PRIMARY KEY, value BIGINT)",
 	} {
 		if _, err := pool.Exec(statement); err != nil {
 			t.Fatal(err)

@@ -175,9 +175,8 @@ func (s *Server) Kill() error {
 	return nil
 }
 
-// Pause stops the process without ending it, Resume lets it go on.
-func (s *Server) Pause() error  { return s.process.Process.Signal(syscall.SIGSTOP) }
-func (s *Server) Resume() error { return s.process.Process.Signal(syscall.SIGCONT) }
+// Pause stops the process without ending it.
+func (s *Server) Pause() error { return s.process.Process.Signal(syscall.SIGSTOP) }
 
 // DataDir is where the server keeps its files.
 func (s *Server) DataDir() string { return s.dataDir() }

@@ -39,9 +39,11 @@ func (r Run) Validate() error {
 // Total is what all accounts hold together, at any moment.
 func (r Run) Total() int64 { return int64(r.Accounts) * InitialBalance }
 
-// EntriesTable and AccountsTable are the two tables of the run.
+// EntriesTable, AccountsTable and RegistersTable are the tables of the run.
 func (r Run) EntriesTable() string  { return "ledger_" + r.Name + "_entries" }
 func (r Run) AccountsTable() string { return "ledger_" + r.Name + "_accounts" }
+
+func (r Run) RegistersTable() string { return "ledger_" + r.Name + "_registers" }
 
 // Entry is one row of the entries table. Amount is 0 when the entry moves no money.
 type Entry struct {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"commitlab.dev/ledger/internal/entry"
+	"commitlab.dev/ledger/internal/register"
 	"commitlab.dev/ledger/internal/timeline"
 )
 
@@ -81,6 +82,9 @@ type BankRead struct {
 	Wrong string `json:"wrong,omitempty"`
 }
 
+// Register is an operation on a row that clients share.
+type Register struct{ register.Operation }
+
 // Started says that a load begins: nobody wrote between the last record and this one.
 type Started struct{ At time.Time }
 
@@ -101,6 +105,9 @@ func (r Server) line() string {
 }
 func (r OK) line() string {
 	return fmt.Sprintf("ok %d %d %d %d", r.ID, r.Sent.UnixNano(), r.At.UnixNano(), r.Server)
+}
+func (r Register) line() string {
+	return fmt.Sprintf("register %d %t %d %d %d", r.Key, r.Write, r.Value, r.Call, r.Return)
 }
 func (r Refused) line() string {
 	return fmt.Sprintf("refused %d %d %d", r.ID, r.At.UnixNano(), r.Errno)
@@ -183,6 +190,10 @@ func parse(line string) (Record, error) {
 		r = Server{Number: number, Server: timeline.Server{ID: f.text(), Epoch: epoch}}
 	case "ok":
 		r = OK{ID: f.number(), Sent: f.time(), At: f.time(), Server: int(f.number())}
+	case "register":
+		r = Register{register.Operation{
+			Key: int(f.number()), Write: f.next() == "true", Value: f.number(), Call: int64(f.number()), Return: int64(f.number()),
+		}}
 	case "refused":
 		r = Refused{ID: f.number(), At: f.time(), Errno: uint16(f.number())}
 	case "unknown":

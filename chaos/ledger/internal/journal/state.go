@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"commitlab.dev/ledger/internal/entry"
+	"commitlab.dev/ledger/internal/register"
 	"commitlab.dev/ledger/internal/timeline"
 )
 
@@ -27,6 +28,8 @@ type State struct {
 
 	// Reads tells, for each server, how often the bank was read while it was written to, and what the wrong reads showed.
 	Reads map[string]*Reads
+	// Operations on shared rows.
+	Operations []register.Operation
 
 	outcomes []Outcome
 	// ackedAt and ackedBy belong to the ids of outcomes; 0 where nothing was acknowledged.
@@ -126,6 +129,8 @@ func (r Unreachable) apply(s *State) { s.Timeline.Failed(r.At) }
 func (r Fault) apply(s *State)    { s.Timeline.Fault(r.Mark) }
 func (r Evidence) apply(s *State) { s.Timeline.Proved(r.Fault, r.Evidence) }
 func (r Seen) apply(s *State)     { s.Timeline.Observed(r.Observation) }
+
+func (r Register) apply(s *State) { s.Operations = append(s.Operations, r.Operation) }
 
 func (r BankRead) apply(s *State) {
 	reads := s.Reads[r.Server]

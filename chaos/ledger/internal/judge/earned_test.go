@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"commitlab.dev/ledger/internal/journal"
+	"commitlab.dev/ledger/internal/register"
 	"commitlab.dev/ledger/internal/timeline"
 )
 
@@ -128,4 +129,20 @@ func TestWhatIsWrongInTheHistoryCountsWhenTheMasterCannotBeRead(t *testing.T) {
 	s.check(s.j.AppendSync(journal.OK{ID: 1, Sent: s.now(), At: s.now(), Server: 2}))
 	s.check(s.j.AppendSync(journal.OK{ID: 2, Sent: s.now(), At: s.now(), Server: 1}))
 	expect(t, s.judge(nil), Failed, "older epoch")
+}
+
+func TestARowThatIsNotLinearizableIsAFailure(t *testing.T) {
+	s := newStory(t)
+	s.acknowledged(1)
+	operations := []register.Operation{
+		{Key: 3, Write: true, Value: 7, Call: 1, Return: 2}, {Key: 3, Value: 0, Call: 3, Return: 4},
+	}
+	for _, op := range operations {
+		s.check(s.j.AppendSync(journal.Register{Operation: op}))
+	}
+	var v Verdict
+	s.j.View(func(state *journal.State) {
+		v = Judge(state, Findings{Master: Found{Image: showing(1)}, Registers: register.Check(state.Operations)})
+	})
+	expect(t, v, Failed, "rows [3] are not linearizable")
 }

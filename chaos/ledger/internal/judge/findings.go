@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"commitlab.dev/ledger/internal/journal"
+	"commitlab.dev/ledger/internal/register"
 )
 
 // Findings is what was read once the load had ended.
@@ -12,6 +13,8 @@ type Findings struct {
 	Master Found
 	// Servers are all that were to be read, in the order in which they were given.
 	Servers []Found
+	// Registers is register.Check of the history, which takes a while and is the same at every look.
+	Registers register.Result
 }
 
 // Found is what one server showed, or why it could not be read.

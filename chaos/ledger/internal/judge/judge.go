@@ -24,6 +24,7 @@ func Judge(state *journal.State, found Findings) Verdict {
 		Pauses:        state.Timeline.Pauses(),
 		Masters:       state.Timeline.Tenures(),
 		Reads:         state.Reads,
+		Registers:     found.Registers,
 		StartedAt:     state.Started(),
 		LastOK:        state.Timeline.LastOK(),
 
@@ -129,6 +130,8 @@ func (v *Verdict) judgeHistory(state *journal.State, say *opinion) {
 				reads.Wrong, server, reads.First[0].At.UTC().Format("15:04:05.000"), reads.First[0].Wrong)
 		}
 	}
+	say.failAtOnce(len(v.Registers.Wrong) > 0, "rows %v are not linearizable: a read was not of the value written last", v.Registers.Wrong)
+	say.doubt(len(v.Registers.Unchecked) > 0, "rows %v have too many unanswered writes to be checked", v.Registers.Unchecked)
 	say.doubt(v.Acknowledged == 0, "nothing was acknowledged")
 	if stalled := state.Timeline.Stalled(); stalled > 0 {
 		say.doubt(true, "writes had not come back when the load ended: %.1f s of errors alone", stalled.Seconds())

@@ -47,7 +47,7 @@ func (i *Image) add(run entry.Run, row entry.Entry) {
 	}
 }
 
-// Scan reads both tables in one snapshot, by primary key, without holding all rows in memory at the server.
+// Scan reads all tables in one snapshot, by primary key, without holding all rows in memory at the server.
 func Scan(ctx context.Context, conn *sql.Conn, run entry.Run) (*Image, error) {
 	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
 	if err != nil {
@@ -60,6 +60,9 @@ func Scan(ctx context.Context, conn *sql.Conn, run entry.Run) (*Image, error) {
 	}
 	if err := image.scanAccounts(ctx, tx, run, digest); err != nil {
 		return nil, fmt.Errorf("read %s: %w", run.AccountsTable(), err)
+	}
+	if err := scanRegisters(ctx, tx, run, digest); err != nil {
+		return nil, fmt.Errorf("read %s: %w", run.RegistersTable(), err)
 	}
 	image.Digest = hex.EncodeToString(digest.Sum(nil))
 	return image, nil
@@ -114,6 +117,24 @@ func (i *Image) scanAccounts(ctx context.Context, tx *sql.Tx, run entry.Run, dig
 		}
 		fmt.Fprintf(digest, "%d %d\n", account, balance)
 		i.Balances[account] = balance
+	}
+	return rows.Err()
+}
+
+// scanRegisters only adds to the digest: which value is right, the history says.
+func scanRegisters(ctx context.Context, tx *sql.Tx, run entry.Run, digest hash.Hash) error {
+	rows, err := tx.QueryContext(ctx, "SELECT id, value FROM "+run.RegistersTable()+" ORDER BY id")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key int
+		var value uint64
+		if err := rows.Scan(&key, &value); err != nil {
+			return err
+		}
+		fmt.Fprintf(digest, "%d=%d\n", key, value)
 	}
 	return rows.Err()
 }

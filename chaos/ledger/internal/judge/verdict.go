@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"commitlab.dev/ledger/internal/journal"
+	"commitlab.dev/ledger/internal/register"
 	"commitlab.dev/ledger/internal/timeline"
 )
 
@@ -49,10 +50,12 @@ type Verdict struct {
 	Pauses  []timeline.Pause  `json:"pauses"`
 	Masters []timeline.Tenure `json:"masters"`
 	// Reads during the run, by server.
-	Reads                 map[string]*journal.Reads `json:"reads,omitempty"`
-	StaleAcknowledgements int                       `json:"staleAcknowledgements"`
-	StartedAt             time.Time                 `json:"startedAt"`
-	LastOK                time.Time                 `json:"lastOK"`
+	Reads map[string]*journal.Reads `json:"reads,omitempty"`
+	// Registers says whether single rows were linearizable.
+	Registers             register.Result `json:"registers"`
+	StaleAcknowledgements int             `json:"staleAcknowledgements"`
+	StartedAt             time.Time       `json:"startedAt"`
+	LastOK                time.Time       `json:"lastOK"`
 
 	// settled: something is wrong that no waiting mends.
 	settled bool

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"commitlab.dev/ledger/internal/journal"
+	"commitlab.dev/ledger/internal/register"
 	"commitlab.dev/ledger/internal/server"
 	"commitlab.dev/ledger/internal/timeline"
 )
@@ -28,9 +29,15 @@ const (
 // Verify reads all servers and judges. The state must not change meanwhile. It looks again while replicas catch up or
 // a server does not answer, until the patience is at an end. What no waiting mends ends it at once.
 func Verify(ctx context.Context, state *journal.State, servers Servers, log *slog.Logger) Verdict {
+	registers := register.Check(state.Operations)
 	ctx, cancel := context.WithTimeout(ctx, servers.Patience)
 	defer cancel()
-	return settle(ctx, func() Verdict { return Judge(state, find(ctx, state, servers)) }, log)
+	look := func() Verdict {
+		found := find(ctx, state, servers)
+		found.Registers = registers
+		return Judge(state, found)
+	}
+	return settle(ctx, look, log)
 }
 
 // settle looks until waiting cannot change the verdict. The last look that was not cut short by the end of the patience counts.

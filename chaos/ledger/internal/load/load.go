@@ -42,6 +42,8 @@ type Load struct {
 	pool    *sql.DB
 	log     *slog.Logger
 
+	registers *registers
+
 	mu      sync.Mutex
 	servers map[timeline.Server]int
 }
@@ -53,6 +55,7 @@ func New(config Config, j *journal.Journal, log *slog.Logger) (*Load, error) {
 		return nil, err
 	}
 	l := &Load{config: config, journal: j, ids: newIDs(j), pool: pool, log: log, servers: map[timeline.Server]int{}}
+	l.registers = newRegisters(j)
 	j.View(func(s *journal.State) { l.run = s.Run; l.servers = s.Servers() })
 	return l, nil
 }
@@ -70,6 +73,9 @@ func (l *Load) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for range l.config.Writers {
 		group.Go(func() error { return l.write(ctx) })
+	}
+	for range registerClients {
+		group.Go(func() error { return l.useRegisters(ctx) })
 	}
 	return group.Wait()
 }

@@ -60,6 +60,7 @@ func createTables(ctx context.Context, conn *sql.Conn, run entry.Run) error {
 		"CREATE TABLE IF NOT EXISTS " + run.EntriesTable() + " (id BIGINT PRIMARY KEY, payload VARCHAR(64) NOT NULL," +
 			" debit INT NOT NULL, credit INT NOT NULL, amount BIGINT NOT NULL, checksum BIGINT NOT NULL)",
 		"CREATE TABLE IF NOT EXISTS " + run.AccountsTable() + " (id INT PRIMARY KEY, balance BIGINT NOT NULL)",
+		"CREATE TABLE IF NOT EXISTS " + run.RegistersTable() + " (id INT PRIMARY KEY, value BIGINT NOT NULL)",
 	}
 	for _, statement := range statements {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
