@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -115,6 +116,45 @@ func TestALostMasterIsReplacedAndComesBackAsAReplica(t *testing.T) {
 	s.awaitCondition(v1alpha1.ConditionDegraded, false)
 	if s.world.Broken != "" || len(s.world.Lost()) > 0 {
 		t.Fatal(s.world.Broken, s.world.Lost())
+	}
+}
+
+// Whatever keeps the objects from being applied, and even without its Secret: a lost master is replaced.
+func TestABadSpecDoesNotStopAFailover(t *testing.T) {
+	for what, spoil := range map[string]func(*site, *v1alpha1.CommitCluster){
+		"storage size": func(_ *site, c *v1alpha1.CommitCluster) { c.Spec.Storage.Size = resource.MustParse("2Gi") },
+		"variable": func(_ *site, c *v1alpha1.CommitCluster) {
+			c.Spec.Engine.Variables = map[string]apiextensionsv1.JSON{"long_query_time": {Raw: []byte("0.5")}}
+		},
+		"onTimeout": func(_ *site, c *v1alpha1.CommitCluster) { c.Spec.Semisync.OnTimeout = "async" },
+		"secret": func(s *site, _ *v1alpha1.CommitCluster) {
+			secret := &corev1.Secret{}
+			secret.Namespace, secret.Name = s.namespace, "demo-credentials"
+			must(kube.Delete(context.Background(), secret))
+			secret.StringData = map[string]string{"root-password": "only this"}
+			must(kube.Create(context.Background(), secret))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newSite(t, "demo-0", "demo-1", "demo-2")
+			must(kube.Create(t.Context(), demo(s.namespace, 2)))
+			s.awaitRoles("demo-0", "demo-1", "demo-2")
+			s.awaitCondition(v1alpha1.ConditionReady, true)
+			s.eventually("the spec is spoilt", func() error {
+				c := s.get()
+				spoil(s, c)
+				c.Spec.Failover.HeartbeatTimeout = &metav1.Duration{Duration: 3001 * time.Millisecond} // changed in any case
+				return kube.Update(t.Context(), c)
+			})
+			s.awaitCondition(v1alpha1.ConditionConfigurationValid, false)
+			s.world.Kill("demo-0")
+			s.eventually("a new master", func() error {
+				if m := s.withRole(v1alpha1.RoleMaster); len(m) == 1 && m[0] != "demo-0" {
+					return nil
+				}
+				return fmt.Errorf("%+v", s.get().Status.Record)
+			})
+		})
 	}
 }
 

@@ -8,6 +8,9 @@ const (
 	LabelRole = "commitlab.dev/role"
 )
 
+// AnnotationAdopt set to "true" on a cluster with an empty status says that the volumes that are there are its own.
+const AnnotationAdopt = "commitlab.dev/adopt"
+
 // Values of LabelRole.
 const (
 	RoleMaster  = "master"

@@ -10,7 +10,10 @@ import (
 // Decide says what to do next.
 func Decide(v View) Plan {
 	p := Plan{Roles: v.roles()}
+	v.describeDenied(&p)
 	switch {
+	case v.Record.Epoch == 0 && v.Policy.Adopt:
+		v.claimAdoption(&p)
 	case v.Record.Epoch == 0:
 		v.claimBootstrap(&p)
 	case v.Record.Election != nil:
@@ -19,6 +22,15 @@ func Decide(v View) Plan {
 		v.steady(&p)
 	}
 	return p
+}
+
+func (v *View) describeDenied(p *Plan) {
+	for i := range v.Servers {
+		if s := &v.Servers[i]; s.Denied {
+			p.problem(s.Name, "it refuses the operator's password: the Secret of the credentials was changed after the server had started. "+
+				"Put the former operator-password back, or delete the pod to have it start with the new one")
+		}
+	}
 }
 
 // steady: an epoch has its master on record. Give it its role, and everybody else theirs.
@@ -59,7 +71,7 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 	}
 	switch {
 	case v.Policy.FailoverDisabled:
-		p.problem("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled or semisync.onTimeout: async)")
+		p.problem("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled)")
 	case !replaced && master != nil && master.UnreachableFor < v.Policy.UnreachableAfter:
 	case !coversRecord(v.silentServers(), &v.Record):
 		p.Waiting += "; too few replicas have lost it to elect another one"
@@ -83,7 +95,7 @@ func (v *View) silentServers() uuidSet {
 }
 
 func (v *View) hears(s *Server) bool {
-	if !v.servesAsReplica(s) || s.Status.ReceiverState != engine.ReceiverReceiving {
+	if !v.follows(s) || s.Status.ReceiverState != engine.ReceiverReceiving {
 		return false
 	}
 	last := s.Status.SecondsSinceHeartbeat
@@ -121,11 +133,15 @@ func (v *View) bringIn(p *Plan, s, master *Server) {
 		p.Commands = append(p.Commands, Command{Kind: CommandInitialize, Server: s.Name})
 	case id == identityForeign || id == identityReplacedVolume:
 		p.problem(s.Name, describeIdentity(id))
+	case id == identityFresh && s.Status.Epoch > v.Record.Epoch:
+		p.problem(s.Name, "its empty volume has promised an epoch of another cluster: delete its pod and volume to have it built anew")
 	case id != identityMember:
 	case s.Status.ReceiverState == engine.ReceiverDiverged:
 		p.problem(s.Name, "its log has transactions that the master does not have and that were visible already: it is kept as it is. "+
 			"Look at it, then delete its pod and volume to have it built anew")
-	case !v.servesAsReplica(s):
+	case v.follows(s) && s.Status.ApplierState == engine.ApplierStopped:
+		p.problem(s.Name, "it receives and acknowledges, but cannot apply a transaction: "+s.Status.ApplierError)
+	case !v.follows(s):
 		p.Commands = append(p.Commands, Command{Kind: CommandFollow, Server: s.Name, Epoch: v.Record.Epoch,
 			Source: engine.Source{Host: master.Address, Port: MySQLPort, UUID: master.Status.ServerUUID}})
 	}
@@ -135,7 +151,8 @@ func (v *View) bringIn(p *Plan, s, master *Server) {
 func (v *View) admitFresh() (*v1alpha1.Record, *Event) {
 	for i := range v.Servers {
 		s := &v.Servers[i]
-		if !v.wanted(s) || v.identityOf(s) != identityFresh {
+		// One that has promised a higher epoch would demote the master as soon as it were a member.
+		if !v.wanted(s) || v.identityOf(s) != identityFresh || s.Status.Epoch > v.Record.Epoch {
 			continue
 		}
 		r := v.Record.DeepCopy()

@@ -18,6 +18,7 @@ const (
 	ReasonMasterLost      = "MasterLost"
 	ReasonMasterRestarted = "MasterRestarted"
 	ReasonHigherEpoch     = "HigherEpochSeen"
+	ReasonAdopted         = "Adopted"
 )
 
 // claim starts an election: from here on servers only listen to the new epoch.
@@ -34,7 +35,8 @@ func (v *View) claimBootstrap(p *Plan) {
 		s := &v.Servers[i]
 		if s.Reachable && s.Status.Role != engine.RoleUninitialized {
 			p.problem(s.Name, fmt.Sprintf("the volume of %s holds data, but the status of this cluster is empty: nothing is touched. "+
-				"Restore the status, or delete the volumes to start anew", s.Name))
+				"Restore the status; or, if all volumes are this cluster's, annotate it with %s=true; or delete the volumes to start anew",
+				s.Name, v1alpha1.AnnotationAdopt))
 		}
 	}
 	if len(p.Problems) > 0 {
@@ -46,6 +48,38 @@ func (v *View) claimBootstrap(p *Plan) {
 	}
 	p.Record = v.claim(ReasonBootstrap, "first start on empty volumes")
 	p.Event = &Event{Reason: "Bootstrap", Message: "all servers are up with empty volumes: initialising them"}
+}
+
+// claimAdoption takes servers with data for this cluster's, because a person says so. Nobody knows any more who acknowledged
+// what: so every server must be fenced before one of them is chosen, which is what a quorum of one without a master means.
+func (v *View) claimAdoption(p *Plan) {
+	if missing := v.unreachableWanted(); len(missing) > 0 {
+		p.Waiting = fmt.Sprintf("adopting: waiting for %v to start; all servers are needed to know what was acknowledged", missing)
+		return
+	}
+	members := uuidSet{}
+	var list []v1alpha1.MemberStatus
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if !s.Reachable || s.Status.Role == engine.RoleUninitialized {
+			continue
+		}
+		members[s.Status.ServerUUID] = true
+		list = append(list, v1alpha1.MemberStatus{Name: s.Name, ServerUUID: s.Status.ServerUUID, PVCUID: s.PVCUID})
+	}
+	switch {
+	case len(list) == 0:
+		v.claimBootstrap(p)
+		return
+	case len(members) < len(list):
+		p.problem("", "two of the volumes have the same server UUID: one is a copy of the other. Nothing is adopted; remove the older one")
+		return
+	}
+	epoch := v.highestEpoch()
+	p.Record = v.claim(ReasonAdopted, "a person says that the volumes are this cluster's")
+	p.Record.Members = list
+	p.Record.Quorum = &v1alpha1.QuorumStatus{Epoch: epoch, Version: firstQuorumVersion, Members: members.sorted(), WaitCount: 1}
+	p.Event = &Event{Reason: ReasonAdopted, Message: fmt.Sprintf("adopting the volumes of %d servers", len(list)), Warning: true}
 }
 
 func (v *View) unreachableWanted() []string {
@@ -71,13 +105,28 @@ func (v *View) elect(p *Plan) {
 		return
 	}
 	winner, err := best(fenced, v.Record.Master)
+	if err == nil {
+		err = v.checkMayWin(winner)
+	}
 	if err != nil {
+		v.fenceRest(p)
 		p.problem("", err.Error())
 		return
 	}
 	p.Record = v.elected(winner, fenced)
 	p.Event = &Event{Reason: "Elected", Message: fmt.Sprintf("%s is the master of epoch %d (%s; log epoch %d, %s)",
 		winner.Name, v.Record.Epoch, v.Record.Election.Reason, winner.Status.LastLogEpoch, winner.Status.GTIDLogged)}
+}
+
+// checkMayWin: with failover off only the master itself gets its role again, whatever made it lose it.
+func (v *View) checkMayWin(winner *Server) error {
+	reason := v.Record.Election.Reason
+	ownRole := reason == ReasonMasterRestarted || reason == ReasonHigherEpoch
+	if !v.Policy.FailoverDisabled || !ownRole || v.Record.Master == "" || winner.Name == v.Record.Master {
+		return nil
+	}
+	return fmt.Errorf("%s is not back with all that was acknowledged, and automatic failover is off (spec.failover.disabled): "+
+		"nobody is promoted. Enable failover to have %s take over", v.Record.Master, winner.Name)
 }
 
 func (v *View) bootstrapping() bool { return v.Record.Quorum == nil }

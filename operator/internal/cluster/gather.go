@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -22,7 +23,7 @@ func Observe(ctx context.Context, v *View, reach Reach, timeout time.Duration) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		status, err := server.Status(ctx)
-		s.Reachable, s.Status = err == nil, status
+		s.Reachable, s.Denied, s.Status = err == nil, errors.Is(err, engine.ErrDenied), status
 	})
 	master := v.server(v.Record.Master)
 	if !v.servesAsMaster(master) {

@@ -266,3 +266,98 @@ func TestElectionsGoByLastEpochThenByContents(t *testing.T) {
 		}
 	}
 }
+
+func TestWithFailoverOffOnlyTheMasterGetsItsRoleAgain(t *testing.T) {
+	policy := requiredPolicy(2)
+	policy.FailoverDisabled = true
+	l := bootstrapped(t, policy, "c-0", "c-1", "c-2")
+	l.write(t)
+	l.world.Kill("c-0")
+	if p := l.operate(t); l.record.Master != "c-0" || len(p.Problems) == 0 {
+		t.Fatalf("%+v %+v", l.record, p)
+	}
+	// It comes back and dies again before it has its role: still nobody else takes over.
+	l.world.Start("c-0")
+	claim := l.decide()
+	if claim.plan.Record == nil || claim.plan.Record.Election == nil {
+		t.Fatalf("%+v", claim.plan)
+	}
+	l.persist(claim)
+	l.world.Kill("c-0")
+	if p := l.operate(t); l.record.Election == nil || len(p.Problems) == 0 {
+		t.Fatalf("somebody else was elected: %+v", l.record)
+	}
+	l.world.Start("c-0")
+	l.operate(t)
+	l.mustServe(t)
+	if l.record.Master != "c-0" {
+		t.Fatalf("%+v", l.record)
+	}
+}
+
+func TestAForeignVolumeDemotesNobody(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	l.write(t)
+	v := l.view()
+	v.Servers[2].Status.ServerUUID, v.Servers[2].Status.Epoch = "of-another-cluster", 1000
+	p := Decide(v)
+	if p.Record != nil || len(p.Problems) != 1 || p.Roles["c-0"] != v1alpha1.RoleMaster {
+		t.Fatalf("%+v", p)
+	}
+	// An empty one that has promised a higher epoch does not join, either.
+	v.Servers[2].Status.GTIDLogged, v.Servers[2].Status.LastLogEpoch = "", 0
+	if p := Decide(v); (p.Record != nil && len(p.Record.Members) != 3) || len(p.Problems) != 1 {
+		t.Fatalf("%+v", p)
+	}
+}
+
+func TestAReplicaServesOnlyWhenItHearsItsMasterAndAppliesWhatItHears(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	for what, change := range map[string]func(*Server){
+		"receiver error":  func(s *Server) { s.Status.ReceiverState = "error" },
+		"never heard":     func(s *Server) { s.Status.SecondsSinceHeartbeat = nil },
+		"applier stopped": func(s *Server) { s.Status.ApplierState, s.Status.ApplierError = "error", "1062 somewhere" },
+	} {
+		v := l.view()
+		change(&v.Servers[1])
+		if p := Decide(v); p.Roles["c-1"] != "" {
+			t.Errorf("%s: %+v", what, p.Roles)
+		}
+		for _, c := range Decide(v).Commands {
+			if c.Kind == CommandFollow {
+				t.Errorf("%s: told to follow whom it follows", what)
+			}
+		}
+	}
+	v := l.view()
+	v.Servers[1].Status.ApplierState, v.Servers[1].Status.ApplierError = "error", "1062 somewhere"
+	if p := Decide(v); p.Problems["c-1"] == "" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestARefusedPasswordIsSaid(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	v := l.view()
+	for i := range v.Servers {
+		v.Servers[i].Reachable, v.Servers[i].Denied = false, true
+	}
+	if p := Decide(v); len(p.Problems) != 3 || p.Record != nil {
+		t.Fatalf("%+v", p)
+	}
+}
+
+func TestVolumesAreAdoptedWhenAPersonSaysSo(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	l.write(t)
+	l.record, l.initialized = v1alpha1.Record{}, false
+	l.policy.Adopt = true
+	l.world.Hide("c-1", true)
+	if p := l.operate(t); l.record.Epoch != 0 || p.Waiting == "" {
+		t.Fatalf("adopted without c-1, which may hold what nobody else does: %+v", l.record)
+	}
+	l.world.Hide("c-1", false)
+	l.operate(t)
+	l.mustServe(t)
+	l.write(t)
+}

@@ -35,6 +35,8 @@ type Policy struct {
 	FailoverDisabled bool
 	UnreachableAfter time.Duration
 	HeartbeatTimeout time.Duration
+	// Adopt: a person says that the volumes belong to this cluster, though its status is empty.
+	Adopt bool
 }
 
 // Server is one pod as it was seen just now.
@@ -47,7 +49,9 @@ type Server struct {
 	// Label is the role label that the pod carries.
 	Label string
 
-	Reachable      bool
+	Reachable bool
+	// Denied: it answers, and refuses the operator's password.
+	Denied         bool
 	UnreachableFor time.Duration
 	// Status is only meaningful when Reachable.
 	Status engine.Status
@@ -59,15 +63,15 @@ type Server struct {
 func PolicyOf(c *v1alpha1.CommitCluster) Policy {
 	s := c.Spec
 	return Policy{
-		Replicas:        s.Replicas,
-		Durability:      s.Semisync.Durability,
-		MinSyncReplicas: s.Semisync.MinSyncReplicas,
-		WaitCount:       s.Semisync.WaitCount,
-		AckTimeout:      durationOr(s.Semisync.Timeout, 10*time.Second),
-		// An engine that falls back to asynchronous replication acknowledges what nobody else holds.
-		FailoverDisabled: s.Failover.Disabled || s.Semisync.OnTimeout == "async",
+		Replicas:         s.Replicas,
+		Durability:       s.Semisync.Durability,
+		MinSyncReplicas:  s.Semisync.MinSyncReplicas,
+		WaitCount:        s.Semisync.WaitCount,
+		AckTimeout:       durationOr(s.Semisync.Timeout, 10*time.Second),
+		FailoverDisabled: s.Failover.Disabled,
 		UnreachableAfter: durationOr(s.Failover.UnreachableAfter, 2*time.Second),
 		HeartbeatTimeout: durationOr(s.Failover.HeartbeatTimeout, 3*time.Second),
+		Adopt:            c.Annotations[v1alpha1.AnnotationAdopt] == "true",
 	}
 }
 
@@ -151,11 +155,12 @@ func (v *View) server(name string) *Server {
 	return nil
 }
 
-// highestEpoch is the highest epoch that the record or any server that answers knows of.
+// highestEpoch is the highest epoch that the record or any of its members knows of; before there are members, any server.
+// What a volume from elsewhere has promised concerns nobody: it would only demote a healthy master.
 func (v *View) highestEpoch() int64 {
 	epoch := v.Record.Epoch
-	for _, s := range v.Servers {
-		if s.Reachable {
+	for i := range v.Servers {
+		if s := &v.Servers[i]; s.Reachable && (v.bootstrapping() || v.isMember(s)) {
 			epoch = max(epoch, s.Status.Epoch)
 		}
 	}
@@ -168,8 +173,14 @@ func (v *View) servesAsMaster(s *Server) bool {
 		s.Status.Role == engine.RoleMaster && s.Status.Epoch == v.Record.Epoch
 }
 
-// servesAsReplica: the server follows the master of the epoch on record.
+// servesAsReplica: the server follows the master of the epoch on record, hears it, and shows what it hears.
 func (v *View) servesAsReplica(s *Server) bool {
+	return v.follows(s) && s.Status.ReceiverState == engine.ReceiverReceiving && s.Status.SecondsSinceHeartbeat != nil &&
+		s.Status.ApplierState != engine.ApplierStopped
+}
+
+// follows: the server has been told to follow the master of the epoch on record.
+func (v *View) follows(s *Server) bool {
 	return v.Record.Election == nil && v.Record.Quorum != nil && v.isMember(s) &&
 		s.Status.Role == engine.RoleReplica && s.Status.Epoch == v.Record.Epoch && s.Status.ReceiverState != engine.ReceiverDiverged &&
 		s.Status.SourceUUID == v.Record.Quorum.MasterUUID

@@ -44,7 +44,7 @@ func TestServersAreNeverRestartedByTheStatefulSetController(t *testing.T) {
 
 func TestANewOperatorBuildsTheSamePod(t *testing.T) {
 	build := func() string {
-		args, err := commitdArgs(variables(demo(), "sync_binlog", "1", "b", `"x"`, "a", "true"))
+		args, err := commitdArgs(variables(demo(), "slow_query_log", "1", "b", `"x"`, "a", "true"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestANewOperatorBuildsTheSamePod(t *testing.T) {
 			t.Fatalf("%s\n%s", first, again)
 		}
 	}
-	if !strings.HasSuffix(first, "--a=ON --b=x --sync-binlog=1") || !strings.Contains(first, "--require-bootstrap") {
+	if !strings.HasSuffix(first, "--a=ON --b=x --slow-query-log=1") || !strings.Contains(first, "--require-bootstrap") {
 		t.Fatal(first)
 	}
 }
@@ -65,12 +65,34 @@ func TestVariablesThatCannotBeUsedAreRefusedWithAHint(t *testing.T) {
 	for want, c := range map[string]*v1alpha1.CommitCluster{
 		"it comes from the pod's number":   variables(demo(), "server_id", "7"),
 		"use spec.semisync":                variables(demo(), "RPL_SEMI_SYNC_SOURCE_TIMEOUT", "7"),
+		"survive a loss of power":          variables(demo(), "Loose_Sync-Binlog", "0"),
+		"the binlog is the only log":       variables(demo(), "loose_skip_log_bin", "true"),
+		"roles are given by the operator":  variables(demo(), "--loose-loose-super_read_only", "false"),
 		"is not an integer":                variables(demo(), "long_query_time", "0.5"),
 		"neither a string, nor an integer": variables(demo(), "x", `{"a":1}`),
 	} {
 		if _, err := commitdArgs(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
+	}
+}
+
+func TestWhatCommitdDoesNotDoIsRefusedBeforeAnyPodGetsIt(t *testing.T) {
+	for _, change := range []func(*v1alpha1.SemisyncSpec){
+		func(s *v1alpha1.SemisyncSpec) { s.WaitPoint = "AFTER_COMMIT" },
+		func(s *v1alpha1.SemisyncSpec) { s.OnTimeout = "async" },
+		func(s *v1alpha1.SemisyncSpec) { s.OnTimeout = "error" },
+	} {
+		c := demo()
+		change(&c.Spec.Semisync)
+		if _, err := BuildStatefulSet(c, "commitd:1"); err == nil || !strings.Contains(err.Error(), "spec.semisync.") {
+			t.Errorf("%+v: %v", c.Spec.Semisync, err)
+		}
+	}
+	c := demo()
+	c.Spec.Semisync.WaitPoint, c.Spec.Semisync.OnTimeout = "AFTER_SYNC", "block"
+	if _, err := BuildStatefulSet(c, "commitd:1"); err != nil {
+		t.Fatal(err)
 	}
 }
 

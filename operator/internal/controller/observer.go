@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commitlab.dev/operator/api/v1alpha1"
@@ -28,6 +29,28 @@ type Observer struct {
 
 	mu       sync.Mutex
 	lostFrom map[string]time.Time
+	// The operator's password as each cluster's Secret last had it: a Secret that is gone stops no failover.
+	passwords map[types.NamespacedName]string
+}
+
+// operatorPassword reads past the cache, and does with what is remembered when the Secret cannot be used.
+func (o *Observer) operatorPassword(ctx context.Context, c *v1alpha1.CommitCluster) (string, error) {
+	name := client.ObjectKeyFromObject(c)
+	found := &corev1.Secret{}
+	err := o.Reader.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: credentialsSecret(c)}, found)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if password := string(found.Data[keyOperatorPassword]); err == nil && password != "" {
+		if o.passwords == nil {
+			o.passwords = map[types.NamespacedName]string{}
+		}
+		o.passwords[name] = password
+		return password, nil
+	}
+	if password, known := o.passwords[name]; known {
+		return password, nil
+	}
+	return "", fmt.Errorf("the operator's password is not known: Secret %s has no key %q (%v)", credentialsSecret(c), keyOperatorPassword, err)
 }
 
 // View looks at everything that a decision about the cluster depends on.

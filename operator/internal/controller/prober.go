@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -28,6 +27,7 @@ type Prober struct {
 	changes chan event.GenericEvent
 	mu      sync.Mutex
 	seen    map[types.NamespacedName]string
+	probing map[types.NamespacedName]bool
 }
 
 var (
@@ -38,7 +38,7 @@ var (
 // NewProber makes a prober; add it to the manager.
 func NewProber(c client.Reader, o *Observer, interval time.Duration) *Prober {
 	return &Prober{Client: c, Observer: o, Interval: interval,
-		changes: make(chan event.GenericEvent, 64), seen: map[types.NamespacedName]string{}}
+		changes: make(chan event.GenericEvent, 64), seen: map[types.NamespacedName]string{}, probing: map[types.NamespacedName]bool{}}
 }
 
 // Changes carries the clusters that call for a reconciliation.
@@ -61,31 +61,54 @@ func (p *Prober) Start(ctx context.Context) error {
 	}
 }
 
+// probeAll waits for nobody: a cluster whose last probe has not come back is left out this time.
 func (p *Prober) probeAll(ctx context.Context) {
 	var clusters v1alpha1.CommitClusterList
 	if err := p.Client.List(ctx, &clusters); err != nil {
 		log.FromContext(ctx).Error(err, "list clusters")
 		return
 	}
-	var wait sync.WaitGroup
 	for i := range clusters.Items {
-		wait.Go(func() { p.probe(ctx, &clusters.Items[i]) })
+		c := &clusters.Items[i]
+		name := client.ObjectKeyFromObject(c)
+		if !p.begin(name) {
+			continue
+		}
+		go func() {
+			defer p.end(name)
+			p.probe(ctx, c)
+		}()
 	}
-	wait.Wait()
+}
+
+func (p *Prober) begin(name types.NamespacedName) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.probing[name] {
+		return false
+	}
+	p.probing[name] = true
+	return true
+}
+
+func (p *Prober) end(name types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.probing, name)
 }
 
 func (p *Prober) probe(ctx context.Context, c *v1alpha1.CommitCluster) {
-	var secret corev1.Secret
-	if err := p.Observer.Reader.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: credentialsSecret(c)}, &secret); err != nil {
-		return
+	password, err := p.Observer.operatorPassword(ctx, c)
+	if err != nil {
+		return // the protocol's controller says so
 	}
-	v, err := p.Observer.View(ctx, c, string(secret.Data[keyOperatorPassword]))
+	v, err := p.Observer.View(ctx, c, password)
 	if err != nil {
 		log.FromContext(ctx).Error(err, "look at servers", "cluster", client.ObjectKeyFromObject(c))
 		return
 	}
 	plan := cluster.Decide(v)
-	if p.changed(client.ObjectKeyFromObject(c), fingerprint(v, plan)) || plan.Record != nil || len(plan.Commands) > 0 {
+	if p.changed(client.ObjectKeyFromObject(c), fingerprint(v, plan)) {
 		select {
 		case p.changes <- event.GenericEvent{Object: c}:
 		case <-ctx.Done():
@@ -104,10 +127,10 @@ func (p *Prober) changed(name types.NamespacedName, now string) bool {
 // fingerprint changes with everything that the status or the labels depend on, and not with mere traffic.
 func fingerprint(v cluster.View, p cluster.Plan) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, p.Roles, p.Waiting, p.Problems)
+	fmt.Fprintln(&b, p.Roles, p.Waiting, p.Problems, p.Commands, p.Record != nil)
 	for _, s := range v.Servers {
 		st := s.Status
-		fmt.Fprintln(&b, s.Name, s.Address, s.Reachable, st.Role, st.Epoch, st.QuorumVersion, st.WritesBlocked, st.SemisyncClients, st.ReceiverState)
+		fmt.Fprintln(&b, s.Name, s.Address, s.Reachable, st.Role, st.Epoch, st.QuorumVersion, st.WritesBlocked, st.SemisyncClients, st.ReceiverState, st.ApplierState)
 	}
 	return b.String()
 }

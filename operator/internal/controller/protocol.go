@@ -26,9 +26,9 @@ const commandTimeout = 5 * time.Second
 
 // runProtocol looks, decides and acts until there is nothing left to do at once. Every step starts from the record that
 // was persisted last; a conflict means that somebody else changed it, so everything is read again.
-func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster, creds credentials) (ctrl.Result, error) {
+func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster, password string) (ctrl.Result, error) {
 	for range stepsPerReconcile {
-		v, err := r.Observer.View(ctx, c, creds.operator)
+		v, err := r.Observer.View(ctx, c, password)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
@@ -43,18 +43,18 @@ func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster,
 			}
 			continue
 		case len(p.Commands) > 0:
-			if r.execute(ctx, c, v, p, creds.operator) {
+			if r.execute(ctx, c, v, p, password) {
 				continue
 			}
 		}
-		return r.finish(ctx, c, v, p, creds)
+		return r.finish(ctx, c, v, p, password)
 	}
-	return ctrl.Result{RequeueAfter: busyRequeue}, nil
+	return ctrl.Result{RequeueAfter: shortestWait}, nil
 }
 
 func retryOnConflict(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: busyRequeue}, nil
+		return ctrl.Result{RequeueAfter: shortestWait}, nil
 	}
 	return ctrl.Result{}, err
 }
@@ -164,12 +164,11 @@ func outcome(err error) string {
 }
 
 // finish makes the accounts on a writable master and writes what people see.
-func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, creds credentials) (ctrl.Result, error) {
+func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, password string) (ctrl.Result, error) {
 	before := c.DeepCopy()
-	accountsErr := r.ensureAccounts(ctx, c, v, creds)
+	accountsErr := r.ensureAccounts(ctx, c, v, password)
 	summary := cluster.Summarize(v, p)
 	setSummary(c, v, summary)
-	setConfigurationValid(c, nil)
 	if err := r.writeStatus(ctx, before, c); err != nil {
 		return retryOnConflict(err)
 	}
@@ -178,17 +177,22 @@ func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cl
 		return ctrl.Result{}, accountsErr
 	}
 	if len(p.Commands) > 0 || p.Waiting != "" {
-		return ctrl.Result{RequeueAfter: busyRequeue}, nil
+		return ctrl.Result{RequeueAfter: r.patience.next(client.ObjectKeyFromObject(c), p.Waiting+fmt.Sprint(p.Commands))}, nil
 	}
+	r.patience.forget(client.ObjectKeyFromObject(c))
 	return ctrl.Result{RequeueAfter: idleRequeue}, nil
 }
 
 // ensureAccounts runs once for each set of accounts, on a master that acknowledges.
-func (r *Reconciler) ensureAccounts(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, creds credentials) error {
-	if c.Status.AccountsRevision == creds.revision() || !cluster.Writable(v) {
+func (r *Reconciler) ensureAccounts(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, password string) error {
+	if !cluster.Writable(v) {
 		return nil
 	}
-	server := r.Observer.reach(c, creds.operator)(serverNamed(v, c.Status.Master))
+	creds, err := r.ensureSecrets(ctx, c)
+	if err != nil || c.Status.AccountsRevision == creds.revision() {
+		return nil // what is wrong with the Secrets is said by the controller of the objects
+	}
+	server := r.Observer.reach(c, password)(serverNamed(v, c.Status.Master))
 	if server == nil {
 		return nil
 	}

@@ -8,12 +8,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -39,10 +42,8 @@ import (
 // idleRequeue is how often a cluster is looked at when nothing calls for it; the prober calls when something changes.
 const idleRequeue = 30 * time.Second
 
-// busyRequeue is how soon to look again while the protocol waits for servers.
-const busyRequeue = 300 * time.Millisecond
-
-// Reconciler brings clusters to what their specs say.
+// Reconciler brings clusters to what their specs say. It is two controllers: one writes the objects, the other runs the
+// protocol, so that a spec that cannot be applied never keeps a lost master from being replaced.
 type Reconciler struct {
 	Client client.Client
 	// Reader reads past the cache: decisions that may cost data are never made from old records.
@@ -50,24 +51,49 @@ type Reconciler struct {
 	Recorder     events.EventRecorder
 	Observer     *Observer
 	DefaultImage string
+
+	patience backoff
 }
 
-// SetupWithManager starts the reconciler on changes of clusters, of their objects, and on the prober's calls.
+// protocolWorkers is as good as one for each cluster: a cluster whose servers do not answer delays no other.
+const protocolWorkers = 1024
+
+// SetupWithManager starts the two controllers on changes of clusters, of their objects, and on the prober's calls.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, probes *Prober) error {
-	enqueue := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-		return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
-	})
-	return ctrl.NewControllerManagedBy(mgr).
-		Named("commitcluster").
-		For(&v1alpha1.CommitCluster{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+	changed := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))
+	if err := ctrl.NewControllerManagedBy(mgr).
+		Named("commitcluster-objects").
+		For(&v1alpha1.CommitCluster{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, countedServersChanged{}))).
 		Owns(&appsv1.StatefulSet{}).
 		Owns(&corev1.Service{}).
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+		Complete(reconcile.Func(r.reconcileObjects)); err != nil {
+		return err
+	}
+	enqueue := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+		return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
+	})
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("commitcluster-protocol").
+		For(&v1alpha1.CommitCluster{}, changed).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfPod)).
 		WatchesRawSource(source.Channel(probes.Changes(), enqueue)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
-		Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: protocolWorkers}).
+		Complete(reconcile.Func(r.reconcileProtocol))
+}
+
+// countedServersChanged: the number of pods follows the quorums on record, which are in the status.
+type countedServersChanged struct{ predicate.Funcs }
+
+func (countedServersChanged) Create(event.CreateEvent) bool   { return true }
+func (countedServersChanged) Delete(event.DeleteEvent) bool   { return false }
+func (countedServersChanged) Generic(event.GenericEvent) bool { return false }
+func (countedServersChanged) Update(e event.UpdateEvent) bool {
+	before, ok := e.ObjectOld.(*v1alpha1.CommitCluster)
+	after, too := e.ObjectNew.(*v1alpha1.CommitCluster)
+	return ok && too && podCount(before) != podCount(after)
 }
 
 func clusterOfPod(_ context.Context, pod client.Object) []reconcile.Request {
@@ -78,28 +104,52 @@ func clusterOfPod(_ context.Context, pod client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: pod.GetNamespace(), Name: name}}}
 }
 
-// Reconcile applies the objects, then runs the protocol until nothing is left to do at once.
-func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+// get reads past the cache; nil when there is nothing to do for the cluster.
+func (r *Reconciler) get(ctx context.Context, req ctrl.Request) (*v1alpha1.CommitCluster, error) {
 	c := &v1alpha1.CommitCluster{}
 	if err := r.Reader.Get(ctx, req.NamespacedName, c); err != nil {
-		forgetCluster(req.NamespacedName)
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		return nil, client.IgnoreNotFound(err)
 	}
 	if !c.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, nil
+		return nil, nil
 	}
-	creds, err := r.ensureSecrets(ctx, c)
-	if err != nil {
-		return r.configurationInvalid(ctx, c, err)
+	return c, nil
+}
+
+// reconcileObjects applies the objects, and says in a condition when spec or Secrets do not allow that.
+func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	c, err := r.get(ctx, req)
+	if c == nil {
+		return ctrl.Result{}, err
+	}
+	cause := r.applyObjects(ctx, c)
+	if apierrors.IsConflict(cause) {
+		return ctrl.Result{}, cause
+	}
+	if cause != nil {
+		log.FromContext(ctx).Info("the configuration cannot be used", "reason", cause.Error())
+	}
+	before := c.DeepCopy()
+	setConfigurationValid(c, cause)
+	if cause != nil && !equality.Semantic.DeepEqual(before.Status, c.Status) {
+		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, "ConfigurationInvalid", "Reconcile", "%s", cause.Error())
+	}
+	if err := r.writeStatus(ctx, before, c); err != nil {
+		return retryOnConflict(err)
+	}
+	// Looked at again now and then also when all is well: Secrets are not watched.
+	return ctrl.Result{RequeueAfter: idleRequeue}, nil
+}
+
+func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster) error {
+	if _, err := r.ensureSecrets(ctx, c); err != nil {
+		return err
 	}
 	set, err := BuildStatefulSet(c, r.DefaultImage)
 	if err != nil {
-		return r.configurationInvalid(ctx, c, err)
+		return err
 	}
-	if err := r.apply(ctx, c, set); err != nil {
-		return ctrl.Result{}, err
-	}
-	return r.runProtocol(ctx, c, creds)
+	return r.apply(ctx, c, set)
 }
 
 // apply writes every object of the cluster; what is as it should be stays untouched.
@@ -119,14 +169,23 @@ func (r *Reconciler) apply(ctx context.Context, c *v1alpha1.CommitCluster, set r
 	return nil
 }
 
-// configurationInvalid tells the person. It is looked at again now and then, because Secrets are not watched.
-func (r *Reconciler) configurationInvalid(ctx context.Context, c *v1alpha1.CommitCluster, cause error) (ctrl.Result, error) {
-	log.FromContext(ctx).Info("the configuration cannot be used", "reason", cause.Error())
-	r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, "ConfigurationInvalid", "Reconcile", "%s", cause.Error())
-	before := c.DeepCopy()
-	setConfigurationValid(c, cause)
-	if err := r.writeStatus(ctx, before, c); err != nil {
-		return retryOnConflict(err)
+// reconcileProtocol runs the protocol until nothing is left to do at once. It needs nothing of the objects but the pods
+// that are there, and of the Secrets nothing but the operator's own password.
+func (r *Reconciler) reconcileProtocol(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	c, err := r.get(ctx, req)
+	if c == nil {
+		r.patience.forget(req.NamespacedName)
+		forgetCluster(req.NamespacedName)
+		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: idleRequeue}, nil
+	password, err := r.Observer.operatorPassword(ctx, c)
+	if err != nil {
+		log.FromContext(ctx).Info("the servers cannot be asked", "reason", err.Error())
+		return ctrl.Result{RequeueAfter: idleRequeue}, nil
+	}
+	result, err := r.runProtocol(ctx, c, password)
+	if err != nil {
+		r.patience.forget(req.NamespacedName)
+	}
+	return result, err
 }

@@ -226,7 +226,9 @@ func commitdArgs(c *v1alpha1.CommitCluster) ([]string, error) {
 		"--operator-password-file=" + secretsPath + "/" + keyOperatorPassword,
 		"--root-password-file=" + secretsPath + "/" + keyRootPassword,
 	}
-	args = append(args, semisyncArgs(c.Spec.Semisync)...)
+	if err := checkSemisync(c.Spec.Semisync); err != nil {
+		return nil, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Spec.Engine.Variables)) {
 		value, err := v1alpha1.VariableFlag(c.Spec.Engine.Variables[name])
 		if err != nil {
@@ -241,21 +243,18 @@ func commitdArgs(c *v1alpha1.CommitCluster) ([]string, error) {
 	return args, nil
 }
 
-// semisyncArgs only has what differs from commitd's behaviour under an operator: wait for ever, after the sync.
-func semisyncArgs(s v1alpha1.SemisyncSpec) []string {
-	var args []string
+// checkSemisync refuses what commitd does not do: a flag that it does not have would keep every pod from starting.
+func checkSemisync(s v1alpha1.SemisyncSpec) error {
 	if s.WaitPoint == "AFTER_COMMIT" {
-		args = append(args, "--rpl-semi-sync-source-wait-point=AFTER_COMMIT")
+		return errors.New("spec.semisync.waitPoint: commitd shows nothing before it is acknowledged, so only AFTER_SYNC is possible; leave it out")
 	}
 	if s.OnTimeout != "" && s.OnTimeout != "block" {
-		args = append(args, "--commitd-semi-sync-on-timeout="+s.OnTimeout)
-		if s.Timeout != nil {
-			args = append(args, fmt.Sprintf("--rpl-semi-sync-source-timeout=%d", s.Timeout.Milliseconds()))
-		}
+		return fmt.Errorf("spec.semisync.onTimeout: commitd cannot do %q yet, only block; for writes that go on without replicas use "+
+			"spec.semisync.durability: preferred", s.OnTimeout)
 	}
-	return args
+	return nil
 }
 
 func flagName(variable string) string {
-	return strings.ReplaceAll(strings.ToLower(variable), "_", "-")
+	return strings.TrimLeft(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(variable)), "_", "-"), "-")
 }

@@ -22,13 +22,27 @@ var ownedVariables = map[string]string{
 	"init-rpl-role":                   "roles are given by the operator",
 	"read-only":                       "roles are given by the operator",
 	"super-read-only":                 "roles are given by the operator",
-	"skip-log-bin":                    "the binlog is the only log",
+	"log-bin":                         "the binlog is the only log",
+	"sync-binlog":                     "it is 1: what a server acknowledges must survive a loss of power",
+	"initialize":                      "leave it out",
+	"defaults-file":                   "use spec.engine.variables",
+	"validate-config":                 "leave it out",
 	"commitd-semi-sync-members":       "the operator keeps the quorum; see status.quorum",
 	"commitd-semi-sync-on-timeout":    "use spec.semisync.onTimeout",
 }
 
-// ownedVariable says whether a flag belongs to the operator, and what to use instead.
+// spellings are what MySQL's options may begin with without being others.
+var spellings = []string{"loose-", "skip-", "disable-", "enable-", "maximum-"}
+
+// ownedVariable says whether a flag belongs to the operator, however it is spelt, and what to use instead.
 func ownedVariable(flag string) (string, bool) {
+	for _, prefix := range spellings {
+		if rest, cut := strings.CutPrefix(flag, prefix); cut {
+			if instead, owned := ownedVariable(rest); owned {
+				return instead, true
+			}
+		}
+	}
 	if strings.HasPrefix(flag, "rpl-semi-sync-") {
 		return "use spec.semisync", true
 	}

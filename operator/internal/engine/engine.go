@@ -25,6 +25,9 @@ const (
 	ReceiverDiverged  = "diverged"
 )
 
+// ApplierStopped: a replica receives and acknowledges, and cannot apply what it has received.
+const ApplierStopped = "error"
+
 // Status is the one row of performance_schema.commitd_instance.
 type Status struct {
 	ServerUUID string
@@ -55,6 +58,9 @@ type Status struct {
 	SecondsSinceHeartbeat *float64
 
 	UnappliedTransactions int64
+	// ApplierState is empty for an engine that does not tell.
+	ApplierState string
+	ApplierError string
 }
 
 // Quorum is who must acknowledge a transaction besides the master.
@@ -87,6 +93,8 @@ var (
 	ErrInitialized = errors.New("already initialized")
 	// ErrDiverged: the server has applied transactions that its new source does not have.
 	ErrDiverged = errors.New("diverged from its source")
+	// ErrDenied: the server does not take the operator's password.
+	ErrDenied = errors.New("login refused")
 )
 
 // Server is one commitd server.

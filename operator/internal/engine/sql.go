@@ -21,6 +21,7 @@ const (
 	errnoEpoch       = 3000
 	errnoInitialized = 3001
 	errnoDiverged    = 3002
+	errnoDenied      = 1045
 )
 
 // Client is a Server over the MySQL protocol.
@@ -84,7 +85,11 @@ func (c *Client) EnsureAccounts(ctx context.Context, database string, accounts [
 	statements := []string{"CREATE DATABASE IF NOT EXISTS " + quoteName(database)}
 	for _, a := range accounts {
 		name := quote(a.User) + "@'%'"
-		statements = append(statements, fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY %s", name, quote(a.Password)))
+		password := quote(a.Password)
+		statements = append(statements,
+			fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY %s", name, password),
+			// An account that is there already has the password of an earlier Secret.
+			fmt.Sprintf("ALTER USER %s IDENTIFIED BY %s", name, password))
 		for _, grant := range a.Grants {
 			statements = append(statements, fmt.Sprintf("GRANT %s TO %s", grant, name))
 		}
@@ -122,6 +127,8 @@ func translate(err error) error {
 		return fmt.Errorf("%w: %s", ErrInitialized, e.Message)
 	case errnoDiverged:
 		return fmt.Errorf("%w: %s", ErrDiverged, e.Message)
+	case errnoDenied:
+		return fmt.Errorf("%w: %s", ErrDenied, e.Message)
 	}
 	return err
 }

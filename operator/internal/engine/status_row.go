@@ -68,6 +68,8 @@ func (r *statusRow) status() (Status, error) {
 		ReceiverState:         r.text("receiver_state"),
 		ReceiverError:         r.text("receiver_error"),
 		UnappliedTransactions: r.integer("unapplied_transactions"),
+		ApplierState:          r.text("applier_state"),
+		ApplierError:          r.text("applier_error"),
 	}
 	if v := r.values["seconds_since_heartbeat"]; v.Valid {
 		seconds := r.number("seconds_since_heartbeat")
