@@ -1,7 +1,9 @@
+#include <fmt/chrono.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <cstdio>
 
 #include "server/logging.h"
@@ -17,6 +19,23 @@ int fail(const Error& error) {
   spdlog::error("{}", error.message);
   std::fprintf(stderr, "commitd: %s\n", error.message.c_str());
   return 1;
+}
+
+// As mysqld says it in its error log.
+int refuse(const Error& error) {
+  const auto now = std::chrono::system_clock::now();
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch());
+  const std::string line =
+      fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z 0 [ERROR] [MY-{:06}] [Server] {}\n", fmt::gmtime(now),
+                  microseconds.count() % 1'000'000, error.code, error.message);
+  std::fputs(line.c_str(), stderr);
+  return 1;
+}
+
+int validate(Options options) {
+  Server server(std::move(options));
+  auto status = server.check_configuration();
+  return status.ok() ? 0 : refuse(status.error());
 }
 
 // SIGTERM and SIGINT are waited for here; every other thread is started with them blocked.
@@ -42,15 +61,13 @@ void raise_descriptor_limit() {
 
 int main(int argc, char** argv) {
   auto options = parse_options({argv + 1, static_cast<size_t>(argc - 1)});
-  if (!options.ok()) {
-    std::fprintf(stderr, "commitd: %s\n", options.error().message.c_str());
-    return 2;
-  }
+  if (!options.ok()) return refuse(options.error());
   if (options->help || options->version) {
     std::printf("%s", options->help ? usage().c_str() : fmt::format("commitd {}\n", kVersion).c_str());
     return 0;
   }
-  if (auto status = set_up_logging(options->log_level); !status.ok()) return fail(status.error());
+  if (auto status = set_up_logging(options->log_level); !status.ok()) return refuse(status.error());
+  if (options->validate_config) return validate(std::move(*options));
   raise_descriptor_limit();
   sigset_t signals = block_stop_signals();
   bool only_initialize = options->initialize_insecure;

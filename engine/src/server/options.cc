@@ -159,6 +159,8 @@ const std::vector<Definition>& definitions() {
                     "file with root's password for a new datadir"),
       password_file("operator-password-file", &Options::operator_password,
                     "enables the account commitlab_operator"),
+      flag("validate-config", &Options::validate_config,
+           "check options and system variables, touch nothing, and exit: 0 when start would take them, else 1"),
       flag("help", &Options::help, "this text"),
       flag("version", &Options::version, "print the version"),
   };

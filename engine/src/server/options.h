@@ -55,6 +55,7 @@ struct Options {
   std::vector<Variable> variables;
 
   bool help = false;
+  bool validate_config = false;
   bool version = false;
 
   // Kept up to date by the system variables of the commit path.

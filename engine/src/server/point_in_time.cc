@@ -116,6 +116,11 @@ class Restore {
 
 }  // namespace
 
+Status check_restore_options(const Options& options) {
+  auto target = restore_target(options);
+  return target.ok() ? Status{} : Status(std::move(target).error());
+}
+
 Status restore_to_point(FileSystem& fs, const Options& options, storage::Engine& engine,
                         binlog::EventApplier& applier, binlog::LogOptions log) {
   auto target = restore_target(options);

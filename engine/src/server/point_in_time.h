@@ -10,6 +10,9 @@
 
 namespace commitd::server {
 
+// What --restore-until-gtid and --restore-until-time say can be read.
+Status check_restore_options(const Options& options);
+
 // Only on a data directory whose log has no transactions yet. Afterwards the log begins behind what was
 // replayed. Cut off, it can be started again.
 Status restore_to_point(FileSystem& fs, const Options& options, storage::Engine& engine,

@@ -18,6 +18,7 @@
 #include "server/lock_variables.h"
 #include "server/memory.h"
 #include "server/metrics.h"
+#include "server/point_in_time.h"
 #include "server/variables.h"
 #include "sql/variables/persisted_variables.h"
 
@@ -71,11 +72,18 @@ Server::~Server() {
   stop();
 }
 
+Status Server::check_configuration() {
+  COMMITD_RETURN_IF_ERROR(set_variables());
+  if (auto locking = lock_options(variables_); !locking.ok()) return std::move(locking).error();
+  COMMITD_RETURN_IF_ERROR(check_restore_options(options_));
+  return wire::TlsContext::check(tls_settings(variables_));
+}
+
 Status Server::start() {
   observe::register_process_metrics();
   register_counters();
   observe::gauge("commitd_build_info", "The release that runs.", {{"version", std::string(kVersion)}}).set(1);
-  COMMITD_RETURN_IF_ERROR(set_variables());
+  COMMITD_RETURN_IF_ERROR(check_configuration());
   apply_memory_budget(options_);
   auto datadir = Datadir::open(fs_, options_.datadir);
   if (!datadir.ok()) return std::move(datadir).error();

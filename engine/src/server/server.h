@@ -28,6 +28,8 @@ class Server {
   explicit Server(Options options);
   ~Server();
 
+  // What start() says of options and variables before it opens anything (--validate-config).
+  Status check_configuration();
   // Opens (or initialises) the data directory, recovers and listens.
   Status start();
   // Ends sessions, finishes commits and makes everything durable, in bounded time.

@@ -82,6 +82,12 @@ Result<TlsContext::Context> TlsContext::make(const SSL_METHOD* method, const Tls
   return context;
 }
 
+Status TlsContext::check(TlsSettings settings) {
+  settings.ca.clear();
+  auto context = make(TLS_server_method(), settings);
+  return context.ok() ? Status{} : Status(std::move(context).error());
+}
+
 Result<std::shared_ptr<const TlsContext>> TlsContext::for_server(const TlsSettings& settings) {
   auto context = make(TLS_server_method(), settings);
   if (!context.ok()) return std::move(context).error();

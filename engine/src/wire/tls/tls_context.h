@@ -30,6 +30,8 @@ class TlsContext {
   static Result<std::shared_ptr<const TlsContext>> for_server(const TlsSettings& settings);
   // With a CA, only servers it has signed are accepted.
   static Result<std::shared_ptr<const TlsContext>> for_client(const TlsSettings& settings);
+  // The same error for versions and ciphers alone, whether or not the files are there yet.
+  static Status check(TlsSettings settings);
 
   SslPointer new_session() const { return SslPointer(SSL_new(context_.get())); }
   // The server certificate's time of validity, as SHOW STATUS prints it.
