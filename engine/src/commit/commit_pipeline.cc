@@ -150,7 +150,7 @@ void CommitPipeline::Impl::take_into_engine(const std::vector<PendingTransaction
   if (applied.ok()) return;
   // taken_into_engine() has counted those in front.
   if (const auto rest = std::span(batch).last(in_engine);
-      engine_stage.unappliable() && may_wait_unapplied(rest.front())) {
+      engine_stage.unappliable() && rest.front().received) {
     return stop_applying(rest, applied.error());
   }
   fail(applied.error());
@@ -164,11 +164,6 @@ void CommitPipeline::Impl::take_into_engine(const std::vector<PendingTransaction
     engine_idle.notify_all();
   }
   refuse(unanswered, applied.error());
-}
-
-bool CommitPipeline::Impl::may_wait_unapplied(const PendingTransaction& transaction) const {
-  return transaction.local == nullptr && !transaction.gtid.empty() &&
-         transaction.gtid.sid != options.server_uuid;
 }
 
 void CommitPipeline::Impl::stop_applying(std::span<const PendingTransaction> rest, Error why) {

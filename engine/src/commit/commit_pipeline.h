@@ -56,14 +56,20 @@ class EventApplier {
     bool exclusive = false;  // needs everything before it committed and visible first, and nothing behind it
                              // in the same batch (DDL)
   };
+  struct How {
+    bool alone = false;    // everything in front is in the engine, and nothing comes behind in the same batch
+    bool compare = false;  // an error when the rows are not here as the events say that they were
+  };
   // `events`: the whole transaction from its GTID event on; of a session with sql_log_bin=0 it starts with
   // BEGIN (or its statement) instead. Called by the engine thread, at start-up by the thread that replays, in
-  // log order. When the outcome would be exclusive and `alone` is false, it returns {exclusive = true}
-  // without filling `writes`; the pipeline commits what it has and calls again with alone = true.
-  virtual Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) = 0;
+  // log order. When the outcome would be exclusive and it is not `alone`, it returns {exclusive = true}; the
+  // pipeline forgets `writes`, commits what it has and calls again with alone = true.
+  virtual Result<Outcome> build(std::string_view events, How how, WriteSet& writes) = 0;
   // The same for one that is larger than memory: whole events, piece by piece; empty: there are no more.
   using Events = std::function<Result<std::string_view>()>;
-  virtual Result<Outcome> build_from(const Events& next, bool alone, WriteSet& writes);
+  virtual Result<Outcome> build_from(const Events& next, How how, WriteSet& writes);
+  // Everything that was built is in the engine.
+  virtual void all_is_stored() {}
 };
 
 struct ReplayProgress {

@@ -32,12 +32,12 @@ EngineStage::EngineStage(Log& log, storage::Engine& engine, EventApplier& applie
       taken_(std::move(taken)),
       point_(engine.replay_position()) {}
 
-Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, bool alone, WriteSet& writes) {
+Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, How how, WriteSet& writes) {
   std::string all;
   for (;;) {
     auto piece = next();
     if (!piece) return std::move(piece).error();
-    if (piece->empty()) return build(all, alone, writes);
+    if (piece->empty()) return build(all, how, writes);
     all += *piece;
   }
 }
@@ -81,6 +81,7 @@ Status EngineStage::restart_at(LogPosition position) {
 
 Status EngineStage::add(const PendingTransaction& transaction, LogPosition readable_to) {
   if (transaction.local == nullptr) return add_by_events(transaction, readable_to);
+  uncompared_ = true;
   CommitRequest& request = *transaction.local->request;
   if (request.publish) {
     COMMITD_RETURN_IF_ERROR(flush());
@@ -124,16 +125,22 @@ Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosi
   }
   auto was_prepared = add_prepared(transaction);
   if (!was_prepared) return std::move(was_prepared).error();
-  if (*was_prepared) return {};
-  if (is_large(transaction)) return add_large_by_events(transaction);
+  if (*was_prepared) {
+    uncompared_ = true;
+    return {};
+  }
+  auto how = how_to_build(transaction);
+  if (!how.ok()) return std::move(how).error();
+  if (is_large(transaction)) return add_large_by_events(transaction, *how);
   auto events = events_of(transaction, readable_to);
   if (!events) return std::move(events).error();
   WriteSet& writes = built_.emplace_back(WriteSet::without_undo());
-  auto outcome = applier_.build(unwrap_local(*events), false, writes);
+  auto outcome = applier_.build(unwrap_local(*events), *how, writes);
   if (outcome.ok() && outcome->exclusive) {
     built_.pop_back();
     COMMITD_RETURN_IF_ERROR(flush_and_wait());
-    outcome = applier_.build(unwrap_local(*events), true, built_.emplace_back(WriteSet::without_undo()));
+    how->alone = true;
+    outcome = applier_.build(unwrap_local(*events), *how, built_.emplace_back(WriteSet::without_undo()));
     if (outcome.ok() && !outcome->publish) outcome->publish = [] {};  // ends the batch
   }
   if (!outcome) {
@@ -142,6 +149,20 @@ Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosi
   }
   take_built(std::move(*outcome));
   return {};
+}
+
+// One's own transactions are as they were executed here, and replay may meet a part of a large one in the engine
+// already: of a received one, too, which was compared before.
+Result<EventApplier::How> EngineStage::how_to_build(const PendingTransaction& transaction) {
+  EventApplier::How how;
+  how.compare = transaction.received && transaction.end > point_.incomplete_up_to;
+  if (!how.compare) {
+    uncompared_ = true;
+  } else if (uncompared_) {
+    COMMITD_RETURN_IF_ERROR(flush_and_wait());
+    uncompared_ = false;
+  }
+  return how;
 }
 
 void EngineStage::take_built(EventApplier::Outcome outcome) {
@@ -158,15 +179,16 @@ bool EngineStage::is_large(const PendingTransaction& transaction) const {
 
 // It is alone in its batch, which the engine takes in parts. Not when the rest of its rows is read from the
 // engine: then it could not be taken a second time, after a crash.
-Status EngineStage::add_large_by_events(const PendingTransaction& transaction) {
+Status EngineStage::add_large_by_events(const PendingTransaction& transaction, EventApplier::How how) {
   COMMITD_RETURN_IF_ERROR(flush());
   built_.emplace_back(WriteSet::without_undo())
       .spill_beyond(large_.settings->transaction_cache_bytes, large_.temporary);
-  auto outcome = build_large(transaction, false);
+  auto outcome = build_large(transaction, how);
   if (outcome.ok() && outcome->exclusive) {
     built_.back() = WriteSet::without_undo();
     COMMITD_RETURN_IF_ERROR(flush_and_wait());
-    outcome = build_large(transaction, true);
+    how.alone = true;
+    outcome = build_large(transaction, how);
     if (outcome.ok() && !outcome->publish) outcome->publish = [] {};  // ends the batch
   }
   if (!outcome) {
@@ -177,7 +199,8 @@ Status EngineStage::add_large_by_events(const PendingTransaction& transaction) {
   return {};
 }
 
-Result<EventApplier::Outcome> EngineStage::build_large(const PendingTransaction& transaction, bool alone) {
+Result<EventApplier::Outcome> EngineStage::build_large(const PendingTransaction& transaction,
+                                                       EventApplier::How how) {
   LogPosition at = transaction.start;
   LogChunk chunk;
   const auto next = [&]() -> Result<std::string_view> {
@@ -189,7 +212,7 @@ Result<EventApplier::Outcome> EngineStage::build_large(const PendingTransaction&
     at.offset += chunk.bytes.size();
     return chunk.bytes;
   };
-  return applier_.build_from(next, alone, built_.back());
+  return applier_.build_from(next, how, built_.back());
 }
 
 // Holds what it needs itself: it may be committed behind the caller's back.
@@ -219,6 +242,7 @@ Status EngineStage::flush() {
   if (committer_ == nullptr) {
     COMMITD_RETURN_IF_ERROR(commit(*batch));
     publish_all();
+    applier_.all_is_stored();
     taken_(batch->transactions, batch->point);
     return {};
   }
@@ -240,11 +264,15 @@ void EngineStage::publish_all() {
 
 Status EngineStage::flush_and_wait() {
   COMMITD_RETURN_IF_ERROR(flush());
-  return committer_ == nullptr ? Status{} : committer_->drain();
+  if (committer_ == nullptr) return {};
+  auto drained = committer_->drain();
+  applier_.all_is_stored();
+  return drained;
 }
 
 Status EngineStage::finish_overlapping() {
   auto drained = committer_->drain();
+  applier_.all_is_stored();
   committer_.reset();
   return drained;
 }

@@ -23,7 +23,8 @@ struct PendingTransaction {
   uint64_t epoch = 0;
   LocalCommit* local = nullptr;  // null: known by its events only
   Clock::time_point durable_at;
-  bool skipped = false;  // counts as executed, and changes nothing
+  bool received = false;  // from a source: its rows must be here as its events say
+  bool skipped = false;   // counts as executed, and changes nothing
 };
 
 // Nothing but the commit point; durable when it returns, with all data.
@@ -72,9 +73,10 @@ class EngineStage {
   Status add(const PendingTransaction& transaction, LogPosition readable_to);
   Result<bool> add_prepared(const PendingTransaction& transaction);
   Status add_by_events(const PendingTransaction& transaction, LogPosition readable_to);
-  Status add_large_by_events(const PendingTransaction& transaction);
-  Result<EventApplier::Outcome> build_large(const PendingTransaction& transaction, bool alone);
+  Status add_large_by_events(const PendingTransaction& transaction, EventApplier::How how);
+  Result<EventApplier::Outcome> build_large(const PendingTransaction& transaction, EventApplier::How how);
   bool is_large(const PendingTransaction& transaction) const;
+  Result<EventApplier::How> how_to_build(const PendingTransaction& transaction);
   Status cannot_apply(const PendingTransaction& transaction, const Error& why);
   void take_built(EventApplier::Outcome outcome);
   Status flush();
@@ -101,6 +103,7 @@ class EngineStage {
 
   std::unique_ptr<BatchCommitter> committer_;  // null: this thread commits
   bool unappliable_ = false;
+  bool uncompared_ = false;  // the applier has not compared something that may not be in the engine yet
 
   LogChunk chunk_;      // what was read last
   std::string joined_;  // a transaction that spans several chunks

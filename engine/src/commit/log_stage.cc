@@ -282,7 +282,8 @@ void CommitPipeline::Impl::fill_group(Group& group) {
                                   received.gtid,
                                   spilled ? 0 : epoch_inside(received.events.tail()),
                                   nullptr,
-                                  {}});
+                                  {},
+                                  true});
   }
   const uint64_t timestamp = now_microseconds();
   for (LocalCommit* commit : group.batch.local) add_local(group, builder, *commit, timestamp);

@@ -143,7 +143,7 @@ class CommitPipeline::Impl {
   bool log_thread_may_apply() const;                    // the caller holds `mutex`
   void take_into_engine(const std::vector<PendingTransaction>& batch);
   // Own transactions are not received: one that cannot be applied means that the data is damaged.
-  bool may_wait_unapplied(const PendingTransaction& transaction) const;
+  bool came_from_a_source(const Gtid& gtid) const;
   void stop_applying(std::span<const PendingTransaction> rest, Error why);
   Status let_sessions_take(std::span<const PendingTransaction> transactions);
   void taken_by_session(const CommitRequest& request, const storage::CommitPoint& point);

@@ -72,6 +72,11 @@ class ProgressReport {
 
 }  // namespace
 
+// Not so one's own that came back: a start takes them for what was executed here.
+bool CommitPipeline::Impl::came_from_a_source(const Gtid& gtid) const {
+  return !gtid.empty() && gtid.sid != options.server_uuid;
+}
+
 // Walks the transactions from `from` to the end of the log.
 Status CommitPipeline::Impl::find_transactions(LogPosition from,
                                                const std::function<Status(const PendingTransaction&)>& each) {
@@ -98,7 +103,8 @@ Status CommitPipeline::Impl::find_transactions(LogPosition from,
                                     transaction.gtid,
                                     transaction.epoch,
                                     nullptr,
-                                    now}));
+                                    now,
+                                    came_from_a_source(transaction.gtid)}));
     }
     from = {file, offset};
   }
@@ -154,7 +160,7 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   const auto apply = [&]() -> Status {
     auto applied = engine_stage.apply(batch);
     const auto rest = applied.ok() ? std::span<const PendingTransaction>() : not_in_engine(batch);
-    if (!applied.ok() && !(engine_stage.unappliable() && may_wait_unapplied(rest.front()))) return applied;
+    if (!applied.ok() && !(engine_stage.unappliable() && rest.front().received)) return applied;
     if (!applied.ok()) apply_error = applied.error();
     tail.insert(tail.end(), rest.begin(), rest.end());
     report.transactions += batch.size() - rest.size();

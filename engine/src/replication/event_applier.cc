@@ -31,12 +31,13 @@ bool is_word(std::string_view sql, std::string_view word) {
 class TransactionReplay {
  public:
   TransactionReplay(const EventApplier::TableFinder& find_table,
-                    const EventApplier::StatementApplier& apply_statement,
-                    const EventApplier::StoredReader& read_stored, bool alone, WriteSet& writes)
+                    const EventApplier::StatementApplier& apply_statement, const RowStorage& storage,
+                    const UnstoredKeys& unstored, binlog::EventApplier::How how, WriteSet& writes)
       : find_table_(find_table),
         apply_statement_(apply_statement),
-        read_stored_(read_stored),
-        alone_(alone),
+        rows_(storage, writes, how.alone ? nullptr : &unstored),
+        alone_(how.alone),
+        compare_(how.compare),
         writes_(writes) {}
 
   Status apply_all(std::string_view events) {
@@ -44,7 +45,12 @@ class TransactionReplay {
       auto event = binlog::parse_event(events);
       if (!event) return std::move(event).error();
       events.remove_prefix(event->header.length);
-      COMMITD_RETURN_IF_ERROR(apply(*event));
+      Status applied = apply(*event);
+      if (rows_.came_too_early()) {
+        outcome.exclusive = true;
+        return {};
+      }
+      COMMITD_RETURN_IF_ERROR(std::move(applied));
       COMMITD_RETURN_IF_ERROR(writes_.write_spilled());
     }
     return {};
@@ -176,37 +182,73 @@ class TransactionReplay {
       if (!alone_) return {};
     }
     std::string_view rest = rows->rows;
-    while (!rest.empty())
-      COMMITD_RETURN_IF_ERROR(whole ? apply_row(*rows, found->second, rest)
-                                    : apply_partial_row(*rows, table, rest));
+    while (!rest.empty()) {
+      Status applied =
+          whole ? apply_row(*rows, found->second, rest) : apply_partial_row(*rows, table, rest);
+      if (!applied.ok()) return could_not_execute(*rows, event, table, applied.error());
+    }
     return {};
+  }
+
+  // In MySQL's words.
+  static Error could_not_execute(const binlog::RowsEvent& rows, const EventView& event, const TableDef& table,
+                                 const Error& why) {
+    const std::string_view kind = rows.type == EventType::WriteRows    ? "Write_rows"
+                                  : rows.type == EventType::UpdateRows ? "Update_rows"
+                                                                       : "Delete_rows";
+    const std::string_view handler = why.code == er::kKeyNotFound ? " handler error HA_ERR_KEY_NOT_FOUND;"
+                                     : why.code == er::kDupEntry  ? " handler error HA_ERR_FOUND_DUPP_KEY;"
+                                                                  : "";
+    return make_error(why.code,
+                      "Could not execute {} event on table {}.{}; {}, Error_code: {};{} the event's "
+                      "end_log_pos {}",
+                      kind, table.db, table.name, why.message, why.code, handler, event.header.end_position);
   }
 
   Status apply_row(const binlog::RowsEvent& rows, const Mapped& mapped, std::string_view& rest) {
     const TableDef& table = *mapped.table;
     std::string_view image;
     COMMITD_RETURN_IF_ERROR(take_row(mapped, rest, row_, image));
-    if (rows.type == EventType::WriteRows) {
-      insert(table, row_, image);
-      return {};
-    }
-    uint64_t row_id = 0;
-    COMMITD_RETURN_IF_ERROR(take_row_id(table, row_id));
-    auto missing = is_missing(table, row_, row_id);
+    if (rows.type == EventType::WriteRows) return insert(table, row_, image);
+    auto row_id = row_to_change(table, row_, image);
+    if (!row_id) return std::move(row_id).error();
+    auto missing = is_missing(table, row_, *row_id);
     if (!missing) return std::move(missing).error();
     if (rows.type == EventType::DeleteRows) {
-      if (!*missing) txn::erase_row(writes_, table, row_, row_id);
+      if (!*missing) txn::erase_row(writes_, table, row_, *row_id);
       return {};
     }
     COMMITD_RETURN_IF_ERROR(take_row(mapped, rest, changed_, image));
-    if (*missing) return {};
-    txn::replace_row(writes_, table, row_, changed_, image, row_id);
+    return *missing ? Status{} : replace(table, row_, changed_, image, *row_id);
+  }
+
+  bool compares(const TableDef& table) const { return compare_ && !may_lack_rows(table); }
+
+  // The row id of the row that is `image` (0: it has a primary key).
+  Result<uint64_t> row_to_change(const TableDef& table, const Row& row, std::string_view image) {
+    if (!compares(table)) return take_row_id(table);
+    if (table.has_primary_key()) {
+      Status same = rows_.check_same(table, clustered_key(table, row, 0), image);
+      return same.ok() ? Result<uint64_t>(0) : Result<uint64_t>(std::move(same).error());
+    }
+    std::optional<uint64_t> logged;
+    if (next_row_id_ < row_ids_.size()) logged = row_ids_[next_row_id_++];
+    return rows_.row_id_of(table, image, logged);
+  }
+
+  Status replace(const TableDef& table, const Row& row, const Row& changed, std::string_view image,
+                 uint64_t row_id) {
+    if (compares(table))
+      COMMITD_RETURN_IF_ERROR(rows_.check_unique(table, changed, clustered_key(table, row, row_id)));
+    txn::replace_row(writes_, table, row, changed, image, row_id);
     return {};
   }
 
-  void insert(const TableDef& table, const Row& row, std::string_view image) {
+  Status insert(const TableDef& table, const Row& row, std::string_view image) {
+    if (compares(table)) COMMITD_RETURN_IF_ERROR(rows_.check_unique(table, row, {}));
     const uint64_t row_id = table.has_primary_key() ? 0 : writes_.new_provisional_row_id(table.id);
     txn::put_row(writes_, table, row, image, row_id);
+    return {};
   }
 
   // --- images with some of the columns (binlog_row_image=MINIMAL) ---
@@ -215,8 +257,6 @@ class TransactionReplay {
     std::string_view first;
     COMMITD_RETURN_IF_ERROR(take_partial(table, rows.before_bitmap, rest, first));
     if (rows.type == EventType::WriteRows) return insert_partial(table, rows.before_bitmap, first);
-    uint64_t row_id = 0;
-    COMMITD_RETURN_IF_ERROR(take_row_id(table, row_id));
     std::string old_image;
     const Status found = find_old_image(table, rows.before_bitmap, first, old_image);
     if (!found.ok() && found.error().code == er::kKeyNotFound && may_lack_rows(table))
@@ -224,11 +264,13 @@ class TransactionReplay {
     if (!found.ok()) return found;
     auto old_row = decode_row_image(table, old_image);
     if (!old_row) return std::move(old_row).error();
-    auto missing = is_missing(table, *old_row, row_id);
+    auto row_id = row_to_change(table, *old_row, old_image);
+    if (!row_id) return std::move(row_id).error();
+    auto missing = is_missing(table, *old_row, *row_id);
     if (!missing) return std::move(missing).error();
     if (*missing) return skip_changed(rows, table, rest);
     if (rows.type == EventType::DeleteRows) {
-      txn::erase_row(writes_, table, *old_row, row_id);
+      txn::erase_row(writes_, table, *old_row, *row_id);
       return {};
     }
     std::string_view second;
@@ -237,16 +279,15 @@ class TransactionReplay {
     if (!image) return std::move(image).error();
     auto changed = decode_row_image(table, *image);
     if (!changed) return std::move(changed).error();
-    txn::replace_row(writes_, table, *old_row, *changed, *image, row_id);
-    return {};
+    return replace(table, *old_row, *changed, *image, *row_id);
   }
 
   // A table in memory has lost the rows from before this server's last start.
   static bool may_lack_rows(const TableDef& table) { return storage::engine_of(table).in_memory; }
-  Result<bool> is_missing(const TableDef& table, const Row& row, uint64_t row_id) const {
+  Result<bool> is_missing(const TableDef& table, const Row& row, uint64_t row_id) {
     if (!may_lack_rows(table)) return false;
     std::string stored;
-    auto found = read_stored(clustered_key(table, row, row_id), stored);
+    auto found = rows_.read(clustered_key(table, row, row_id), stored);
     if (!found) return std::move(found).error();
     return !*found;
   }
@@ -279,8 +320,7 @@ class TransactionReplay {
     COMMITD_RETURN_IF_ERROR(decode_partial_image(table, bitmap, partial, row));
     std::string image;
     encode_row_image(table, row, image);
-    insert(table, row, image);
-    return {};
+    return insert(table, row, image);
   }
 
   // The row as this transaction has left it, else as it is stored.
@@ -303,23 +343,19 @@ class TransactionReplay {
     }
     const std::string key = clustered_key(table, key_row, 0);
     std::string stored;
-    auto found = read_stored(key, stored);
+    auto found = rows_.read(key, stored);
     if (!found) return std::move(found).error();
-    if (!*found) return make_error(er::kKeyNotFound, "Can't find record in '{}.{}'", table.db, table.name);
+    if (!*found) return row_not_found(table);
     std::string scratch;
     auto whole = image_of_stored_row(table, stored, scratch);
     if (!whole) return std::move(whole).error();
     image = *whole;
-    return {};
-  }
-
-  Result<bool> read_stored(const std::string& key, std::string& stored) const {
-    if (const WriteSet::Entry* own = writes_.find(key)) {
-      if (!own->value) return false;
-      COMMITD_RETURN_IF_ERROR(writes_.read_value(*own, stored));
-      return true;
-    }
-    return read_stored_(key, stored);
+    if (!compares(table)) return {};
+    auto logged = complete_image(table, bitmap, partial, image);
+    if (!logged) return std::move(logged).error();
+    auto same = same_row(table, image, *logged);
+    if (!same) return std::move(same).error();
+    return *same ? Status{} : row_not_found(table);
   }
 
   Status take_row(const Mapped& mapped, std::string_view& rest, Row& row, std::string_view& image) {
@@ -330,8 +366,8 @@ class TransactionReplay {
     return {};
   }
 
-  Status take_row_id(const TableDef& table, uint64_t& row_id) {
-    if (table.has_primary_key()) return {};
+  Result<uint64_t> take_row_id(const TableDef& table) {
+    if (table.has_primary_key()) return uint64_t{0};
     if (next_row_id_ == row_ids_.size()) {
       return make_error(er::kErrorOnRead,
                         "A change of table '{}.{}', which has no primary key, does not say which row it is "
@@ -339,14 +375,13 @@ class TransactionReplay {
                         "give the table a primary key there",
                         table.db, table.name);
     }
-    row_id = row_ids_[next_row_id_++];
-    return {};
+    return row_ids_[next_row_id_++];
   }
 
   const EventApplier::TableFinder& find_table_;
   const EventApplier::StatementApplier& apply_statement_;
-  const EventApplier::StoredReader& read_stored_;
-  const bool alone_;
+  RowFinder rows_;
+  const bool alone_, compare_;
   WriteSet& writes_;
   std::map<uint64_t, Mapped> tables_;  // by the id that the transaction's table maps give
   Row row_, changed_;                  // columns of keys; their memory is used from row to row
@@ -356,10 +391,10 @@ class TransactionReplay {
 
 }  // namespace
 
-EventApplier::EventApplier(TableFinder find_table, StatementApplier apply_statement, StoredReader read_stored)
+EventApplier::EventApplier(TableFinder find_table, StatementApplier apply_statement, RowStorage storage)
     : find_table_(std::move(find_table)),
       apply_statement_(std::move(apply_statement)),
-      read_stored_(std::move(read_stored)) {}
+      storage_(std::move(storage)) {}
 
 EventApplier::EventApplier(sql::Catalog& catalog, sql::ServerContext& server)
     : EventApplier(
@@ -367,26 +402,31 @@ EventApplier::EventApplier(sql::Catalog& catalog, sql::ServerContext& server)
           [&server](const binlog::QueryEvent& event, WriteSet& writes) {
             return sql::apply_logged_statement(server, event, writes);
           },
-          [&server](std::string_view key, std::string& stored) {
-            return server.engine->get(nullptr, key, stored);
-          }) {}
+          {[&server](std::string_view key, std::string& stored) {
+             return server.engine->get(nullptr, key, stored);
+           },
+           [&server](std::string lower, std::string upper) {
+             return server.engine->iterate(nullptr, std::move(lower), std::move(upper));
+           }}) {}
 
-Result<EventApplier::Outcome> EventApplier::build(std::string_view events, bool alone, WriteSet& writes) {
-  return build_from([&events] { return Result(std::exchange(events, {})); }, alone, writes);
+Result<EventApplier::Outcome> EventApplier::build(std::string_view events, How how, WriteSet& writes) {
+  return build_from([&events] { return Result(std::exchange(events, {})); }, how, writes);
 }
 
-Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, bool alone, WriteSet& writes) {
-  TransactionReplay replay(find_table_, apply_statement_, read_stored_, alone, writes);
+Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, How how, WriteSet& writes) {
+  TransactionReplay replay(find_table_, apply_statement_, storage_, unstored_, how, writes);
   for (;;) {
     auto piece = next();
     if (!piece) return std::move(piece).error();
-    if (piece->empty() || (replay.outcome.exclusive && !alone)) break;
+    if (piece->empty() || (replay.outcome.exclusive && !how.alone)) break;
     COMMITD_RETURN_IF_ERROR(replay.apply_all(*piece));
   }
+  if (!how.alone && replay.outcome.exclusive) return std::move(replay.outcome);
+  if (how.compare) unstored_.add(writes);
   static auto& applied =
       observe::counter("commitd_replica_applied_transactions_total",
                        "Transactions applied from their events: received ones, and those of recovery.");
-  if (alone || !replay.outcome.exclusive) applied.add();
+  applied.add();
   return std::move(replay.outcome);
 }
 

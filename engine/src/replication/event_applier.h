@@ -9,6 +9,7 @@
 
 #include "binlog/events.h"
 #include "commit/commit_pipeline.h"
+#include "replication/row_finder.h"
 #include "sql/catalog.h"
 #include "storage/record/table_def.h"
 
@@ -20,19 +21,19 @@ class EventApplier final : public binlog::EventApplier {
   using StatementApplier = std::function<Result<std::function<void()>>(const binlog::QueryEvent&, WriteSet&)>;
   using TableFinder = std::function<TablePtr(std::string_view db, std::string_view table)>;
 
-  // What is stored under a key now; false when nothing is. For rows that are logged by their key only.
-  using StoredReader = std::function<Result<bool>(std::string_view key, std::string& stored)>;
-
-  EventApplier(TableFinder find_table, StatementApplier apply_statement, StoredReader read_stored);
+  // `storage`: for rows that are logged by their key only, and for those that are compared.
+  EventApplier(TableFinder find_table, StatementApplier apply_statement, RowStorage storage);
   EventApplier(sql::Catalog& catalog, sql::ServerContext& server);
 
-  Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) override;
-  Result<Outcome> build_from(const Events& next, bool alone, WriteSet& writes) override;
+  Result<Outcome> build(std::string_view events, How how, WriteSet& writes) override;
+  Result<Outcome> build_from(const Events& next, How how, WriteSet& writes) override;
+  void all_is_stored() override { unstored_.clear(); }
 
  private:
   TableFinder find_table_;
   StatementApplier apply_statement_;
-  StoredReader read_stored_;
+  RowStorage storage_;
+  UnstoredKeys unstored_;  // while rows are compared
 };
 
 }  // namespace commitd::replication

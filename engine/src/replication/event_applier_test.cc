@@ -9,6 +9,7 @@
 #include "base/error_codes.h"
 #include "binlog/event_writer.h"
 #include "binlog/transaction_buffer.h"
+#include "storage/record/key_codec.h"
 #include "storage/record/row_image.h"
 #include "storage/table_engines.h"
 #include "txn/definition_gate.h"
@@ -130,6 +131,31 @@ void expect_equal(const WriteSet& rebuilt, const WriteSet& executed) {
   EXPECT_EQ(rebuilt.auto_increments(), executed.auto_increments());
 }
 
+// What an engine has, in the order of its keys.
+class StoredRows final : public storage::Iterator {
+ public:
+  StoredRows(const WriteSet& stored, const std::string& lower, const std::string& upper) {
+    for (const auto& [key, entry] : stored.entries()) {
+      if (entry.value && key >= lower && key < upper) rows_.emplace_back(key, *entry.value);
+    }
+  }
+  void seek(std::string_view key) override {
+    at_ = 0;
+    while (valid() && rows_[at_].first < key) ++at_;
+  }
+  void seek_for_prev(std::string_view) override { at_ = rows_.size(); }
+  void next() override { ++at_; }
+  void prev() override { --at_; }
+  bool valid() const override { return at_ < rows_.size(); }
+  std::string_view key() const override { return rows_[at_].first; }
+  std::string_view value() const override { return rows_[at_].second; }
+  Status status() const override { return {}; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> rows_;
+  size_t at_ = 0;
+};
+
 class EventApplierTest : public ::testing::TestWithParam<bool> {
  protected:
   EventApplier applier() {
@@ -142,12 +168,32 @@ class EventApplierTest : public ::testing::TestWithParam<bool> {
           writes.put("ddl", event.sql);
           return std::function<void()>([this] { ++published_; });
         },
-        [this](std::string_view key, std::string& stored) -> Result<bool> {
-          const WriteSet::Entry* entry = engine_.find(key);
-          if (entry == nullptr || !entry->value) return false;
-          stored = *entry->value;
-          return true;
-        });
+        {[this](std::string_view key, std::string& stored) -> Result<bool> {
+           const WriteSet::Entry* entry = engine_.find(key);
+           if (entry == nullptr || !entry->value) return false;
+           stored = *entry->value;
+           return true;
+         },
+         [this](const std::string& lower, const std::string& upper) {
+           return std::make_unique<StoredRows>(engine_, lower, upper);
+         }});
+  }
+
+  void store(const Row& values, uint64_t row_id = 0) {
+    txn::put_row(engine_, *table_, values, image_of(values), row_id);
+  }
+  // What a received transaction makes of what is stored.
+  Result<WriteSet> compared(Session& session) {
+    WriteSet writes;
+    auto outcome = applier().build(session.logged(), {.alone = true, .compare = true}, writes);
+    if (!outcome.ok()) return std::move(outcome).error();
+    return writes;
+  }
+  void expect_refused(Session& session, uint16_t code, const std::string& words) {
+    auto writes = compared(session);
+    ASSERT_FALSE(writes.ok()) << "applied, though it should be error " << code;
+    EXPECT_EQ(writes.error().code, code);
+    EXPECT_NE(writes.error().message.find(words), std::string::npos) << writes.error().message;
   }
 
   std::string image_of(const Row& values) const {
@@ -175,7 +221,7 @@ TEST_P(EventApplierTest, EventsGiveTheWritesOfTheSessionThatLoggedThem) {
   const std::string logged = session.logged();
 
   WriteSet rebuilt;
-  auto outcome = applier().build(logged, false, rebuilt);
+  auto outcome = applier().build(logged, {}, rebuilt);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_FALSE(outcome->exclusive);
   expect_equal(rebuilt, session.writes);
@@ -195,7 +241,7 @@ TEST_F(EventApplierTest, ARowCostsItsStoredBytesAndNoMore) {
   EventApplier tested = applier();
   WriteSet rebuilt = WriteSet::without_undo();
   const size_t before = allocations;
-  auto outcome = tested.build(logged, false, rebuilt);
+  auto outcome = tested.build(logged, {}, rebuilt);
   const size_t taken = allocations - before;
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_EQ(rebuilt.entries().size(), kRows);
@@ -212,7 +258,7 @@ TEST_P(EventApplierTest, ManyRowsInManyEventsComeBackInOrder) {
   }
   const std::string logged = session.logged();
   WriteSet rebuilt;
-  auto outcome = applier().build(logged, false, rebuilt);
+  auto outcome = applier().build(logged, {}, rebuilt);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   expect_equal(rebuilt, session.writes);
 }
@@ -235,17 +281,152 @@ TEST_P(EventApplierTest, MinimalImagesGiveTheSameWritesFromWhatIsStored) {
   }
   const std::string logged = minimal.logged();
   WriteSet rebuilt;
-  auto outcome = applier().build(logged, false, rebuilt);
+  auto outcome = applier().build(logged, {}, rebuilt);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_TRUE(outcome->exclusive) << "what is stored counts only when everything before is";
   WriteSet alone;
-  outcome = applier().build(logged, true, alone);
+  outcome = applier().build(logged, {.alone = true}, alone);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   expect_equal(alone, whole.writes);
   if (!keyed) return;
   engine_.clear();
   WriteSet nowhere;
-  EXPECT_EQ(applier().build(logged, true, nowhere).error().code, er::kKeyNotFound);
+  EXPECT_EQ(applier().build(logged, {.alone = true}, nowhere).error().code, er::kKeyNotFound);
+}
+
+// --- received transactions: the rows must be here as the source had them ---
+
+TEST_P(EventApplierTest, AReceivedTransactionThatFitsIsAppliedAsItWasExecuted) {
+  table_ = std::make_shared<const TableDef>(notes_table(GetParam()));
+  const bool keyed = table_->has_primary_key();
+  store(row(90, "old"), keyed ? 0 : 4711);
+  store(row(80, "gone"), keyed ? 0 : 4712);
+  Session session(*table_);
+  const uint64_t first = session.insert(row(1, "one"));
+  session.update(row(1, "one"), row(1, "uno"), first);
+  session.update(row(90, "old"), row(91, "new"), keyed ? 0 : 4711);
+  session.erase(row(80, "gone"), keyed ? 0 : 4712);
+  session.erase(row(91, "new"), keyed ? 0 : 4711);
+  auto writes = compared(session);
+  ASSERT_TRUE(writes.ok()) << writes.error().message;
+  expect_equal(*writes, session.writes);
+}
+
+TEST_P(EventApplierTest, ARowThatIsNotThereStopsIt) {
+  table_ = std::make_shared<const TableDef>(notes_table(GetParam()));
+  const uint64_t row_id = table_->has_primary_key() ? 0 : 4711;
+  Session update(*table_), erase(*table_), again(*table_);
+  update.update(row(1, "one"), row(1, "uno"), row_id);
+  expect_refused(update, er::kKeyNotFound, "Could not execute Update_rows event on table d.");
+  erase.erase(row(1, "one"), row_id);
+  expect_refused(erase, er::kKeyNotFound, "HA_ERR_KEY_NOT_FOUND");
+  store(row(1, "one"), row_id);
+  again.erase(row(1, "one"), row_id);
+  again.erase(row(1, "one"), row_id);
+  expect_refused(again, er::kKeyNotFound, "Can't find record in");
+}
+
+TEST_P(EventApplierTest, ARowThatHasOtherValuesStopsIt) {
+  table_ = std::make_shared<const TableDef>(notes_table(GetParam()));
+  const uint64_t row_id = table_->has_primary_key() ? 0 : 4711;
+  store(row(1, "changed here"), row_id);
+  Session update(*table_), erase(*table_);
+  update.update(row(1, "one"), row(1, "uno"), row_id);
+  expect_refused(update, er::kKeyNotFound, "Can't find record in");
+  erase.erase(row(1, "one"), row_id);
+  expect_refused(erase, er::kKeyNotFound, "Can't find record in");
+}
+
+TEST_F(EventApplierTest, AKeyThatIsTakenStopsIt) {
+  TableDef unique = notes_table(true);
+  unique.indexes[1].unique = true;
+  table_ = std::make_shared<const TableDef>(unique);
+  store(row(1, "one"));
+  store(row(2, "two"));
+  Session same_id(*table_), same_note(*table_), to_same_note(*table_), freed(*table_);
+  same_id.insert(row(1, "other"));
+  expect_refused(same_id, er::kDupEntry, "Duplicate entry '1' for key 'notes.PRIMARY'");
+  same_note.insert(row(3, "two"));
+  expect_refused(same_note, er::kDupEntry, "Duplicate entry 'two' for key 'notes.by_note'");
+  to_same_note.update(row(1, "one"), row(1, "two"));
+  expect_refused(to_same_note, er::kDupEntry, "HA_ERR_FOUND_DUPP_KEY");
+  freed.erase(row(2, "two"));
+  freed.update(row(1, "one"), row(7, "two"));
+  freed.update(row(7, "two"), row(7, "TWO"));  // the same key, its own
+  freed.insert(row(1, "one"));
+  auto writes = compared(freed);
+  ASSERT_TRUE(writes.ok()) << writes.error().message;
+  expect_equal(*writes, freed.writes);
+}
+
+// As on a replica that was loaded from a dump, or of a source that tells no row ids.
+TEST_F(EventApplierTest, WithoutAPrimaryKeyRowsAreFoundByTheirValues) {
+  table_ = std::make_shared<const TableDef>(notes_table(false));
+  for (uint64_t id = 1; id <= 3; ++id) store(row(static_cast<int64_t>(id), "here"), 10 + id);
+  store(row(3, "here"), 20);
+  Session there(*table_), here(*table_);
+  there.update(row(2, "here"), row(2, "changed"), 1);  // 1 is nobody's, 11 another row's
+  there.erase(row(3, "here"), 11);
+  there.erase(row(3, "here"), 12);
+  there.insert(row(8, "new"));
+  there.update(row(8, "new"), row(9, "newer"), 13);
+  here.update(row(2, "here"), row(2, "changed"), 12);
+  here.erase(row(3, "here"), 13);
+  here.erase(row(3, "here"), 20);
+  const uint64_t added = here.insert(row(8, "new"));
+  here.update(row(8, "new"), row(9, "newer"), added);
+  auto writes = compared(there);
+  ASSERT_TRUE(writes.ok()) << writes.error().message;
+  expect_equal(*writes, here.writes);
+}
+
+TEST_F(EventApplierTest, ImagesOfSomeColumnsAreComparedByThem) {
+  TableDef wide = notes_table(true);
+  wide.columns.push_back(column("more", FieldType::Long));
+  table_ = std::make_shared<const TableDef>(wide);
+  const auto wide_row = [](int64_t id, std::string note, int64_t more) {
+    return Row{Value::integer(id), Value::string(std::move(note)), Value::integer(more)};
+  };
+  store(wide_row(1, "one", 5));
+  binlog::TransactionBuffer::Context minimal;
+  minimal.minimal_images = true;
+  Session fits(*table_), gone(*table_);
+  fits.events.set_context(minimal);
+  fits.update(wide_row(1, "one", 4), wide_row(1, "uno", 4));  // the event says nothing of `more`
+  auto writes = compared(fits);
+  ASSERT_TRUE(writes.ok()) << writes.error().message;
+  const auto* stored = writes->find(clustered_key(*table_, wide_row(1, "", 0), 0));
+  ASSERT_NE(stored, nullptr);
+  EXPECT_EQ(*stored->value, stored_row(*table_, image_of(wide_row(1, "uno", 5))));
+  gone.events.set_context(minimal);
+  gone.erase(wide_row(2, "two", 4));
+  expect_refused(gone, er::kKeyNotFound, "Can't find record in");
+}
+
+TEST_P(EventApplierTest, WhatMayNotBeStoredYetIsWaitedFor) {
+  table_ = std::make_shared<const TableDef>(notes_table(GetParam()));
+  const uint64_t row_id = table_->has_primary_key() ? 0 : 4711;
+  store(row(1, "one"), row_id);
+  Session first(*table_), second(*table_);
+  first.update(row(1, "one"), row(1, "uno"), row_id);
+  second.update(row(1, "uno"), row(1, "een"), row_id);
+  EventApplier tested = applier();
+  WriteSet writes, too_early, alone;
+  const binlog::EventApplier::How compare{.compare = true};
+  auto outcome = tested.build(first.logged(), compare, writes);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_FALSE(outcome->exclusive);
+  const std::string next = second.logged();
+  outcome = tested.build(next, compare, too_early);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_TRUE(outcome->exclusive);
+
+  store(row(1, "uno"), row_id);
+  tested.all_is_stored();
+  outcome = tested.build(next, compare, alone);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_FALSE(outcome->exclusive);
+  expect_equal(alone, second.writes);
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutPrimaryKey, EventApplierTest, ::testing::Bool());
@@ -255,13 +436,13 @@ TEST_F(EventApplierTest, AStatementIsAppliedOnlyAlone) {
   events.set_statement("d", "CREATE TABLE t (a INT)");
   const std::string logged = Session::as_logged(events);
   WriteSet writes;
-  auto outcome = applier().build(logged, false, writes);
+  auto outcome = applier().build(logged, {}, writes);
   ASSERT_TRUE(outcome.ok());
   EXPECT_TRUE(outcome->exclusive);
   EXPECT_TRUE(writes.empty());
   EXPECT_TRUE(statements_.empty());
 
-  outcome = applier().build(logged, true, writes);
+  outcome = applier().build(logged, {.alone = true}, writes);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(statements_, std::vector<std::string>{"CREATE TABLE t (a INT)"});
   EXPECT_NE(writes.find("ddl"), nullptr);
@@ -279,7 +460,7 @@ TEST_F(EventApplierTest, AnEpochTransactionWritesNothing) {
   events.set_epoch(7);
   events.finish(7);
   WriteSet writes;
-  auto outcome = applier().build(Session::as_logged(events), false, writes);
+  auto outcome = applier().build(Session::as_logged(events), {}, writes);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_FALSE(outcome->exclusive);
   EXPECT_TRUE(writes.empty());
@@ -291,7 +472,7 @@ TEST_F(EventApplierTest, AMissingOrDifferentTableIsNamed) {
   Session session(other);
   session.insert(row(1, "x"));
   WriteSet writes;
-  auto outcome = applier().build(session.logged(), false, writes);
+  auto outcome = applier().build(session.logged(), {}, writes);
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.error().code, er::kNoSuchTable);
   EXPECT_NE(outcome.error().message.find("'d.elsewhere'"), std::string::npos) << outcome.error().message;
@@ -300,7 +481,7 @@ TEST_F(EventApplierTest, AMissingOrDifferentTableIsNamed) {
   wider.columns.push_back(column("more", FieldType::Long));
   Session of_wider(wider);
   of_wider.insert({Value::integer(1), Value::string("x"), Value::integer(2)});
-  outcome = applier().build(of_wider.logged(), false, writes);
+  outcome = applier().build(of_wider.logged(), {}, writes);
   ASSERT_FALSE(outcome.ok());
   EXPECT_NE(outcome.error().message.find("3 columns"), std::string::npos) << outcome.error().message;
 }
@@ -314,7 +495,7 @@ TEST_F(EventApplierTest, RowsOnAnotherServerAreNotChanged) {
   Session session(*table_);
   session.insert(row(1, "x"));
   WriteSet writes;
-  auto outcome = applier().build(session.logged(), false, writes);
+  auto outcome = applier().build(session.logged(), {}, writes);
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.error().code, er::kOpenAsReadonly);
   EXPECT_TRUE(writes.empty());

@@ -48,7 +48,7 @@ class PointEngine final : public storage::Engine {
 
 class NothingToApply final : public binlog::EventApplier {
  public:
-  Result<Outcome> build(std::string_view, bool, WriteSet&) override { return Outcome{}; }
+  Result<Outcome> build(std::string_view, How, WriteSet&) override { return Outcome{}; }
 };
 
 // A server without network and SQL: log, pipeline and role. Started again on the same files it is the same

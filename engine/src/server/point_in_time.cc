@@ -92,7 +92,7 @@ class Restore {
 
   Status apply(const binlog::ArchivedTransaction& transaction) {
     WriteSet writes;
-    auto outcome = applier_.build(binlog::unwrap_local(transaction.events), true, writes);
+    auto outcome = applier_.build(binlog::unwrap_local(transaction.events), {.alone = true}, writes);
     if (!outcome.ok()) {
       return make_error(outcome.error().code, "Cannot replay transaction {} at offset {} of file {}: {}",
                         transaction.gtid.to_string(), transaction.start.offset, transaction.start.file,

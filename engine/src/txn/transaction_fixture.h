@@ -30,7 +30,7 @@ class TransactionTest : public ::testing::Test {
 
  private:
   class NoApplier final : public binlog::EventApplier {
-    Result<Outcome> build(std::string_view, bool, WriteSet&) override {
+    Result<Outcome> build(std::string_view, How, WriteSet&) override {
       return Error{1, "nothing is applied from events here"};
     }
   };

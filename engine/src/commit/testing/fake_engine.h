@@ -130,7 +130,7 @@ class FakeEngine final : public storage::Engine {
 // A row becomes a key; a statement is exclusive and becomes a key too.
 class FakeApplier final : public EventApplier {
  public:
-  Result<Outcome> build(std::string_view events, bool alone, WriteSet& writes) override {
+  Result<Outcome> build(std::string_view events, How how, WriteSet& writes) override {
     while (!events.empty()) {
       auto event = parse_event(events);
       if (!event) return std::move(event).error();
@@ -144,7 +144,7 @@ class FakeApplier final : public EventApplier {
       if (event->header.type != EventType::Query) continue;
       auto query = parse_query_event(*event, true);
       if (query->sql == "BEGIN") continue;
-      if (!alone) return Outcome{nullptr, true};
+      if (!how.alone) return Outcome{nullptr, true};
       writes.put(query->sql, "");
     }
     return Outcome{};

@@ -70,7 +70,7 @@ class SqlTest : public ::testing::Test {
   void initialize();
 
   class NoApplier final : public binlog::EventApplier {
-    Result<Outcome> build(std::string_view, bool, WriteSet&) override {
+    Result<Outcome> build(std::string_view, How, WriteSet&) override {
       return Error{1, "nothing is applied from events here"};
     }
   };

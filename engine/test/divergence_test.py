@@ -1,0 +1,117 @@
+"""A replica whose rows are not those of its source: never changed in silence."""
+
+import re
+import unittest
+
+import pymysql
+
+from commitd_process import Commitd, wait_until
+
+DUPLICATE, NOT_FOUND = 1062, 1032
+
+
+class DivergenceTest(unittest.TestCase):
+    def setUp(self):
+        self.source = self.started(Commitd(server_id=1))
+        self.replica = self.started(Commitd(server_id=2))
+        self.source.query("CREATE DATABASE d")
+        self.source.query("CREATE TABLE d.keyed (id INT PRIMARY KEY, n INT NOT NULL, UNIQUE KEY (n))")
+        self.source.query("CREATE TABLE d.keyless (id INT, n INT, KEY (n))")
+        self.source.query("INSERT INTO d.keyed VALUES (1, 10), (2, 20)")
+        self.source.query("INSERT INTO d.keyless VALUES (1, 10), (2, 20)")
+        self.replica.query(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={self.source.port}, "
+                           "SOURCE_USER='root', SOURCE_AUTO_POSITION=1")
+        self.replica.query("START REPLICA")
+        self.wait_for_all()
+
+    def started(self, server):
+        self.addCleanup(server.__exit__)
+        server.start()
+        return server
+
+    def wait_for_all(self):
+        executed = self.source.query("SELECT @@global.gtid_executed")[0][0].replace("\n", "")
+        wait_until(lambda: self.replica.query(f"SELECT GTID_SUBSET('{executed}', @@global.gtid_executed)")[0][0] == 1,
+                   "the replica has applied everything: " + self.replica.log_text())
+
+    def change_replica_alone(self, *statements):
+        """As somebody does who knows no better."""
+        self.replica.query("STOP REPLICA")
+        with self.replica.connect() as connection, connection.cursor() as cursor:
+            cursor.execute("SET sql_log_bin = 0")
+            for statement in statements:
+                cursor.execute(statement)
+        self.replica.query("START REPLICA")
+
+    def applier_stops_with(self, number, words):
+        def stopped():
+            with self.replica.connect() as connection, connection.cursor(pymysql.cursors.DictCursor) as cursor:
+                cursor.execute("SHOW REPLICA STATUS")
+                (row,) = cursor.fetchall()
+            return row["Replica_SQL_Running"] == "No" and row
+        status = wait_until(stopped, "the applier stops")
+        self.assertEqual(int(status["Last_SQL_Errno"]), number, status["Last_SQL_Error"])
+        self.error = status["Last_SQL_Error"]
+        self.assertIn(words, self.error)
+
+    def rows(self, server, table):
+        return server.query(f"SELECT id, n FROM d.{table} ORDER BY id, n")
+
+    def test_a_row_with_another_value_is_not_overwritten(self):
+        self.change_replica_alone("UPDATE d.keyed SET n = 11 WHERE id = 1")
+        self.source.query("UPDATE d.keyed SET n = 12 WHERE id = 1")
+        self.applier_stops_with(NOT_FOUND, "Could not execute Update_rows event on table d.keyed; Can't find record in 'keyed'")
+        self.assertEqual(self.rows(self.replica, "keyed"), ((1, 11), (2, 20)))
+
+    def skip(self):
+        """Leaves out the transaction that the applier has stopped at, MySQL's way."""
+        at_fault = re.search(r"transaction ([0-9a-f-]+:\d+)", self.error).group(1)
+        self.replica.query("STOP REPLICA")
+        with self.replica.connect() as connection, connection.cursor() as cursor:
+            for statement in (f"SET gtid_next = '{at_fault}'", "BEGIN", "COMMIT", "SET gtid_next = AUTOMATIC"):
+                cursor.execute(statement)
+        self.replica.query("START REPLICA")
+
+    def test_a_key_that_is_taken_and_a_row_that_is_gone(self):
+        self.change_replica_alone("DELETE FROM d.keyed WHERE id = 1", "INSERT INTO d.keyed VALUES (3, 30)")
+        self.source.query("INSERT INTO d.keyed VALUES (4, 30), (5, 50)")
+        self.applier_stops_with(DUPLICATE, "Duplicate entry '30' for key 'keyed.n'")
+        self.skip()
+        self.wait_for_all()
+        self.source.query("DELETE FROM d.keyed WHERE id = 1")
+        self.applier_stops_with(NOT_FOUND, "HA_ERR_KEY_NOT_FOUND")
+        self.assertEqual(self.rows(self.replica, "keyed"), ((2, 20), (3, 30)))
+
+    def test_a_replica_that_starts_with_it_says_so_and_serves(self):
+        self.change_replica_alone("UPDATE d.keyed SET n = 11 WHERE id = 1")
+        self.source.query("UPDATE d.keyed SET n = 12 WHERE id = 1")
+        self.applier_stops_with(NOT_FOUND, "keyed")
+        self.replica.kill()
+        self.replica.start()
+        self.applier_stops_with(NOT_FOUND, "keyed")
+        self.assertEqual(self.rows(self.replica, "keyed"), ((1, 11), (2, 20)))
+
+    def test_rows_without_a_key_are_found_by_their_values(self):
+        self.change_replica_alone("INSERT INTO d.keyless VALUES (7, 70)")
+        for statement in (
+            "INSERT INTO d.keyless VALUES (3, 30), (3, 30), (4, 40), (5, 50)",
+            "UPDATE d.keyless SET n = n + 1 WHERE id = 3",
+            "UPDATE d.keyless SET n = n + 1 WHERE id = 5",
+            "DELETE FROM d.keyless WHERE id = 4",
+            "DELETE FROM d.keyless WHERE id = 3 LIMIT 1",
+        ):
+            self.source.query(statement)
+        self.wait_for_all()
+        self.assertEqual(self.rows(self.source, "keyless"), ((1, 10), (2, 20), (3, 31), (5, 51)))
+        self.assertEqual(self.rows(self.replica, "keyless"), ((1, 10), (2, 20), (3, 31), (5, 51), (7, 70)))
+        self.assertEqual(self.replica.query("SELECT id FROM d.keyless WHERE n = 51"), ((5,),))
+
+    def test_rows_without_a_key_that_are_nowhere(self):
+        self.change_replica_alone("UPDATE d.keyless SET n = 11 WHERE id = 1")
+        self.source.query("DELETE FROM d.keyless WHERE id = 1")
+        self.applier_stops_with(NOT_FOUND, "Could not execute Delete_rows event on table d.keyless")
+        self.assertEqual(self.rows(self.replica, "keyless"), ((1, 11), (2, 20)))
+
+
+if __name__ == "__main__":
+    unittest.main()
