@@ -10,6 +10,10 @@ from commitd_process import Commitd
 from preload import on_a_slow_disk
 
 
+# Wake-ups and syncs are counted: on processors that are free.
+RUNS_ALONE = True
+
+
 class CommitPathTest(unittest.TestCase):
     def write_load(self, server, clients, queries):
         done = server.client("mariadb-slap", f"--concurrency={clients}", "--iterations=1", "--create-schema=slap",

@@ -28,15 +28,23 @@ def first_lent_port():
 given_ports = set()
 
 
-def free_port():
-    """For a server that is started later: given once, and below those that the kernel may have lent to others by then."""
+def own_ports():
+    """Below those that the kernel may have lent to others; of these the part of this process, where run.py runs several."""
     below = max(first_lent_port(), 20000)  # lower than that, there are too few
+    slot, slots = map(int, os.environ.get("COMMITD_TEST_SLOT", "0/1").split("/"))
+    part = (below - 10000) // slots
+    return range(10000 + slot * part, 10000 + (slot + 1) * part)
+
+
+def free_port():
+    """For a server that is started later: given once."""
+    ports = own_ports()
     for _ in range(1000):
-        port = random.randrange(10000, below)
+        port = random.choice(ports)
         if port not in given_ports and can_listen(port):
             given_ports.add(port)
             return port
-    raise AssertionError(f"no port between 10000 and {below} is free on 127.0.0.1")
+    raise AssertionError(f"no port between {ports.start} and {ports.stop} is free on 127.0.0.1")
 
 
 def can_listen(port):

@@ -24,6 +24,10 @@ def descriptors_for(wanted):
     return min(wanted, hard - 200)
 
 
+# Memory and system calls of thousands of connections.
+RUNS_ALONE = True
+
+
 class ManyConnectionsTest(unittest.TestCase):
     def test_thousands_of_idle_connections_cost_little_memory_and_no_threads(self):
         count = descriptors_for(WANTED)
