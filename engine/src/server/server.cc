@@ -317,21 +317,19 @@ Status Server::listen() {
 
 Status Server::serve_http() {
   if (options_.http_port == 0) return {};
-  http_ =
-      std::make_unique<observe::HttpServer>(*background_.reactor, options_.http_address, options_.http_port);
+  http_ = std::make_unique<HttpServer>(*background_.reactor, options_.http_address, options_.http_port);
   http_->get("/metrics", [] {
-    return observe::HttpReply{200, "text/plain; version=0.0.4", observe::prometheus_text()};
+    return HttpReply{200, "text/plain; version=0.0.4", observe::prometheus_text()};
   });
   http_->get("/healthz", [this] {
     txn::Services* services = context_.transactions;
     auto failure = services ? services->pipeline.failure() : std::nullopt;
-    return failure ? observe::HttpReply{503, "text/plain", failure->message + "\n"}
-                   : observe::HttpReply{200, "text/plain", "ok\n"};
+    return failure ? HttpReply{503, "text/plain", failure->message + "\n"}
+                   : HttpReply{200, "text/plain", "ok\n"};
   });
   http_->get("/readyz", [this] {
     auto reason = roles_->not_ready();
-    return reason ? observe::HttpReply{503, "text/plain", *reason + "\n"}
-                  : observe::HttpReply{200, "text/plain", "ok\n"};
+    return reason ? HttpReply{503, "text/plain", *reason + "\n"} : HttpReply{200, "text/plain", "ok\n"};
   });
   return http_->listen();
 }

@@ -5,12 +5,12 @@
 #include <thread>
 #include <vector>
 
-#include "observe/http_server.h"
 #include "replication/role_manager.h"
 #include "runtime/reactor.h"
 #include "server/commit_variables.h"
 #include "server/datadir.h"
 #include "server/housekeeper.h"
+#include "server/http_server.h"
 #include "server/instance.h"
 #include "server/options.h"
 #include "server/remote_servers.h"
@@ -78,7 +78,7 @@ class Server {
   std::unique_ptr<Instance> instance_;
   std::unique_ptr<wire::TlsService> tls_;
   std::unique_ptr<wire::ProtocolServer> protocol_;
-  std::unique_ptr<observe::HttpServer> http_;
+  std::unique_ptr<HttpServer> http_;
 };
 
 }  // namespace commitd::server

@@ -11,7 +11,7 @@
 #include "runtime/reactor.h"
 #include "runtime/unique_fd.h"
 
-namespace commitd::observe {
+namespace commitd::server {
 
 struct HttpReply {
   int status = 200;
@@ -45,4 +45,4 @@ class HttpServer {
   std::map<std::string, HttpHandler> handlers_;
 };
 
-}  // namespace commitd::observe
+}  // namespace commitd::server

@@ -1,4 +1,4 @@
-#include "observe/http_server.h"
+#include "server/http_server.h"
 
 #include <sys/socket.h>
 
@@ -6,7 +6,7 @@
 
 #include "runtime/socket.h"
 
-namespace commitd::observe {
+namespace commitd::server {
 
 namespace {
 
@@ -81,7 +81,7 @@ Task<void> HttpServer::serve(UniqueFd fd) {
   std::string head = co_await read_head(socket, deadline);
   if (head.empty()) co_return;
   std::string response = answer(head.substr(0, head.find("\r\n")));
-  co_await socket.write(response, deadline);
+  (void)co_await socket.write(response, deadline);  // who does not take it has gone
 }
 
 std::string HttpServer::answer(const std::string& request_line) const {
@@ -100,4 +100,4 @@ std::string HttpServer::answer(const std::string& request_line) const {
   return encode(handler->second(), method == "GET");
 }
 
-}  // namespace commitd::observe
+}  // namespace commitd::server

@@ -1,4 +1,4 @@
-#include "observe/http_server.h"
+#include "server/http_server.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "runtime/socket.h"
 
-namespace commitd::observe {
+namespace commitd::server {
 namespace {
 
 Task<std::string> exchange(uint16_t port, std::string request) {
@@ -70,4 +70,4 @@ TEST_F(HttpServerTest, ARequestWithoutEndIsCutOff) {
 }
 
 }  // namespace
-}  // namespace commitd::observe
+}  // namespace commitd::server
