@@ -8,10 +8,15 @@ target_compile_options(commitd_options INTERFACE -Wall -Wextra -Wshadow -Wnon-vi
                                                  -fno-omit-frame-pointer -g1)
 target_include_directories(commitd_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(commitd_options INTERFACE SPDLOG_FMT_EXTERNAL)
+if(COMMITD_WERROR)
+  target_compile_options(commitd_options INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # A precompiled header has no time in it: a compiler cache takes it by its content.
+  target_compile_options(commitd_options INTERFACE -Wthread-safety "SHELL:-Xclang -fno-pch-timestamp")
+endif()
 if(COMMITD_SANITIZE STREQUAL "address")
-  target_compile_options(commitd_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined)
-  target_link_options(commitd_options INTERFACE -fsanitize=address,undefined)
-elseif(COMMITD_SANITIZE STREQUAL "fuzz")
+  # fuzzer-no-link: so that the fuzzers link what the tests link.
   target_compile_options(commitd_options INTERFACE -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined)
   target_link_options(commitd_options INTERFACE -fsanitize=address,undefined)
 elseif(COMMITD_SANITIZE STREQUAL "thread")
@@ -23,28 +28,21 @@ elseif(COMMITD_SANITIZE STREQUAL "coverage")
 endif()
 
 # The libraries' headers that most files need, compiled once: half of the time of a file with few lines of its own is theirs.
-# Not with clang, which looks at modification times, so that a compiler cache does not help there.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  file(WRITE ${CMAKE_BINARY_DIR}/common_headers.cc "")
-  foreach(of IN ITEMS "" _of_tests)
-    add_library(commitd_headers${of} OBJECT ${CMAKE_BINARY_DIR}/common_headers.cc)
-    target_link_libraries(commitd_headers${of} PRIVATE commitd_options fmt::fmt)
-    target_precompile_headers(commitd_headers${of} PRIVATE
-      <algorithm> <atomic> <charconv> <chrono> <condition_variable> <coroutine> <deque> <functional> <map> <memory> <mutex> <optional> <set>
-      <span> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
-  endforeach()
-  set_target_properties(commitd_headers PROPERTIES POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")  # as those that use it
-  if(COMMITD_TESTS)
-    target_precompile_headers(commitd_headers_of_tests PRIVATE <gtest/gtest.h>)
-    target_link_libraries(commitd_headers_of_tests PRIVATE GTest::gtest)
-    target_compile_options(commitd_headers_of_tests PRIVATE -O1)
-  endif()
-endif()
+file(WRITE ${CMAKE_BINARY_DIR}/common_headers.cc "")
+foreach(of IN ITEMS "" _of_tests)
+  add_library(commitd_headers${of} OBJECT ${CMAKE_BINARY_DIR}/common_headers.cc)
+  target_link_libraries(commitd_headers${of} PRIVATE commitd_options fmt::fmt)
+  target_precompile_headers(commitd_headers${of} PRIVATE
+    <algorithm> <atomic> <charconv> <chrono> <condition_variable> <coroutine> <deque> <functional> <map> <memory> <mutex> <optional> <set>
+    <span> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
+endforeach()
+set_target_properties(commitd_headers PROPERTIES POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")  # as those that use it
+target_precompile_headers(commitd_headers_of_tests PRIVATE <gtest/gtest.h>)
+target_link_libraries(commitd_headers_of_tests PRIVATE GTest::gtest)
+target_compile_options(commitd_headers_of_tests PRIVATE -O1)
 function(commitd_use_headers name headers)
-  if(TARGET ${headers})
-    target_precompile_headers(${name} REUSE_FROM ${headers})
-    target_link_libraries(${name} PRIVATE fmt::fmt)
-  endif()
+  target_precompile_headers(${name} REUSE_FROM ${headers})
+  target_link_libraries(${name} PRIVATE fmt::fmt)
 endfunction()
 
 function(commitd_library name)
@@ -56,9 +54,6 @@ function(commitd_library name)
 endfunction()
 
 function(commitd_tests component)
-  if(NOT COMMITD_TESTS)
-    return()
-  endif()
   cmake_parse_arguments(arg "" "" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
   set(name ${component}_test)

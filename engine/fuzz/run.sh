@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# run.sh BUILD SECONDS [NAME…]: each fuzzer (or those named) for so many seconds, one per processor at a time, from its seeds and from what earlier
-# runs found interesting (BUILD/found/NAME). An input that breaks something is kept as BUILD/found/NAME-crash-…; running the fuzzer with that file
+# run.sh PROGRAMS STATE SECONDS [NAME…]: each fuzzer (or those named) for so many seconds, one per processor at a time, from its seeds and from what earlier
+# runs found interesting (STATE/found/NAME). An input that breaks something is kept as STATE/found/NAME-crash-…; running the fuzzer with that file
 # shows it again. FUZZ_SEED (0: another one each time) decides what is tried in which order.
 set -euo pipefail
 cd "$(dirname "$0")"
-build=$1 seconds=$2
-shift 2
+programs=$1 state=$2 seconds=$3
+shift 3
 
 run_fuzzer() {
-  local name=$1 log=$build/$1.log seeds=() dictionary=()
-  mkdir -p "$build/found/$name"
+  local name=$1 log=$state/$1.log seeds=() dictionary=()
+  mkdir -p "$state/found/$name"
   [ ! -d "corpus/$name" ] || seeds=("corpus/$name")
   if [ -f "corpus/$name.lines" ]; then  # one seed per line
-    local split=$build/seeds/$name
+    local split=$state/seeds/$name
     rm -rf "$split" && mkdir -p "$split"
     split --lines=1 --suffix-length=4 "corpus/$name.lines" "$split/"
     seeds+=("$split")
   fi
   [ ! -f "$name.dict" ] || dictionary=(-dict="$name.dict")
-  if "$build/fuzz/$name" -max_total_time="$seconds" -seed="${FUZZ_SEED:-0}" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 "${dictionary[@]}" \
-    -artifact_prefix="$build/found/$name-" "$build/found/$name" "${seeds[@]}" >"$log" 2>&1; then
+  if "$programs/$name" -max_total_time="$seconds" -seed="${FUZZ_SEED:-0}" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 "${dictionary[@]}" \
+    -artifact_prefix="$state/found/$name-" "$state/found/$name" "${seeds[@]}" >"$log" 2>&1; then
     printf 'ok      %-24s %s inputs\n' "$name" "$(awk '/number_of_executed_units/ {print $2}' "$log")"
   else
     printf 'FAILED  %-24s whole output: %s\n%s\n' "$name" "$log" "$(tail -n 40 "$log")"
@@ -27,7 +27,7 @@ run_fuzzer() {
   fi
 }
 export -f run_fuzzer
-export build seconds
+export programs state seconds
 
 names=("$@")
 [ ${#names[@]} -gt 0 ] || mapfile -t names < <(find corpus -mindepth 1 -maxdepth 1 -printf '%f\n' | sed 's/\.lines$//' | sort -u)

@@ -131,7 +131,7 @@ void ProtocolServer::Impl::start_session(UniqueFd fd, Entrance entrance) {
 Task<void> ProtocolServer::Impl::refuse(UniqueFd fd, Error why) {
   PacketChannel channel(socket_stream(std::make_unique<Socket>(std::move(fd))), kMaxPayload);
   write_error(channel, why);
-  co_await channel.flush();
+  (void)co_await channel.flush();
 }
 
 bool ProtocolServer::Impl::is_full(Entrance entrance) const {

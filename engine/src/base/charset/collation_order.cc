@@ -281,7 +281,6 @@ uint64_t sort_prefix(const Collation& collation, std::string_view text) {
   }
   const uint32_t end = collation.pad_space ? kSpace : 0, above_end = collation.pad_space ? 0 : 1;
   uint64_t prefix = 0;
-  constexpr uint64_t kNotAscii = 0x8080808080808080;
   if (text.size() >= kBytes && (load_le64(text.data()) & kNotAscii) == 0) {
     const AsciiWeights& ascii = ascii_weights(collation.order);
     for (size_t i = 0; i < kBytes; ++i)
