@@ -2,10 +2,12 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-COMPONENTS := engine operator/localcluster operator chaos/ledger chaos/demo benchmarks dashboards
+COMPONENTS := engine operator/localcluster operator chaos/ledger chaos/demo benchmarks dashboards charts
+# What does not need commitd: beside the engine, whose tests mostly wait.
+BESIDE     := operator/localcluster operator chaos/ledger chaos/demo benchmarks
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
-.PHONY: help demo demo-down test test-cluster lint fmt engine operator build sanitizers killloop bench-engine bench-commit clean
+.PHONY: help demo demo-down test test-cluster lint fmt engine operator build sanitizers ci killloop bench-engine bench-commit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,16 +19,16 @@ demo-down: ## stops everything that `make demo` started and removes its network
 	@$(MAKE) --no-print-directory -C chaos/demo down
 
 test: ## unit tests, real clients against the real server, operator tests; ends in one summary line
-	@.ci/steps test $(COMPONENTS)
+	@.ci/steps test:engine test:dashboards // $(BESIDE:%=test:%)
 
 lint: ## formatting, vet, static analysis, drift of generated files
-	@.ci/steps lint $(COMPONENTS) scripts
+	@.ci/steps $(COMPONENTS:%=lint:%) lint:scripts
 
 fmt: ## formats every source file
-	@.ci/steps fmt $(COMPONENTS)
+	@.ci/steps $(COMPONENTS:%=fmt:%)
 
 build: ## every program, into build/bin
-	@.ci/steps build $(COMPONENTS)
+	@.ci/steps $(COMPONENTS:%=build:%)
 
 engine: ## commitd, into build/bin
 	@$(MAKE) --no-print-directory -C engine build
@@ -35,7 +37,15 @@ operator: ## commitlab-operator and kubectl-commitlab, into build/bin
 	@$(MAKE) --no-print-directory -C operator build
 
 sanitizers: ## the engine's tests under address+undefined and thread sanitizers
-	@.ci/steps asan engine && .ci/steps tsan engine
+	@.ci/steps asan:engine tsan:engine
+
+# Everything: lanes beside each other, with what measures or needs the machine for itself behind them.
+ci: ## what CI runs: tests, lint, sanitizers, fuzzers, the kill loop and the demo; .ci/README.md says what takes how long
+	@.ci/steps build:engine // build:operator/localcluster build:benchmarks \
+	  then test:engine asan:engine fuzz:engine:FUZZ_SEED=1 drop:engine:PRESET=asan tsan:engine drop:engine:PRESET=tsan \
+	    // $(BESIDE:%=test:%) $(COMPONENTS:%=lint:%) lint:scripts test:dashboards killloop:chaos:ROUNDS=5 \
+	    killloop:chaos:ROUNDS=10:REPLICAS=2 \
+	  then demo:chaos/demo down:chaos/demo
 
 killloop: engine ## ROUNDS=20 rounds of kill -9 under load, judged by the ledger; REPLICAS=2 with a source and replicas
 	@$(MAKE) --no-print-directory -C chaos killloop ROUNDS=$(or $(ROUNDS),20) DURABILITY=$(DURABILITY) REPLICAS=$(REPLICAS)
