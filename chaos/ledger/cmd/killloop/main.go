@@ -41,6 +41,7 @@ type options struct {
 	initCommand   string
 	mariadb       bool
 	replicas      int
+	pauses        bool
 	keep          bool
 	verbose       bool
 }
@@ -59,6 +60,7 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&o.commitd, "commitd", "build/bin/commitd", "the commitd program")
 	flags.BoolVar(&o.mariadb, "mariadb", false, "kill Debian's MariaDB instead, for comparison")
 	flags.IntVar(&o.replicas, "replicas", 0, "a source with so many replicas, and a script that fails over; the source and replicas are killed in turn and together")
+	flags.BoolVar(&o.pauses, "pauses", false, "with --replicas: also stop the source, replace it and let it go on")
 	flags.StringVar(&o.serverFlags, "server-flags", "", "more flags for commitd, as --commitd-durability=xa")
 	flags.StringVar(&o.serverCommand, "server-command", "", "another server: a template with {datadir}, {port}, {http_port}, {socket}")
 	flags.StringVar(&o.initCommand, "init-command", "", "how that server's datadir is made, same placeholders")
@@ -131,7 +133,7 @@ func (o *options) victim(log *slog.Logger) (killloop.Victim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return killloop.NewReplicated(set), nil
+	return killloop.NewReplicated(set, o.pauses), nil
 }
 
 // summary prints a line per round and one for all.

@@ -175,8 +175,34 @@ func (s *Server) Kill() error {
 	return nil
 }
 
-// Pause stops the process without ending it.
-func (s *Server) Pause() error { return s.process.Process.Signal(syscall.SIGSTOP) }
+// Pause stops the process without ending it, and returns once it has stopped. Resume lets it go on.
+func (s *Server) Pause() error {
+	if err := s.process.Process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for {
+		state, err := s.State()
+		if err != nil || state == "T" {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (s *Server) Resume() error { return s.process.Process.Signal(syscall.SIGCONT) }
+
+// State is the kernel's letter for what the process does: T is stopped.
+func (s *Server) State() (string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
+	if err != nil {
+		return "", err
+	}
+	_, rest, found := strings.Cut(string(text), ") ")
+	if !found || rest == "" {
+		return "", fmt.Errorf("/proc/%d/stat cannot be read: %q", s.process.Process.Pid, text)
+	}
+	return rest[:1], nil
+}
 
 // DataDir is where the server keeps its files.
 func (s *Server) DataDir() string { return s.dataDir() }

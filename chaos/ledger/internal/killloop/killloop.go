@@ -81,6 +81,8 @@ const (
 	pollEvery        = 5 * time.Millisecond
 	// maxSecondKill is how long after a first kill a second one comes, at most.
 	maxSecondKill = 100 * time.Millisecond
+	// maxPauseAfter is how long a source that goes on is left alone, at most, before it is told of the new epoch.
+	maxPauseAfter = 500 * time.Millisecond
 )
 
 // Run does all rounds and reports each. It stops at the first that does not pass; what the servers had then stays in Dir.
@@ -156,7 +158,7 @@ func (l *Loop) loadAndKill(ctx context.Context, number int) error {
 	group.Go(func() error { return watch.Run(groupCtx, l.victim.Servers(database), l.journal) })
 	group.Go(func() error {
 		if l.config.Disturb {
-			disturb(groupCtx, l.victim.DSN(database))
+			disturb(groupCtx, l.victim.DSN(database), len(l.victim.Servers(database)) == 1)
 		}
 		return nil
 	})

@@ -2,19 +2,29 @@ package killloop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"commitlab.dev/ledger/internal/replicaset"
 	"commitlab.dev/ledger/internal/timeline"
 )
 
 // replicated is a source with its replicas, and a script that plays the operator.
-type replicated struct{ *replicaset.Set }
+type replicated struct {
+	*replicaset.Set
+	strikes []strike
+}
 
-// NewReplicated prepares a set whose servers are killed in turn and together.
-func NewReplicated(set *replicaset.Set) Victim { return replicated{set} }
+// NewReplicated prepares a set whose servers are killed in turn and together; with pauses, the source is also stopped, replaced and let go on.
+func NewReplicated(set *replicaset.Set, pauses bool) Victim {
+	if pauses {
+		return replicated{set, append(slices.Clone(kills), pause)}
+	}
+	return replicated{set, kills}
+}
 
 func (r replicated) LogFile() string { return r.Source().LogFile() }
 
@@ -25,7 +35,7 @@ type strike struct {
 	inject       func(replicated, context.Context, func(timeline.Evidence) error) error
 }
 
-var strikes = []strike{
+var kills = []strike{
 	{"source killed, another one takes over", true, replicated.failOver},
 	{"source killed and started at once", true, replicated.restart},
 	{"replica killed", false, replicated.killReplica},
@@ -33,9 +43,12 @@ var strikes = []strike{
 	{"all killed", true, replicated.killAll},
 }
 
+// A source that goes on after it was replaced answers reads until it hears of the new epoch, or until its lease is over.
+var pause = strike{"source stopped, replaced and let go on", true, replicated.pauseSource}
+
 // NextFault goes through all strikes in turn: few rounds shall meet each.
 func (r replicated) NextFault(round int) Fault {
-	s := strikes[(round-1)%len(strikes)]
+	s := r.strikes[(round-1)%len(r.strikes)]
 	return Fault{
 		Name: fmt.Sprintf("%d: %s", round, s.name), ExpectOutage: s.expectOutage,
 		Inject: func(ctx context.Context, prove func(timeline.Evidence) error) error { return s.inject(r, ctx, prove) },
@@ -110,4 +123,24 @@ func (r replicated) killAll(ctx context.Context, prove func(timeline.Evidence) e
 		}
 	}
 	return r.ElectAll(ctx)
+}
+
+func (r replicated) pauseSource(ctx context.Context, prove func(timeline.Evidence) error) error {
+	source := r.Source()
+	before, err := source.State()
+	if err != nil {
+		return err
+	}
+	if err := source.Pause(); err != nil {
+		return err
+	}
+	err = prove(timeline.Evidence{Kind: "process-state", Object: source.Name, Before: before, After: "T", At: time.Now()})
+	if err == nil {
+		err = r.FailOver(ctx)
+	}
+	if err = errors.Join(err, source.Resume()); err != nil {
+		return err
+	}
+	sleep(ctx, rand.N(maxPauseAfter))
+	return r.Attach(ctx)
 }

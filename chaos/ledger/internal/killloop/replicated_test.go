@@ -38,9 +38,9 @@ func runOnce(t *testing.T, c Config, victim Victim) Round {
 
 func TestASourceAndItsReplicasSurviveEveryKill(t *testing.T) {
 	c := config(t)
-	c.Rounds = len(strikes)
+	c.Rounds = len(kills)
 	var rounds []Round
-	err := Run(t.Context(), c, NewReplicated(newSet(t, c.Dir, 1)), func(r Round) { rounds = append(rounds, r) }, slog.New(slog.DiscardHandler))
+	err := Run(t.Context(), c, NewReplicated(newSet(t, c.Dir, 1), false), func(r Round) { rounds = append(rounds, r) }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestCommitsThatNoReplicaHeldAreFoundMissing(t *testing.T) {
 	c := config(t)
 	c.Rounds = 1
 	c.Disturb = false
-	victim := &deafReplicas{replicated: replicated{newSet(t, c.Dir, 0)}}
+	victim := &deafReplicas{replicated: replicated{Set: newSet(t, c.Dir, 0)}}
 	round := runOnce(t, c, victim)
 	if v := round.Verdict; v.Result != judge.Failed || v.Lost == 0 || len(v.LostCommits) == 0 {
 		t.Fatalf("%s, lost %d, because %q", v.Result, v.Lost, v.Reasons)
@@ -114,7 +114,7 @@ func TestCommitsThatAReplicaHeldSurviveTheSame(t *testing.T) {
 	c := config(t)
 	c.Rounds = 1
 	c.Disturb = false
-	round := runOnce(t, c, &deafReplicas{replicated: replicated{newSet(t, c.Dir, 1)}})
+	round := runOnce(t, c, &deafReplicas{replicated: replicated{Set: newSet(t, c.Dir, 1)}})
 	if v := round.Verdict; v.Result != judge.Passed {
 		t.Fatalf("%s because %q", v.Result, v.Reasons)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,7 +32,11 @@ func (q quorum) covered(fenced map[*Member]bool) bool {
 	return reached+q.waitCount > len(q.members)
 }
 
-const retryEvery = 20 * time.Millisecond
+const (
+	retryEvery = 20 * time.Millisecond
+	// establishTimeout is how long an election waits for the acknowledgement of its epoch before there is another one.
+	establishTimeout = 15 * time.Second
+)
 
 // elect gives the set a master under a new epoch. It tries, each time under a higher epoch, until that one takes writes or the context ends.
 func (s *Set) elect(ctx context.Context) error {
@@ -66,23 +72,26 @@ func (s *Set) tryToElect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.proxy.pointTo(best.member.address())
 	s.follow(ctx)
 	return s.establish(ctx, next)
 }
 
 // fence returns who has promised the new epoch, and what they hold.
 func (s *Set) fence(ctx context.Context) ([]status, map[*Member]bool) {
+	var mu sync.Mutex
 	var candidates []status
 	fenced := map[*Member]bool{}
-	for _, m := range s.members {
-		if err := m.command(ctx, "ALTER INSTANCE FENCE EPOCH %d", s.epoch); err != nil {
+	atOnce(s.members, func(m *Member) {
+		found, err := m.fence(ctx, s.epoch)
+		if err != nil {
 			s.log.Debug("fence", "error", err)
-			continue
+			return
 		}
-		if found, err := m.status(ctx); err == nil {
-			candidates, fenced[m] = append(candidates, found), true
-		}
-	}
+		mu.Lock()
+		defer mu.Unlock()
+		candidates, fenced[m] = append(candidates, found), true
+	})
 	return candidates, fenced
 }
 
@@ -107,21 +116,20 @@ func choose(ctx context.Context, candidates []status) (status, error) {
 // follow sends everyone else to the master of the last quorum. Who does not answer is told later.
 func (s *Set) follow(ctx context.Context) {
 	q := s.quorums[len(s.quorums)-1]
-	for _, m := range q.members {
+	atOnce(q.members, func(m *Member) {
 		err := m.command(ctx, "ALTER INSTANCE FOLLOW EPOCH %d SOURCE_HOST '127.0.0.1' SOURCE_PORT %d SOURCE_UUID '%s' SOURCE_USER 'root' SOURCE_PASSWORD ''",
 			q.epoch, q.master.Port(), q.master.UUID)
 		if err != nil {
 			s.log.Debug("follow", "error", err)
 		}
-	}
+	})
 }
 
-// establish waits until the quorum holds everything, which makes the earlier ones irrelevant, and lets the writers in. Servers that
+// establish waits until the quorum holds everything, which makes the earlier ones irrelevant. Servers that
 // come back meanwhile are told whom to follow.
 func (s *Set) establish(ctx context.Context, q quorum) error {
-	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	ctx, cancel := context.WithTimeout(ctx, establishTimeout)
 	defer cancel()
-	s.proxy.pointTo(q.master.address())
 	for {
 		found, err := q.master.status(ctx)
 		if err != nil {
@@ -143,12 +151,24 @@ func (s *Set) establish(ctx context.Context, q quorum) error {
 
 // followLate tells those that have restarted since, and those that a failed statement left behind.
 func (s *Set) followLate(ctx context.Context, q quorum) {
-	for _, m := range q.members {
+	var late atomic.Bool
+	atOnce(q.members, func(m *Member) {
 		if found, err := m.status(ctx); err == nil && (found.role == "undecided" || found.role == "fenced") {
-			s.follow(ctx)
-			return
+			late.Store(true)
 		}
+	})
+	if late.Load() {
+		s.follow(ctx)
 	}
+}
+
+// atOnce asks all: one that hangs must not delay the others.
+func atOnce(members []*Member, ask func(*Member)) {
+	var wait sync.WaitGroup
+	for _, m := range members {
+		wait.Go(func() { ask(m) })
+	}
+	wait.Wait()
 }
 
 func (s *Set) others(master *Member) []*Member {

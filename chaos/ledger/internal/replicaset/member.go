@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	controlTimeout = 10 * time.Second
+	commandTimeout = 15 * time.Second
+	statusTimeout  = time.Second
 	dialTimeout    = time.Second
 )
 
@@ -48,8 +49,8 @@ func newMember(program, dir string, number int) (*Member, error) {
 }
 
 // control runs a function on a connection of its own, which no role change of another statement can have closed.
-func (m *Member) control(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
-	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+func (m *Member) control(ctx context.Context, patience time.Duration, do func(context.Context, *sql.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	pool, err := server.OpenPool(m.DSN(""), dialTimeout)
 	if err != nil {
@@ -68,15 +69,22 @@ func (m *Member) control(ctx context.Context, do func(context.Context, *sql.Conn
 }
 
 func (m *Member) command(ctx context.Context, format string, args ...any) error {
-	return m.control(ctx, func(ctx context.Context, conn *sql.Conn) error {
+	return m.control(ctx, commandTimeout, func(ctx context.Context, conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, fmt.Sprintf(format, args...))
 		return err
 	})
 }
 
+func (m *Member) fence(ctx context.Context, epoch uint64) (status, error) {
+	if err := m.command(ctx, "ALTER INSTANCE FENCE EPOCH %d", epoch); err != nil {
+		return status{}, err
+	}
+	return m.status(ctx)
+}
+
 func (m *Member) status(ctx context.Context) (status, error) {
 	s := status{member: m}
-	err := m.control(ctx, func(ctx context.Context, conn *sql.Conn) error {
+	err := m.control(ctx, statusTimeout, func(ctx context.Context, conn *sql.Conn) error {
 		row, err := server.Instance(ctx, conn)
 		if err != nil {
 			return err
@@ -95,7 +103,7 @@ func (m *Member) status(ctx context.Context) (status, error) {
 
 // holds tells whether the member's log has everything that the other one's has.
 func (s status) holds(ctx context.Context, other status) (contained bool, err error) {
-	err = s.member.control(ctx, func(ctx context.Context, conn *sql.Conn) error {
+	err = s.member.control(ctx, statusTimeout, func(ctx context.Context, conn *sql.Conn) error {
 		return conn.QueryRowContext(ctx, "SELECT GTID_SUBSET(?, ?)", other.logged, s.logged).Scan(&contained)
 	})
 	return contained, err

@@ -130,8 +130,13 @@ func (s *Set) Rejoin(ctx context.Context, m *Member) error {
 	if err := s.awaitAnswer(ctx, m); err != nil {
 		return err
 	}
-	s.followLate(ctx, s.quorums[len(s.quorums)-1])
-	return nil
+	return s.Attach(ctx)
+}
+
+// Attach tells everyone whom to follow; who does already is told nothing new.
+func (s *Set) Attach(ctx context.Context) error {
+	s.follow(ctx)
+	return ctx.Err()
 }
 
 func (m *Member) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(m.Port())) }
