@@ -151,8 +151,8 @@ Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosi
   return {};
 }
 
-// One's own transactions are as they were executed here, and replay may meet a part of a large one in the engine
-// already: of a received one, too, which was compared before.
+// One's own transactions are as they were executed here, and replay may meet a part of a large one in the
+// engine already: of a received one, too, which was compared before.
 Result<EventApplier::How> EngineStage::how_to_build(const PendingTransaction& transaction) {
   EventApplier::How how;
   how.compare = transaction.received && transaction.end > point_.incomplete_up_to;

@@ -183,8 +183,7 @@ class TransactionReplay {
     }
     std::string_view rest = rows->rows;
     while (!rest.empty()) {
-      Status applied =
-          whole ? apply_row(*rows, found->second, rest) : apply_partial_row(*rows, table, rest);
+      Status applied = whole ? apply_row(*rows, found->second, rest) : apply_partial_row(*rows, table, rest);
       if (!applied.ok()) return could_not_execute(*rows, event, table, applied.error());
     }
     return {};

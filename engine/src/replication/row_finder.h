@@ -1,5 +1,5 @@
-// The rows that a received transaction's events speak of, as they are here: as the transaction has left them so
-// far, else as they are stored. Says so when they are not what the source had, before anything is changed.
+// The rows that a received transaction's events speak of, as they are here: as the transaction has left them
+// so far, else as they are stored. Says so when they are not what the source had, before anything is changed.
 #pragma once
 
 #include <cstdint>
@@ -51,13 +51,13 @@ class RowFinder {
 
   Result<bool> read(std::string_view key, std::string& stored);
 
-  // Error 1062 when the primary key or a unique key of `row` is another row's. `self`: the clustered key of the
-  // row that it will replace; empty: of none.
+  // Error 1062 when the primary key or a unique key of `row` is another row's. `self`: the clustered key of
+  // the row that it will replace; empty: of none.
   Status check_unique(const TableDef& table, const Row& row, std::string_view self);
   // Error 1032 when the row of this clustered key is not there, or is not `image`.
   Status check_same(const TableDef& table, const std::string& key, std::string_view image);
-  // The row id of a row that is `image`, in a table without a primary key: `logged` where that fits, else the next
-  // one that is found. Error 1032 when there is none.
+  // The row id of a row that is `image`, in a table without a primary key: `logged` where that fits, else the
+  // next one that is found. Error 1032 when there is none.
   Result<uint64_t> row_id_of(const TableDef& table, std::string_view image, std::optional<uint64_t> logged);
 
  private:

@@ -41,15 +41,15 @@ Durability durability_of(const Options& options) {
 
 }  // namespace
 
-Status Instance::create(FileSystem& fs, Datadir& datadir, const Options& options,
+Status Instance::create(const Place& place, Datadir& datadir, const Options& options,
                         const sql::Accounts& accounts, const std::string& root_password) {
   COMMITD_RETURN_IF_ERROR(datadir.begin_initialization());
-  auto engine = storage::open_rocks(rocks_options(datadir, options));
+  auto engine = place.open_engine(rocks_options(datadir, options));
   if (!engine.ok()) return std::move(engine).error();
   LogPosition log_end;
   if (options.log_bin) {
     binlog::OpenReport found;
-    auto log = binlog::Log::open(fs, log_options_for(datadir, options), LogPosition{}, &found);
+    auto log = binlog::Log::open(place.files, log_options_for(datadir, options), LogPosition{}, &found);
     if (!log.ok()) return std::move(log).error();
     log_end = (*log)->end();
   }
@@ -66,7 +66,7 @@ Status Instance::create(FileSystem& fs, Datadir& datadir, const Options& options
   return {};
 }
 
-Result<std::unique_ptr<Instance>> Instance::open(FileSystem& fs, const Datadir& datadir,
+Result<std::unique_ptr<Instance>> Instance::open(const Place& place, const Datadir& datadir,
                                                  const Options& options, sql::ServerContext& server,
                                                  replication::RoleManager& roles) {
   auto instance = std::unique_ptr<Instance>(new Instance(server, datadir, durability_of(options)));
@@ -77,13 +77,13 @@ Result<std::unique_ptr<Instance>> Instance::open(FileSystem& fs, const Datadir& 
         "--skip-log-bin: this server belongs to a cluster or replicates, which needs the binary "
         "log. Start it with the log");
   }
-  COMMITD_RETURN_IF_ERROR(instance->open_engine(datadir, options));
-  COMMITD_RETURN_IF_ERROR(instance->open_log(fs, datadir, options, roles));
+  COMMITD_RETURN_IF_ERROR(instance->open_engine(place.open_engine, datadir, options));
+  COMMITD_RETURN_IF_ERROR(instance->open_log(place.files, datadir, options, roles));
   return instance;
 }
 
-Status Instance::open_engine(const Datadir& datadir, const Options& options) {
-  auto engine = storage::open_rocks(rocks_options(datadir, options));
+Status Instance::open_engine(const OpenEngine& open, const Datadir& datadir, const Options& options) {
+  auto engine = open(rocks_options(datadir, options));
   if (!engine.ok()) return std::move(engine).error();
   engine_ = std::make_unique<storage::EngineRouter>(std::move(*engine));
   catalog_ = std::make_unique<sql::Catalog>(*engine_);

@@ -2,6 +2,7 @@
 // recovery.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "commit/commit_pipeline.h"
@@ -19,16 +20,24 @@
 
 namespace commitd::server {
 
+using OpenEngine = std::function<Result<std::unique_ptr<storage::Engine>>(const storage::RocksOptions&)>;
+
+// Where an instance keeps what it has.
+struct Place {
+  FileSystem& files;
+  const OpenEngine& open_engine;
+};
+
 class Instance {
  public:
   // Makes the engine's system tables and the first log file in an empty data directory.
-  static Status create(FileSystem& fs, Datadir& datadir, const Options& options,
+  static Status create(const Place& place, Datadir& datadir, const Options& options,
                        const sql::Accounts& accounts, const std::string& root_password);
 
   // Opens engine and log, cuts a torn tail, replays what the engine lacks (on a server that waits for its
   // role: only what is known to be acknowledged), and publishes everything in `server`. Corruption is an
   // error and changes nothing.
-  static Result<std::unique_ptr<Instance>> open(FileSystem& fs, const Datadir& datadir,
+  static Result<std::unique_ptr<Instance>> open(const Place& place, const Datadir& datadir,
                                                 const Options& options, sql::ServerContext& server,
                                                 replication::RoleManager& roles);
   ~Instance();
@@ -44,7 +53,7 @@ class Instance {
  private:
   Instance(sql::ServerContext& server, const Datadir& datadir, Durability durability)
       : server_(server), datadir_(datadir), durability_(durability) {}
-  Status open_engine(const Datadir& datadir, const Options& options);
+  Status open_engine(const OpenEngine& open, const Datadir& datadir, const Options& options);
   Status open_log(FileSystem& fs, const Datadir& datadir, const Options& options,
                   replication::RoleManager& roles);
   Result<std::unique_ptr<binlog::Log>> open_log_files(const Options& options, binlog::OpenReport& found);

@@ -160,7 +160,8 @@ const std::vector<Definition>& definitions() {
       password_file("operator-password-file", &Options::operator_password,
                     "enables the account commitlab_operator"),
       flag("validate-config", &Options::validate_config,
-           "check options and system variables, touch nothing, and exit: 0 when start would take them, else 1"),
+           "check options and system variables, touch nothing, and exit: 0 when start would take them, else "
+           "1"),
       flag("help", &Options::help, "this text"),
       flag("version", &Options::version, "print the version"),
   };

@@ -59,8 +59,10 @@ std::string slow_log_heading(const Options& options, const std::string& version)
 
 }  // namespace
 
-Server::Server(Options options)
-    : options_(std::move(options)), fs_(FileSystem::posix()), accounts_(options_.operator_password) {
+Server::Server(Options options, Environment environment)
+    : options_(std::move(options)),
+      environment_(std::move(environment)),
+      accounts_(options_.operator_password) {
   context_.accounts = &accounts_;
   context_.variables = &variables_;
   context_.processes = &processes_;
@@ -226,18 +228,18 @@ Status Server::prepare_datadir() {
                         options_.datadir);
     }
     std::string password = options_.initialize_insecure ? "" : *options_.root_password;
-    COMMITD_RETURN_IF_ERROR(Instance::create(fs_, *datadir_, options_, accounts_, password));
+    COMMITD_RETURN_IF_ERROR(Instance::create(place(), *datadir_, options_, accounts_, password));
     if (options_.initialize_insecure) return {};
   }
   return open_instance();
 }
 
 Status Server::open_instance() {
-  auto instance = Instance::open(fs_, *datadir_, options_, context_, *roles_);
+  auto instance = Instance::open(place(), *datadir_, options_, context_, *roles_);
   if (!instance.ok()) return std::move(instance).error();
   instance_ = std::move(*instance);
   slow_log_.start(slow_log_heading(options_, context_.version));
-  instance_->pipeline().on_failure(stop_at_once);
+  instance_->pipeline().on_failure(environment_.on_failure ? environment_.on_failure : stop_at_once);
   instance_->engine().federated().reach_by(&remote_servers_);
   BackupSource backups{&fs_, &instance_->engine(), instance_->log_options()};
   housekeeper_ =
@@ -272,7 +274,7 @@ Status Server::open_instance() {
 
 Task<Status> Server::initialize_on_command() {
   COMMITD_CO_RETURN_IF_ERROR(
-      Instance::create(fs_, *datadir_, options_, accounts_, options_.root_password.value_or("")));
+      Instance::create(place(), *datadir_, options_, accounts_, options_.root_password.value_or("")));
   COMMITD_CO_RETURN_IF_ERROR(open_instance());
   co_return Status();
 }

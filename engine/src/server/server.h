@@ -23,9 +23,17 @@
 
 namespace commitd::server {
 
+// What stands around a server: in tests, files that remember what was written, and an end that is no exit.
+struct Environment {
+  FileSystem* files = &FileSystem::posix();
+  OpenEngine open_engine = storage::open_rocks;
+  // The log or the engine failed; ends the process if empty.
+  std::function<void(const Error&)> on_failure = {};
+};
+
 class Server {
  public:
-  explicit Server(Options options);
+  explicit Server(Options options, Environment environment = {});
   ~Server();
 
   // What start() says of options and variables before it opens anything (--validate-config).
@@ -51,6 +59,7 @@ class Server {
   Status take_options_from_variables();
   Status prepare_datadir();
   Status open_instance();
+  Place place() const { return {fs_, environment_.open_engine}; }
   Status set_up_tls();
   Status listen();
   Status serve_http();
@@ -61,7 +70,8 @@ class Server {
   void run_in_background(Task<void> task);
 
   Options options_;
-  FileSystem& fs_;
+  const Environment environment_;
+  FileSystem& fs_ = *environment_.files;
   std::vector<Worker> workers_;  // sessions
   Worker background_;            // receiver, role changes, HTTP
   std::unique_ptr<Datadir> datadir_;

@@ -126,6 +126,7 @@ RecordingFileSystem::~RecordingFileSystem() = default;
 void RecordingFileSystem::add(Operation operation) {
   now_->apply(operation);
   operations_.push_back(std::move(operation));
+  if (clock_) times_.push_back(++*clock_);
 }
 
 Status RecordingFileSystem::do_write(int inode, uint64_t offset, std::string_view bytes) {
@@ -147,7 +148,12 @@ Status RecordingFileSystem::do_sync(int inode) {
     --failing_syncs_;
     return make_error(er::kErrorOnWrite, "Sync failed");
   }
-  if (!lying_) add({Operation::Kind::SyncData, inode, 0, {}, {}, {}});
+  if (lying_) return {};
+  late_syncs_.push_back({Operation::Kind::SyncData, inode, 0, {}, {}, {}});
+  while (late_syncs_.size() > (late_ ? 1 : 0)) {
+    add(std::move(late_syncs_.front()));
+    late_syncs_.erase(late_syncs_.begin());
+  }
   return {};
 }
 
@@ -206,6 +212,17 @@ void RecordingFileSystem::start_recording() {
   std::lock_guard lock(mutex_);
   *base_ = *now_;
   operations_.clear();
+  times_.clear();
+}
+
+void RecordingFileSystem::keep_time_by(SharedClock clock) {
+  std::lock_guard lock(mutex_);
+  clock_ = std::move(clock);
+}
+
+size_t RecordingFileSystem::steps_at(size_t time) const {
+  std::lock_guard lock(mutex_);
+  return std::upper_bound(times_.begin(), times_.end(), time) - times_.begin();
 }
 
 size_t RecordingFileSystem::steps() const {
@@ -294,6 +311,11 @@ void RecordingFileSystem::lie_about_sync(bool on) {
 void RecordingFileSystem::lie_about_directory_syncs(bool on) {
   std::lock_guard lock(mutex_);
   lying_about_directories_ = on;
+}
+
+void RecordingFileSystem::sync_late(bool on) {
+  std::lock_guard lock(mutex_);
+  late_ = on;
 }
 
 void RecordingFileSystem::fail_next_syncs(int count) {

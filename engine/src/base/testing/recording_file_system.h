@@ -2,6 +2,7 @@
 // behind any of them.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,11 @@ class RecordingFileSystem final : public FileSystem {
   void start_recording();
   // Number of operations so far. Crash points are 0 … steps().
   size_t steps() const;
+  // Several disks: an operation on any of them moves their clock on. How many operations of this disk there
+  // were when the clock showed `time`.
+  using SharedClock = std::shared_ptr<std::atomic<size_t>>;
+  void keep_time_by(SharedClock clock);
+  size_t steps_at(size_t time) const;
   // The file system a machine would come up with after a crash behind the first `step` operations. It records
   // anew. A name lasts only when its own directory was synced, contents only when the file was.
   std::unique_ptr<RecordingFileSystem> after_crash(size_t step, Loss loss, unsigned seed) const;
@@ -48,6 +54,7 @@ class RecordingFileSystem final : public FileSystem {
   // --- misbehaviour ---
   void lie_about_sync(bool on);             // data syncs report success and do nothing
   void lie_about_directory_syncs(bool on);  // the same for directories
+  void sync_late(bool on);                  // a data sync takes effect with the next one
   void fail_next_syncs(int count);          // sync_data() fails
   void fail_writes_beyond(uint64_t total);  // no space left once so many bytes were written; half of the
                                             // failing write arrives. What is there can be written over
@@ -75,7 +82,10 @@ class RecordingFileSystem final : public FileSystem {
   std::vector<Operation> operations_;
   std::unique_ptr<Disk> now_;
   std::unique_ptr<Disk> base_;  // what was there before the first operation
-  bool lying_ = false, lying_about_directories_ = false;
+  SharedClock clock_;
+  std::vector<size_t> times_;  // of the operations, by that clock
+  std::vector<Operation> late_syncs_;
+  bool lying_ = false, lying_about_directories_ = false, late_ = false;
   int failing_syncs_ = 0;
   size_t data_syncs_ = 0;
   uint64_t written_ = 0, space_ = UINT64_MAX;

@@ -130,7 +130,8 @@ void CrashOracle::take_log(BareServer& server, binlog::Log& log, LogPosition end
 void CrashOracle::take_transaction(BareServer& server, std::string_view events, LogPosition end,
                                    const Gtid& gtid) {
   WriteSet writes;
-  const auto outcome = server.applier().build(binlog::unwrap_local(events), {.alone = true, .compare = true}, writes);
+  const auto outcome =
+      server.applier().build(binlog::unwrap_local(events), {.alone = true, .compare = true}, writes);
   if (!outcome) throw std::runtime_error(outcome.error().message);
   point_.position = end;
   if (!gtid.empty()) point_.executed.add(gtid);
