@@ -180,7 +180,8 @@ bool EngineStage::is_large(const PendingTransaction& transaction) const {
 // It is alone in its batch, which the engine takes in parts. Not when the rest of its rows is read from the
 // engine: then it could not be taken a second time, after a crash.
 Status EngineStage::add_large_by_events(const PendingTransaction& transaction, EventApplier::How how) {
-  COMMITD_RETURN_IF_ERROR(flush());
+  // Compared while everything in front is stored, it need not be built again, alone.
+  COMMITD_RETURN_IF_ERROR(how.compare ? flush_and_wait() : flush());
   built_.emplace_back(WriteSet::without_undo())
       .spill_beyond(large_.settings->transaction_cache_bytes, large_.temporary);
   auto outcome = build_large(transaction, how);

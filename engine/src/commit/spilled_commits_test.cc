@@ -84,6 +84,20 @@ TEST_F(SpilledCommits, AReceivedTransactionThatIsSpilledIsLoggedAsIfItWereNot) {
   EXPECT_EQ(other.engine.state().keys, (std::vector{key(7), key(8)}));
 }
 
+// What must be built a second time, alone, is built in memory: it could not be taken in parts.
+TEST_F(SpilledCommits, AReceivedTransactionThatIsLargeIsComparedWhenEverythingInFrontIsStored) {
+  start();
+  for (const uint64_t gno : {1, 2, 3}) receive(gno);
+  eventually([&] { return reported_ == 3; });
+  server_.stop();
+  settings_->transaction_cache_bytes = 64;
+  Server restarted(fs_, {}, {.settings = settings_});
+  restarted.applier.rows_conflict = true;
+  ASSERT_TRUE(restarted.open_and_start().ok());
+  EXPECT_EQ(restarted.engine.state().keys, (std::vector{key(1), key(2), key(3)}));
+  EXPECT_EQ(restarted.applier.came_too_early, 0);
+}
+
 TEST_F(SpilledCommits, AReceivedTransactionThatIsSpilledIsTriedAgainWhenTheDiskWasFull) {
   start();
   EventSpool events = spilled(received_from(server_b(), 1, 7), fs_);

@@ -2,6 +2,7 @@
 // the pipeline needs around it.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -131,6 +132,10 @@ class FakeEngine final : public storage::Engine {
 class FakeApplier final : public EventApplier {
  public:
   Result<Outcome> build(std::string_view events, How how, WriteSet& writes) override {
+    if (how.compare && rows_conflict && !how.alone && unstored_++ > 0) {
+      ++came_too_early;
+      return Outcome{nullptr, true};
+    }
     while (!events.empty()) {
       auto event = parse_event(events);
       if (!event) return std::move(event).error();
@@ -149,6 +154,10 @@ class FakeApplier final : public EventApplier {
     }
     return Outcome{};
   }
+  void all_is_stored() override { unstored_ = 0; }
+  // Set before use: every received transaction changes the row that the one in front of it has changed.
+  bool rows_conflict = false;
+  std::atomic<int> came_too_early{0};
   // The row that cannot be inserted; "": none.
   void refuse(std::string row) {
     std::lock_guard lock(mutex_);
@@ -158,6 +167,7 @@ class FakeApplier final : public EventApplier {
  private:
   std::mutex mutex_;
   std::string refused_;
+  int unstored_ = 0;
 };
 
 }  // namespace commitd::binlog::testing
