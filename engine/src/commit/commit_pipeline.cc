@@ -364,6 +364,7 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
 
 void CommitPipeline::append_received(EventSpool events, Gtid gtid,
                                      std::function<void(LogPosition)> on_durable) {
+  impl_->keep_number(gtid);
   impl_->queue.push(ReceivedTransaction{std::move(events), gtid, std::move(on_durable)});
 }
 

@@ -183,8 +183,6 @@ void CommitPipeline::Impl::refuse_without_gtid(CommitQueue::Batch& batch) {
   {
     std::lock_guard lock(mutex);
     uint64_t next = next_gno;
-    for (const ReceivedTransaction& received : batch.received)
-      next = std::max(next, number_behind(received.gtid));
     const bool numbers_are_left = commits.size() <= kMaxGno - std::min(next, kMaxGno);
     if (numbers_are_left && std::none_of(commits.begin(), commits.end(), brings_one)) return;
     GtidSet in_group;
@@ -262,7 +260,6 @@ void CommitPipeline::Impl::fill_group(Group& group) {
   GtidSet in_group;
   for (size_t i = 0; i < group.batch.received.size(); ++i) {
     ReceivedTransaction& received = group.batch.received[i];
-    group.next_gno = std::max(group.next_gno, number_behind(received.gtid));
     if (known[i] || in_group.contains(received.gtid)) {
       group.duplicates.push_back(received.on_durable);
       continue;
@@ -307,9 +304,12 @@ void CommitPipeline::Impl::add_local(Group& group, GroupBuilder& builder, LocalC
 }
 
 // A number of our own that comes back by replication may be above all that this log has ever given: a copy
-// that was restored, or a log that a loss of power made shorter. It names a transaction all the same.
-uint64_t CommitPipeline::Impl::number_behind(const Gtid& gtid) const {
-  return gtid.sid == options.server_uuid ? gtid.gno + 1 : 1;
+// that was restored, or a log that a loss of power made shorter. It names a transaction all the same, from
+// the moment it is heard of: others may be written before it.
+void CommitPipeline::Impl::keep_number(const Gtid& received) {
+  if (received.sid != options.server_uuid) return;
+  std::lock_guard lock(mutex);
+  next_gno = std::max(next_gno, received.gno + 1);
 }
 
 void CommitPipeline::Impl::give_gtid(Group& group, CommitRequest& request) const {

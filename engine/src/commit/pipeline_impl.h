@@ -28,6 +28,7 @@ class CommitPipeline::Impl {
   // --- log thread (log_stage.cc) ---
   void run_log_thread();
   Status rotate_log();
+  void keep_number(const Gtid& received);
   // Makes durable what is in the log and is not yet; from any thread.
   Status sync_log();
 
@@ -131,7 +132,6 @@ class CommitPipeline::Impl {
   void group_failed(Group& group, const Error& error);
   void add_local(Group& group, GroupBuilder& builder, LocalCommit& commit, uint64_t timestamp);
   void give_gtid(Group& group, CommitRequest& request) const;
-  uint64_t number_behind(const Gtid& gtid) const;
   void fill_group_without_log(Group& group);
   static bool needs_log(const Group& group);
   void move_out_of_log(Group& group) const;

@@ -209,6 +209,33 @@ TEST_F(ReceivedTail, OwnNumbersThatComeBackInTheSameGroupAreNotGivenAgain) {
   EXPECT_EQ(local->get().gtid.gno, 4u);
 }
 
+Task<int> nothing() {
+  co_return 0;
+}
+
+// A large one is a group of its own, so a local commit overtakes it.
+TEST_F(ReceivedTail, OwnNumbersThatWaitForTheirTurnAreNotGivenToOthers) {
+  start();
+  std::latch busy{1}, go_on{1};
+  pipeline().append_received(received_from(server_b(), 1, 1), {server_b(), 1}, [&](LogPosition) {
+    busy.count_down();
+    go_on.wait();
+  });
+  busy.wait();
+  const auto count = [this](LogPosition) { ++reported_; };
+  pipeline().append_received(received_from(server_a(), 1, 2), {server_a(), 1}, count);
+  EventSpool large;
+  large.tail() = received_from(server_a(), 2, 3);
+  ASSERT_TRUE(large.spill({&fs_, "d"}, large.size()).ok());
+  pipeline().append_received(std::move(large), {server_a(), 2}, count);
+  auto local = begin({4});
+  run_on(reactors_[4], nothing())->get();  // it is queued
+  go_on.count_down();
+  EXPECT_EQ(local->get().gtid.gno, 3u);
+  eventually([&] { return reported_ == 2 && pipeline().unapplied_transactions() == 0; });
+  EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(2), key(4), key(3)}));
+}
+
 TEST_F(ReceivedTail, WithoutNumbersLeftCommitsAreRefusedAndTheLogStaysReadable) {
   constexpr uint16_t kGnoExhausted = 1775;
   start();
@@ -285,6 +312,28 @@ TEST_F(UnappliableTransaction, DoesNotKeepTheServerFromStarting) {
   again.applier.refuse("");
   again.pipeline->retry_apply();
   eventually([&] { return again.pipeline->gtid_executed().count() == 4; });
+}
+
+// The last of what was acknowledged cannot be applied, and more follows.
+TEST_F(UnappliableTransaction, StaysInFrontOfTheUnacknowledgedTailAtAStart) {
+  pipeline().set_gate(CommitPipeline::Gate::Gated);
+  const LogPosition acknowledged = pipeline().durable_end();
+  receive(5);
+  eventually([&] { return reported_ == 5; });
+  server_.stop();
+  Server again(fs_);
+  again.applier.refuse(key(3));
+  ASSERT_TRUE(again.open().ok());
+  again.pipeline->set_gate(CommitPipeline::Gate::Gated);
+  ASSERT_TRUE(again.pipeline->replay(acknowledged).ok());
+  again.start();
+  EXPECT_EQ(again.pipeline->unapplied_transactions(), 3u);
+  again.applier.refuse("");
+  again.pipeline->retry_apply();
+  eventually([&] { return again.pipeline->gtid_executed().count() == 4; });
+  again.pipeline->acknowledge_through({server_b(), 5});
+  eventually([&] { return again.pipeline->gtid_executed().count() == 5; });
+  EXPECT_EQ(again.engine.state().keys, (std::vector{key(1), key(2), key(3), key(4), key(5)}));
 }
 
 TEST_F(UnappliableTransaction, IsNotCutThoughItsSourceHasLostIt) {

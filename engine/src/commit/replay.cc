@@ -156,13 +156,13 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   const LogPosition from = std::max(point.position, first);
 
   ReplayReport report;
-  std::vector<PendingTransaction> batch, tail;
+  std::vector<PendingTransaction> batch, unapplied, tail;
   const auto apply = [&]() -> Status {
     auto applied = engine_stage.apply(batch);
     const auto rest = applied.ok() ? std::span<const PendingTransaction>() : not_in_engine(batch);
     if (!applied.ok() && !(engine_stage.unappliable() && rest.front().received)) return applied;
     if (!applied.ok()) apply_error = applied.error();
-    tail.insert(tail.end(), rest.begin(), rest.end());
+    unapplied.insert(unapplied.end(), rest.begin(), rest.end());
     report.transactions += batch.size() - rest.size();
     batch.clear();
     return {};
@@ -184,9 +184,10 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   auto finished = engine_stage.finish_overlapping();
   COMMITD_RETURN_IF_ERROR(std::move(replayed));
   COMMITD_RETURN_IF_ERROR(std::move(finished));
-  for (const PendingTransaction& transaction : tail)
-    pending_bytes += transaction.end.offset - transaction.start.offset;
+  pending.insert(pending.end(), unapplied.begin(), unapplied.end());
   pending.insert(pending.end(), tail.begin(), tail.end());
+  for (const PendingTransaction& transaction : pending)
+    pending_bytes += transaction.end.offset - transaction.start.offset;
   COMMITD_RETURN_IF_ERROR(roll_back_lost_prepared(report));
   report.committed_prepared = engine_stage.committed_prepared();
   report.rows = engine_stage.keys_written();
