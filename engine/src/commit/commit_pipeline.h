@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "binlog/transaction_buffer.h"
 #include "commit/commit_settings.h"
+#include "commit/order.h"
 #include "commit/ordered_writes.h"
 #include "gtid/gtid_set.h"
 #include "log/log.h"
@@ -133,7 +134,7 @@ class CommitPipeline {
 
   // --- acknowledgement: from replication, any thread, monotonic ---
   // The gate stands at Immediate until set.
-  enum class Gate { Immediate /* durable is enough */, Gated /* wait for acknowledge() */ };
+  using Gate = Order::Gate;
   void set_gate(Gate gate);
   void acknowledge(LogPosition up_to);
   void acknowledge_through(const Gtid& gtid);  // as soon as it is durable here

@@ -11,21 +11,11 @@
 #include "commit/batch_committer.h"
 #include "commit/commit_pipeline.h"
 #include "commit/commit_queue.h"
+#include "commit/pending_transaction.h"
 #include "log/log.h"
 #include "storage/engine.h"
 
 namespace commitd::binlog {
-
-// A transaction that is durable in the log and not yet in the engine.
-struct PendingTransaction {
-  LogPosition start, end;
-  Gtid gtid;  // empty: of a session with sql_log_bin=0
-  uint64_t epoch = 0;
-  LocalCommit* local = nullptr;  // null: known by its events only
-  Clock::time_point durable_at;
-  bool received = false;  // from a source: its rows must be here as its events say
-  bool skipped = false;   // counts as executed, and changes nothing
-};
 
 // Nothing but the commit point; durable when it returns, with all data.
 Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& point);

@@ -1,35 +1,12 @@
 // The log thread: everything that is queued becomes one group, one write, one sync.
-#include <algorithm>
-#include <ctime>
-
 #include "base/error_codes.h"
 #include "binlog/spilled_events.h"
-#include "binlog/transaction_scanner.h"
-#include "commit/pipeline_impl.h"
+#include "commit/commit_group.h"
 
 namespace commitd::binlog {
 namespace {
 
-constexpr uint16_t kErrorDuringCommit = 1180;
-constexpr uint16_t kGnoExhausted = 1775;
 constexpr std::chrono::milliseconds kRestAfterFullDisk{1000};
-
-uint64_t now_microseconds() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
-uint64_t epoch_inside(std::string_view events) {
-  uint64_t epoch = 0;
-  while (!events.empty()) {
-    auto event = parse_event(events);
-    if (!event) break;
-    if (auto of_event = epoch_of(*event)) epoch = *of_event;
-    events.remove_prefix(event->bytes.size());
-  }
-  return epoch;
-}
 
 void count_group(size_t transactions) {
   static auto& groups = observe::counter("commitd_commit_groups_total", "Commit groups flushed.");
@@ -50,50 +27,11 @@ Error too_large_without_log() {
                     "execute it again");
 }
 
-Error gtid_taken(const Gtid& gtid) {
-  return make_error(kErrorDuringCommit,
-                    "Another session has committed transaction {} meanwhile; this one was rolled back",
-                    gtid.to_string());
-}
-
-Error gtid_too_low(const Gtid& gtid, uint64_t next) {
-  return make_error(
-      kErrorDuringCommit,
-      "@@SESSION.GTID_NEXT is {}, a GTID of this server's own: their numbers only grow, the next "
-      "one is {}",
-      gtid.to_string(), next);
-}
-
-Error gno_exhausted() {
-  return make_error(kGnoExhausted,
-                    "Impossible to generate GTID: the integer component reached the maximum value. Restart "
-                    "the server with a new server_uuid");
-}
-
 void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock::time_point end) {
   histogram.observe_ns(std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
 }
 
 }  // namespace
-
-struct CommitPipeline::Impl::Group {
-  CommitQueue::Batch batch;
-  std::shared_ptr<const std::string> bytes;
-  const EventSpool* spilled = nullptr;  // the last of it stand behind `bytes`
-  std::vector<PendingTransaction> transactions;
-  std::vector<std::function<void(LogPosition)>> duplicates;  // already logged: only to be reported
-  std::vector<std::pair<size_t, std::function<void(LogPosition)>>>
-      received;  // index in transactions, callback
-  std::optional<Error> invalid;
-  uint64_t next_gno = 0;
-  std::vector<std::pair<uint64_t, int64_t>> sequences;  // order, sequence number; ascending
-
-  // The last of the group's transactions up to `order`; 0 when there is none.
-  int64_t sequence_of(uint64_t order) const {
-    const auto behind = std::upper_bound(sequences.begin(), sequences.end(), std::pair(order, INT64_MAX));
-    return behind == sequences.begin() ? 0 : std::prev(behind)->second;
-  }
-};
 
 void CommitPipeline::Impl::run_log_thread() {
   while (auto batch = queue.take([this] { return gathering(); })) {
@@ -142,17 +80,17 @@ Status CommitPipeline::Impl::sync_log() {
 }
 
 void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
-  {
-    std::unique_lock lock(mutex);
-    if (failure) {
-      const Error why = *failure;
-      lock.unlock();
-      return refuse(batch.local, why);
-    }
-  }
   Group group;
   group.batch = std::move(batch);
-  refuse_without_gtid(group.batch);
+  std::optional<Error> failed;
+  std::vector<Refused> refused;
+  {
+    MutexLock lock(mutex);
+    failed = order.failure();
+    if (!failed) refused = number(group);
+  }
+  if (failed) return refuse(group.batch.local, *failed);
+  for (const auto& [commit, why] : refused) refuse(std::span(&commit, 1), why);
   const auto taken = Clock::now();
   for (LocalCommit* commit : group.batch.local) {
     commit->taken = taken;
@@ -172,50 +110,6 @@ void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
     return group_failed(group, *group.invalid);
   }
   if (prepare(group) && write_and_sync(group)) group_is_durable(group);
-}
-
-// Of those that come with a GTID (SET gtid_next); the others are given theirs in this order, too. A number of
-// our own below what has been given may have named a transaction that was cut: it is not given again.
-void CommitPipeline::Impl::refuse_without_gtid(CommitQueue::Batch& batch) {
-  std::vector<LocalCommit*>& commits = batch.local;
-  const auto brings_one = [](const LocalCommit* commit) { return !commit->request->gtid.empty(); };
-  std::vector<std::pair<LocalCommit*, Error>> refused;
-  {
-    std::lock_guard lock(mutex);
-    uint64_t next = next_gno;
-    const bool numbers_are_left = commits.size() <= kMaxGno - std::min(next, kMaxGno);
-    if (numbers_are_left && std::none_of(commits.begin(), commits.end(), brings_one)) return;
-    GtidSet in_group;
-    bool exhausted = false;
-    const auto is_refused = [&](LocalCommit* commit) {
-      const CommitRequest& request = *commit->request;
-      // Those behind may have seen what one in front of them wrote.
-      exhausted |= request.ship && request.gtid.empty() && next > kMaxGno;
-      if (exhausted) {
-        refused.emplace_back(commit, gno_exhausted());
-        return true;
-      }
-      if (!request.ship) return false;
-      if (request.gtid.empty()) {
-        ++next;
-        return false;
-      }
-      const bool own = request.gtid.sid == options.server_uuid;
-      if (logged.contains(request.gtid) || in_group.contains(request.gtid)) {
-        refused.emplace_back(commit, gtid_taken(request.gtid));
-        return true;
-      }
-      if (own && request.gtid.gno < next) {
-        refused.emplace_back(commit, gtid_too_low(request.gtid, next));
-        return true;
-      }
-      in_group.add(request.gtid);
-      if (own) next = request.gtid.gno + 1;
-      return false;
-    };
-    std::erase_if(commits, is_refused);
-  }
-  for (const auto& [commit, why] : refused) refuse(std::span(&commit, 1), why);
 }
 
 // xa: the engine has the group before the binlog does. A DDL is not prepared: what it publishes is made from
@@ -244,117 +138,6 @@ bool CommitPipeline::Impl::make_room(const CommitQueue::Batch& batch) {
   return !log->would_overflow(bytes) || rotate_log().ok();
 }
 
-void CommitPipeline::Impl::fill_group(Group& group) {
-  LogPosition acknowledged;
-  std::vector<bool> known;
-  {
-    std::lock_guard lock(mutex);
-    acknowledged = acknowledged_end;
-    group.next_gno = next_gno;
-    for (const ReceivedTransaction& received : group.batch.received)
-      known.push_back(logged.contains(received.gtid));
-  }
-  const EventOrigin origin{options.server_id, static_cast<uint32_t>(std::time(nullptr))};
-  const bool earlier_is_durable = written_groups_ == synced_groups_;
-  GroupBuilder builder(log->end(), origin, clock_, {group_number_ + 1, acknowledged, earlier_is_durable});
-  GtidSet in_group;
-  for (size_t i = 0; i < group.batch.received.size(); ++i) {
-    ReceivedTransaction& received = group.batch.received[i];
-    if (known[i] || in_group.contains(received.gtid)) {
-      group.duplicates.push_back(received.on_durable);
-      continue;
-    }
-    const bool spilled = received.events.on_disk() != 0;
-    auto placed = spilled ? builder.add_received_spilled(received.events)
-                          : builder.add_received(received.events.tail());
-    if (!placed) {
-      group.invalid = std::move(placed).error();
-      return;
-    }
-    in_group.add(received.gtid);
-    if (spilled) group.spilled = &received.events;
-    group.received.emplace_back(group.transactions.size(), received.on_durable);
-    group.transactions.push_back({placed->start,
-                                  placed->end,
-                                  received.gtid,
-                                  spilled ? 0 : epoch_inside(received.events.tail()),
-                                  nullptr,
-                                  {},
-                                  true});
-  }
-  const uint64_t timestamp = now_microseconds();
-  for (LocalCommit* commit : group.batch.local) add_local(group, builder, *commit, timestamp);
-  group.bytes = builder.take();
-}
-
-void CommitPipeline::Impl::add_local(Group& group, GroupBuilder& builder, LocalCommit& commit,
-                                     uint64_t timestamp) {
-  CommitRequest& request = *commit.request;
-  if (!request.ship) {
-    const auto placed = builder.add_unshipped(*request.events);
-    group.transactions.push_back({placed.start, placed.end, {}, 0, &commit, {}});
-    return;
-  }
-  give_gtid(group, request);
-  const auto placed =
-      builder.add_local(*request.events, request.gtid, timestamp, group.sequence_of(request.seen.order));
-  if (request.events->spilled()) group.spilled = &request.events->spool();
-  group.transactions.push_back({placed.start, placed.end, request.gtid, request.epoch, &commit, {}});
-  if (commit.ordered.order != 0) group.sequences.emplace_back(commit.ordered.order, clock_.sequence);
-}
-
-// A number of our own that comes back by replication may be above all that this log has ever given: a copy
-// that was restored, or a log that a loss of power made shorter. It names a transaction all the same, from
-// the moment it is heard of: others may be written before it.
-void CommitPipeline::Impl::keep_number(const Gtid& received) {
-  if (received.sid != options.server_uuid) return;
-  std::lock_guard lock(mutex);
-  next_gno = std::max(next_gno, received.gno + 1);
-}
-
-void CommitPipeline::Impl::give_gtid(Group& group, CommitRequest& request) const {
-  if (request.gtid.empty()) {
-    request.gtid = {options.server_uuid, group.next_gno++};
-  } else if (request.gtid.sid == options.server_uuid) {
-    group.next_gno = request.gtid.gno + 1;
-  }
-}
-
-// Neither is let in without a log; one may have been on its way when that failed.
-void CommitPipeline::Impl::fill_group_without_log(Group& group) {
-  const auto of_epoch = [](const LocalCommit* commit) { return commit->request->epoch != 0; };
-  if (!group.batch.received.empty() ||
-      std::any_of(group.batch.local.begin(), group.batch.local.end(), of_epoch)) {
-    group.invalid = make_error(er::kErrorOnWrite,
-                               "Neither an epoch nor what was received can be committed without the log");
-    return;
-  }
-  {
-    std::lock_guard lock(mutex);
-    group.next_gno = next_gno;
-  }
-  for (LocalCommit* commit : group.batch.local) {
-    CommitRequest& request = *commit->request;
-    if (request.ship) give_gtid(group, request);
-    group.transactions.push_back({{}, {}, request.gtid, 0, commit, {}});
-  }
-}
-
-// What is taken in parts could not be completed by a start without the log.
-bool CommitPipeline::Impl::needs_log(const Group& group) {
-  return std::any_of(group.batch.local.begin(), group.batch.local.end(), [](const LocalCommit* commit) {
-    return commit->request->writes != nullptr && commit->request->writes->spilled();
-  });
-}
-
-// In order, since places in the log can no longer tell them apart.
-void CommitPipeline::Impl::move_out_of_log(Group& group) const {
-  for (PendingTransaction& transaction : group.transactions) {
-    transaction.start = transaction.end = left_at;
-    transaction.local->is_prepared = false;
-  }
-}
-
 bool CommitPipeline::Impl::write_and_sync(Group& group) {
   if (group.transactions.empty() || !logging) return true;
   const auto start = Clock::now();
@@ -368,6 +151,10 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
   }
   const auto flushed = Clock::now();
   observe_since(stage_seconds("flush"), start, flushed);
+  {
+    MutexLock lock(mutex);
+    order.written(log->end(), group.next_gno);
+  }
   ++written_groups_;
   if (!to_be_synced) return true;
   if (auto synced = sync_log(); !synced.ok()) {
@@ -418,44 +205,46 @@ void CommitPipeline::Impl::group_is_durable(Group& group) {
   queue.batch_is_durable(now);
   LogPosition end;
   std::vector<PendingTransaction> for_engine;
-  bool engine_thread_has_work = false;
+  bool large_without_log = false;
   {
-    std::unique_lock lock(mutex);
-    if (!logging && needs_log(group)) {
-      lock.unlock();
-      return group_failed(group, too_large_without_log());
+    MutexLock lock(mutex);
+    large_without_log = !logging && needs_log(group);
+    if (!large_without_log) {
+      take_durable(group, now);
+      end = order.durable_end();
+      if (log_thread_may_apply()) for_engine = take_acknowledged();
+      wake_engine_thread();
     }
-    if (!logging) move_out_of_log(group);
-    // Before anybody can be answered: who has his answer finds his group counted.
-    if (!group.transactions.empty()) {
-      ++group_number_;
-      count_group(group.transactions.size());
-    }
-    for (PendingTransaction& transaction : group.transactions) {
-      transaction.durable_at = now;
-      if (transaction.local != nullptr) {
-        transaction.local->durable = now;
-        transaction.local->request->end = transaction.end;
-      }
-      if (!transaction.gtid.empty()) logged.add(transaction.gtid);
-      if (transaction.epoch != 0) last_log_epoch = transaction.epoch;
-      pending_bytes += transaction.end.offset - transaction.start.offset;
-      pending.push_back(transaction);
-    }
-    next_gno = std::max(next_gno, group.next_gno);
-    end = durable_end = logging ? log->end() : left_at;
-    waits.moved(Bound::Durable, durable_end);
-    if (gate == Gate::Immediate) advance_acknowledged(durable_end);
-    for (const PendingTransaction& transaction : group.transactions) {
-      if (acknowledged_ahead.erase(transaction.gtid) != 0) advance_acknowledged(transaction.end);
-    }
-    adjust_hold();
-    if (log_thread_may_apply()) for_engine = take_acknowledged();
-    engine_thread_has_work = for_engine.empty() && front_is_acknowledged();
   }
-  if (engine_thread_has_work) engine_work.notify_one();
+  if (large_without_log) return group_failed(group, too_large_without_log());
   if (!for_engine.empty()) take_into_engine(for_engine);
   // From here on local commits may already be answered and gone.
+  report_received(group, end);
+}
+
+// Before anybody can be answered: who has his answer finds his group counted.
+void CommitPipeline::Impl::take_durable(Group& group, Clock::time_point now) {
+  if (!group.transactions.empty()) {
+    ++group_number_;
+    count_group(group.transactions.size());
+  }
+  const bool in_log = logging;
+  const LogPosition end = in_log ? log->end() : order.durable_end();
+  for (PendingTransaction& transaction : group.transactions) {
+    transaction.durable_at = now;
+    if (!in_log) transaction.start = transaction.end = end;  // in order, since places no longer differ
+    if (transaction.local == nullptr) continue;
+    if (!in_log) transaction.local->is_prepared = false;
+    transaction.local->durable = now;
+    transaction.local->request->end = transaction.end;
+  }
+  if (!in_log) order.written(end, group.next_gno);
+  order.durable(group.transactions, end);
+  tell_progress();
+  adjust_hold();
+}
+
+void CommitPipeline::Impl::report_received(Group& group, LogPosition end) {
   for (auto& [index, on_durable] : group.received) {
     if (on_durable) on_durable(group.transactions[index].end);
   }
@@ -468,8 +257,8 @@ Status CommitPipeline::Impl::rotate_log() {
   if (!logging) return {};
   GtidSet all;
   {
-    std::lock_guard lock(mutex);
-    all = logged;
+    MutexLock lock(mutex);
+    all = order.logged();
   }
   Status rotated;
   {
@@ -482,10 +271,11 @@ Status CommitPipeline::Impl::rotate_log() {
     return rotated;
   }
   clock_ = {};
-  std::lock_guard lock(mutex);
-  durable_end = log->end();
-  waits.moved(Bound::Durable, durable_end);
-  if (gate == Gate::Immediate) move_acknowledged(durable_end);
+  MutexLock lock(mutex);
+  order.written(log->end(), order.next_gno());
+  order.durable({}, log->end());
+  tell_progress();
+  wake_engine_thread();
   return {};
 }
 

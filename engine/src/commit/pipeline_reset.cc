@@ -10,11 +10,10 @@ namespace commitd::binlog {
 Status CommitPipeline::Impl::reset() {
   if (!logging) return no_binary_logging();
   {
-    std::unique_lock lock(mutex);
-    engine_idle.wait(lock,
-                     [this] { return (in_engine == 0 && !front_is_acknowledged()) || failure || stopping; });
-    if (failure) return *failure;
-    if (!pending.empty() || in_engine != 0) {
+    MutexLock lock(mutex);
+    wait_for_engine(lock);
+    if (order.failure()) return *order.failure();
+    if (!order.is_idle()) {
       return make_error(
           kCantResetSource,
           "RESET BINARY LOGS AND GTIDS is not allowed because transactions are being committed");
@@ -36,12 +35,9 @@ Status CommitPipeline::Impl::restart() {
     synced_groups_ = written_groups_.load();
   }
   clock_ = {};
-  std::lock_guard lock(mutex);
-  executed = logged = {};
-  applied_epoch = last_log_epoch = 0;
-  acknowledged_ahead.clear();
-  next_gno = 1;
-  durable_end = acknowledged_end = applied_end = log->end();
+  MutexLock lock(mutex);
+  order.restart(log->end());
+  tell_progress();
   return {};
 }
 

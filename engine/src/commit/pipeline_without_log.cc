@@ -8,8 +8,8 @@ namespace commitd::binlog {
 
 // Of a server that stands alone. What replicas must acknowledge, or what is received, cannot do without.
 bool CommitPipeline::Impl::may_leave_log() const {
-  return options.settings->ignore_log_errors && engine.has_own_log() && !failure && gate == Gate::Immediate &&
-         last_log_epoch == 0 && queue.is_open();
+  return options.settings->ignore_log_errors && engine.has_own_log() && !order.failure() &&
+         order.gate() == Gate::Immediate && order.last_log_epoch() == 0 && queue.is_open();
 }
 
 // Under `mutex` until the note is durable: no group is counted as durable meanwhile. What is in front of
@@ -17,11 +17,11 @@ bool CommitPipeline::Impl::may_leave_log() const {
 bool CommitPipeline::Impl::leave_failed_log(const Error& why) {
   std::function<void(const Error&)> tell;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     if (!logging) return true;
     if (!may_leave_log()) return false;
-    if (!note_leaving(log->file_system(), log->options(), durable_end).ok()) return false;
-    left_at = durable_end;
+    if (!note_leaving(log->file_system(), log->options(), order.durable_end()).ok()) return false;
+    order.leave_log(order.durable_end());
     logging = false;
     tell = on_log_left;
   }
@@ -31,11 +31,12 @@ bool CommitPipeline::Impl::leave_failed_log(const Error& why) {
 
 // The engine may be ahead of a log that was left before and lost what was not synced.
 Status CommitPipeline::Impl::leave_log() {
-  std::lock_guard lock(mutex);
-  const LogPosition end = std::max(durable_end, applied_end);
+  MutexLock lock(mutex);
+  const LogPosition end = std::max(order.durable_end(), order.applied_end());
   if (Log::exists(log->file_system(), log->options()))
     COMMITD_RETURN_IF_ERROR(note_leaving(log->file_system(), log->options(), end));
-  left_at = durable_end = acknowledged_end = end;
+  order.leave_log(end);
+  tell_progress();
   logging = false;
   return {};
 }
@@ -43,14 +44,22 @@ Status CommitPipeline::Impl::leave_log() {
 // The note goes last: a start that still finds it, and the engine at its place, takes the new file away and
 // does all of this again.
 Status CommitPipeline::Impl::return_to_log() {
-  GtidSet in_no_file = executed;
+  GtidSet in_no_file;
+  {
+    MutexLock lock(mutex);
+    in_no_file = order.executed();
+  }
   in_no_file.subtract(found.logged);
   if (!in_no_file.empty()) COMMITD_RETURN_IF_ERROR(log->add_purged(in_no_file));
   const bool was_there = log->options().left_at != LogPosition();
   if (was_there) COMMITD_RETURN_IF_ERROR(rotate_log());
   COMMITD_RETURN_IF_ERROR(engine_stage.advance({log->end(), {}}));
   COMMITD_RETURN_IF_ERROR(engine.checkpoint());
-  acknowledged_end = applied_end = durable_end;
+  {
+    MutexLock lock(mutex);
+    order.return_to_log(log->end());
+    tell_progress();
+  }
   return note_return(log->file_system(), log->options());
 }
 
@@ -71,7 +80,7 @@ Status CommitPipeline::return_to_log() {
 }
 
 void CommitPipeline::on_log_left(std::function<void(const Error&)> callback) {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   impl_->on_log_left = std::move(callback);
 }
 

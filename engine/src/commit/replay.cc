@@ -111,19 +111,29 @@ Status CommitPipeline::Impl::find_transactions(LogPosition from,
   return {};
 }
 
-std::span<const PendingTransaction> CommitPipeline::Impl::not_in_engine(
-    std::span<const PendingTransaction> batch) const {
-  const LogPosition done = engine_stage.point().position;
-  return batch.subspan(std::find_if(batch.begin(), batch.end(),
-                                    [done](const auto& transaction) { return transaction.end > done; }) -
-                       batch.begin());
+// How many were applied. One that cannot be stops the applier alone, if it was received; it and all behind it
+// wait.
+Result<size_t> CommitPipeline::Impl::replay_batch(std::span<const PendingTransaction> batch) {
+  {
+    MutexLock lock(mutex);
+    order.replaying(batch);
+  }
+  auto applied = engine_stage.apply(batch);
+  if (applied.ok()) return batch.size();
+  if (!engine_stage.unappliable()) return std::move(applied).error();
+  MutexLock lock(mutex);
+  const auto rest = batch.last(order.in_engine());
+  if (!rest.front().received) return std::move(applied).error();
+  order.stop_applying(rest, applied.error());
+  return batch.size() - rest.size();
 }
 
 // What was prepared and never came into the log was acknowledged to nobody.
 Status CommitPipeline::Impl::roll_back_lost_prepared(ReplayReport& report) {
-  std::vector<Gtid> lost;
-  for (const Gtid& gtid : engine.recover()) {
-    if (!logged.contains(gtid)) lost.push_back(gtid);
+  std::vector<Gtid> lost = engine.recover();
+  {
+    MutexLock lock(mutex);
+    std::erase_if(lost, [&logged = order.logged()](const Gtid& gtid) { return logged.contains(gtid); });
   }
   report.rolled_back_prepared = lost.size();
   return engine.rollback(lost);
@@ -155,23 +165,27 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
       files->empty() ? LogPosition() : LogPosition{files->front().number, kFileMagic.size()};
   const LogPosition from = std::max(point.position, first);
 
+  {
+    MutexLock lock(mutex);
+    order.acknowledge_found(limit);
+  }
   ReplayReport report;
-  std::vector<PendingTransaction> batch, unapplied, tail;
+  std::vector<PendingTransaction> batch;
+  bool stopped = false;
   const auto apply = [&]() -> Status {
-    auto applied = engine_stage.apply(batch);
-    const auto rest = applied.ok() ? std::span<const PendingTransaction>() : not_in_engine(batch);
-    if (!applied.ok() && !(engine_stage.unappliable() && rest.front().received)) return applied;
-    if (!applied.ok()) apply_error = applied.error();
-    unapplied.insert(unapplied.end(), rest.begin(), rest.end());
-    report.transactions += batch.size() - rest.size();
+    auto applied = replay_batch(batch);
+    if (!applied) return std::move(applied).error();
+    stopped = *applied < batch.size();
+    report.transactions += *applied;
     batch.clear();
     return {};
   };
   ProgressReport progress(options.on_replay_progress, *log, from, std::min(limit, found.end));
   engine_stage.overlap();
   auto replayed = find_transactions(from, [&](const PendingTransaction& transaction) -> Status {
-    if (transaction.end > limit || apply_error) {
-      tail.push_back(transaction);
+    if (transaction.end > limit || stopped) {
+      MutexLock lock(mutex);
+      order.found(transaction);
       return {};
     }
     batch.push_back(transaction);
@@ -184,14 +198,9 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   auto finished = engine_stage.finish_overlapping();
   COMMITD_RETURN_IF_ERROR(std::move(replayed));
   COMMITD_RETURN_IF_ERROR(std::move(finished));
-  pending.insert(pending.end(), unapplied.begin(), unapplied.end());
-  pending.insert(pending.end(), tail.begin(), tail.end());
-  for (const PendingTransaction& transaction : pending)
-    pending_bytes += transaction.end.offset - transaction.start.offset;
   COMMITD_RETURN_IF_ERROR(roll_back_lost_prepared(report));
   report.committed_prepared = engine_stage.committed_prepared();
   report.rows = engine_stage.keys_written();
-  acknowledged_end = std::max(acknowledged_end, std::min(limit, durable_end));
 
   progress.reached(std::min(limit, found.end), report.transactions, report.rows);
   observe::gauge("commitd_recovery_committed_prepared",
