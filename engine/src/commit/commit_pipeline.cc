@@ -28,9 +28,8 @@ CommitPipeline::Impl::Impl(std::unique_ptr<Log> the_log, const OpenReport& repor
       engine_stage(*log, engine, applier, {options.settings, options.temporary},
                    [this](std::span<const PendingTransaction> transactions,
                           const storage::CommitPoint& point) { taken_into_engine(transactions, point); }),
-      unordered(engine, [this](const CommitRequest& request, const storage::CommitPoint& point) {
-        taken_by_session(request, point);
-      }),
+      unordered(engine, [this](const CommitRequest& request,
+                               const storage::CommitPoint& point) { taken_by_session(request, point); }),
       order({options.server_uuid, options.gno_floor, found.end, found.logged, found.last_epoch,
              engine_stage.point()}) {
   clock_.sequence = found.last_sequence_number;
@@ -209,7 +208,8 @@ Task<bool> CommitPipeline::wait_beyond(LogPosition position, Bound bound, Deadli
   wait.beyond = position;
   {
     MutexLock lock(impl_->mutex);
-    if (position < (bound == Bound::Durable ? impl_->order.durable_end() : impl_->order.acknowledged_end())) co_return true;
+    if (position < (bound == Bound::Durable ? impl_->order.durable_end() : impl_->order.acknowledged_end()))
+      co_return true;
     if (impl_->stopping) co_return false;
     impl_->waits.add(wait);
   }

@@ -1,5 +1,5 @@
-// The engine thread: what is acknowledged goes into the engine, and its sessions are woken. The log thread does
-// the same where it is alone with a few local commits.
+// The engine thread: what is acknowledged goes into the engine, and its sessions are woken. The log thread
+// does the same where it is alone with a few local commits.
 #include <algorithm>
 
 #include "commit/pipeline_impl.h"

@@ -1,6 +1,6 @@
-// The commit as a value: numbered → written → durable → acknowledged → applied. Which transactions stand where,
-// which GTIDs are given, the gate, a freeze, a cut. No thread, file or mutex: whoever drives it locks, takes a
-// step, unlocks and does what the step says. What must hold is checked at every step;
+// The commit as a value: numbered → written → durable → acknowledged → applied. Which transactions stand
+// where, which GTIDs are given, the gate, a freeze, a cut. No thread, file or mutex: whoever drives it locks,
+// takes a step, unlocks and does what the step says. What must hold is checked at every step;
 // order_exploration_test.cc takes the steps in every order.
 #pragma once
 
@@ -74,7 +74,8 @@ class Order {
   std::vector<PendingTransaction> take(size_t most);
   // Of those taken, the first; `point` stands behind them.
   void applied(std::span<const PendingTransaction> transactions, const storage::CommitPoint& point);
-  // binlog_order_commits=OFF: one of those taken, and `point` in front of the first that is missing; then all.
+  // binlog_order_commits=OFF: one of those taken, and `point` in front of the first that is missing; then
+  // all.
   void applied_alone(const Gtid& gtid, LogPosition end, LogPosition point);
   void all_applied(std::span<const PendingTransaction> transactions);
   // Without transactions: the engine stands at `end`, and nothing is pending.
@@ -121,6 +122,7 @@ class Order {
   uint64_t unapplied() const { return pending_.size() + in_engine_; }
   const std::optional<Error>& failure() const { return failure_; }
   const std::optional<Error>& apply_error() const { return apply_error_; }
+  const std::set<Gtid>& acknowledged_ahead() const { return acknowledged_ahead_; }
   // Nullptr: everything durable is acknowledged.
   const PendingTransaction* oldest_unacknowledged() const;
   // The place in the log that goes with what is visible.
