@@ -5,7 +5,6 @@
 
 #include "binlog/events.h"
 #include "binlog/transaction_scanner.h"
-#include "replication/transaction_boundary.h"
 #include "storage/record/random_rows.h"
 #include "storage/record/row_image.h"
 
@@ -68,9 +67,9 @@ void parse_body(const EventView& event, bool checksummed) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  binlog::TransactionScanner scanner;
-  replication::TransactionBoundary boundary;
-  bool scanning = true, following = true;
+  using Scanner = binlog::TransactionScanner;
+  Scanner log, stream(Scanner::Of::Stream);
+  bool of_log = true, of_stream = true;
   for (std::string_view rest = input; !rest.empty();) {
     const auto event = binlog::parse_event(rest);
     if (!event) break;
@@ -80,12 +79,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     parse_body(*event, false);
     (void)binlog::unwrap_local(rest);
     const uint64_t offset = rest.data() - input.data();
-    if (scanning) {
-      const auto ended = scanner.feed(*event, offset);
-      scanning = ended.ok();
-      if (scanning && *ended) require((*ended)->start <= offset && (*ended)->end > offset);
+    if (of_log) {
+      const auto place = log.feed(*event, offset);
+      of_log = place.ok();
+      const Scanner::Transaction& found = log.transaction();
+      if (of_log && Scanner::completes(*place)) require(found.start <= offset && found.end > offset);
     }
-    if (following) following = boundary.feed(*event, true).ok();
+    if (of_stream) of_stream = stream.feed(*event, offset).ok();
     rest.remove_prefix(event->header.length);
   }
   return 0;

@@ -29,6 +29,8 @@ enum class EventType : uint8_t {
   Gtid = 33,
   AnonymousGtid = 34,
   PreviousGtids = 35,
+  XaPrepare = 38,
+  TransactionPayload = 40,
   HeartbeatV2 = 41,
   GtidTagged = 42,
 };

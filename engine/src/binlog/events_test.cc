@@ -346,9 +346,9 @@ TEST(TransactionScanner, FindsTransactionsOfEveryKind) {
   std::vector<TransactionScanner::Transaction> found;
   uint64_t offset = 0;
   for (const EventView& event : split(log)) {
-    auto ended = scanner.feed(event, offset);
-    ASSERT_TRUE(ended.ok());
-    if (*ended) found.push_back(**ended);
+    auto place = scanner.feed(event, offset);
+    ASSERT_TRUE(place.ok());
+    if (TransactionScanner::completes(*place)) found.push_back(scanner.transaction());
     offset += event.bytes.size();
   }
   ASSERT_EQ(found.size(), 4u);
@@ -374,6 +374,51 @@ TEST(TransactionScanner, RefusesEventsThatCannotFollow) {
   TransactionScanner inside;
   ASSERT_TRUE(inside.feed(*parse_event(gtid), 0).ok());
   EXPECT_FALSE(inside.feed(*parse_event(gtid), gtid.size()).ok());
+}
+
+using Place = TransactionScanner::Place;
+
+std::vector<Place> places_of(const std::string& events, TransactionScanner::Of of) {
+  TransactionScanner scanner(of);
+  std::vector<Place> places;
+  for (const EventView& event : split(events)) {
+    auto place = scanner.feed(event, 0);
+    EXPECT_TRUE(place.ok());
+    if (place) places.push_back(*place);
+  }
+  return places;
+}
+
+std::string transaction_of(std::initializer_list<const char*> statements) {
+  std::string events;
+  append_gtid(events, {}, {{server_a(), 1}, 0, 1, 0, 1, 1}, true);
+  for (const char* sql : statements) append_query(events, {}, {}, "shop", sql);
+  return events;
+}
+
+TEST(TransactionScanner, TheCaseOfLettersSaysNothing) {
+  std::string events = transaction_of({"begin", "INSERT INTO orders VALUES (1)", "Commit"});
+  events += transaction_of({"BEGIN", "SAVEPOINT a", "ROLLBACK TO a", "rollback"});
+  events += transaction_of({"create table commits (id INT)"});
+  ASSERT_TRUE(seal_events(events.data(), events.size(), 0).ok());
+  const std::vector<Place> expected{Place::First, Place::Inside, Place::Inside, Place::Last,
+                                    Place::First, Place::Inside, Place::Inside, Place::Inside,
+                                    Place::Last,  Place::First,  Place::Last};
+  for (const auto of : {TransactionScanner::Of::Log, TransactionScanner::Of::Stream})
+    EXPECT_EQ(places_of(events, of), expected);
+}
+
+// A source that stopped in the middle goes on in a new file, or with the transaction's beginning.
+TEST(TransactionScanner, AStreamGoesOnBehindHalfATransaction) {
+  std::string events = transaction_of({"BEGIN"}), xid;
+  append_xid(events, {}, 1);
+  const std::string half = transaction_of({"BEGIN"});
+  append_xid(xid, {}, 1);
+  events = xid + half + events;
+  ASSERT_TRUE(seal_events(events.data(), events.size(), 0).ok());
+  EXPECT_EQ(
+      places_of(events, TransactionScanner::Of::Stream),
+      (std::vector{Place::Outside, Place::First, Place::Inside, Place::First, Place::Inside, Place::Last}));
 }
 
 }  // namespace

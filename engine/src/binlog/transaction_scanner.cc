@@ -1,27 +1,54 @@
 #include "binlog/transaction_scanner.h"
 
+#include <strings.h>
+
 #include "base/bytes.h"
 #include "base/error_codes.h"
 
 namespace commitd::binlog {
 namespace {
 
-// MySQL's XA PREPARE event ends a transaction's events too.
-constexpr uint8_t kXaPrepare = 38;
-
 Error misplaced(const EventView& event, uint64_t offset) {
   return make_error(er::kErrorOnRead, "Event of type {} at offset {} is outside of any transaction",
                     static_cast<int>(event.header.type), offset);
 }
 
-bool is_transaction_control(const std::string& sql) {
-  return sql == "COMMIT" || sql == "ROLLBACK";
+// What may come from a source and cannot be followed.
+Status check_supported(const EventView& event) {
+  const char* what = nullptr;
+  switch (event.header.type) {
+    case EventType::TransactionPayload:
+      what = "compressed transactions: set binlog_transaction_compression=OFF there";
+      break;
+    case EventType::XaPrepare:
+      what = "an XA transaction, which is not supported";
+      break;
+    case EventType::AnonymousGtid:
+      what = "transactions without GTIDs: set gtid_mode=ON there";
+      break;
+    case EventType::GtidTagged:
+      what = "tagged GTIDs, which are not supported: unset gtid_next tags there";
+      break;
+    default:
+      return {};
+  }
+  return make_error(er::kSourceFatalReadingBinlog, "The source sends {}", what);
+}
+
+bool belongs_to_file(EventType type) {
+  return type == EventType::FormatDescription || type == EventType::PreviousGtids ||
+         type == EventType::Rotate || type == EventType::Stop;
+}
+
+// As MySQL's boundary parser: whatever the case of the letters.
+bool is_statement(std::string_view sql, std::string_view word) {
+  return sql.size() == word.size() && strncasecmp(sql.data(), word.data(), word.size()) == 0;
 }
 
 }  // namespace
 
-std::optional<uint64_t> epoch_of(const EventView& event) {
-  const auto own = parse_own_event(event, true);
+std::optional<uint64_t> epoch_of(const EventView& event, bool checksummed) {
+  const auto own = parse_own_event(event, checksummed);
   if (!own || own->kind != OwnKind::Epoch) return std::nullopt;
   ByteReader reader(own->payload);
   const uint64_t epoch = reader.le64();
@@ -35,66 +62,64 @@ std::string_view unwrap_local(std::string_view events) {
   return own && own->kind == OwnKind::LocalOnly ? own->payload : events;
 }
 
-Result<std::optional<TransactionScanner::Transaction>> TransactionScanner::feed(const EventView& event,
-                                                                                uint64_t offset) {
-  if (!inside_) return feed_outside(event, offset);
-  bool ends = false;
-  switch (event.header.type) {
-    case EventType::Gtid:
-    case EventType::AnonymousGtid:
-      return make_error(er::kErrorOnRead, "A transaction starts at offset {} inside another one", offset);
-    case EventType::Xid:
-      ends = true;
-      break;
-    case EventType::Query: {
-      auto query = parse_query_event(event, true);
-      if (!query) return std::move(query).error();
-      if (query->sql == "BEGIN") {
-        has_begin_ = true;
-      } else {
-        ends = !has_begin_ || is_transaction_control(query->sql);
-      }
-      break;
-    }
-    case EventType::Ignorable:
-      if (auto epoch = epoch_of(event)) current_.epoch = *epoch;
-      break;
-    default:
-      ends = static_cast<uint8_t>(event.header.type) == kXaPrepare;
-  }
-  if (!ends) return std::optional<Transaction>();
-  inside_ = false;
-  current_.end = offset + event.bytes.size();
-  return std::optional(current_);
+Result<TransactionScanner::Place> TransactionScanner::feed(const EventView& event, uint64_t offset,
+                                                           bool checksummed) {
+  COMMITD_RETURN_IF_ERROR(check_supported(event));
+  return inside_ ? feed_inside(event, offset, checksummed) : feed_outside(event, offset, checksummed);
 }
 
-Result<std::optional<TransactionScanner::Transaction>> TransactionScanner::feed_outside(
-    const EventView& event, uint64_t offset) {
-  switch (event.header.type) {
-    case EventType::Gtid: {
-      auto gtid = parse_gtid_event(event, true);
-      if (!gtid) return std::move(gtid).error();
-      inside_ = true;
-      has_begin_ = false;
-      current_ = Transaction{gtid->gtid, offset, 0, 0, gtid->sequence_number};
-      return std::optional<Transaction>();
-    }
-    case EventType::Ignorable: {
-      const auto own = parse_own_event(event, true);
-      if (!own || own->kind != OwnKind::LocalOnly) return std::optional<Transaction>();
-      Transaction local;
-      local.start = offset;
-      local.end = offset + event.bytes.size();
-      return std::optional(local);
-    }
-    case EventType::FormatDescription:
-    case EventType::PreviousGtids:
-    case EventType::Rotate:
-    case EventType::Stop:
-      return std::optional<Transaction>();
-    default:
-      return misplaced(event, offset);
+Result<TransactionScanner::Place> TransactionScanner::feed_inside(const EventView& event, uint64_t offset,
+                                                                  bool checksummed) {
+  const EventType type = event.header.type;
+  // What is there of the transaction is void: its source stopped in the middle.
+  if (of_ == Of::Stream && (belongs_to_file(type) || type == EventType::Gtid)) {
+    inside_ = false;
+    return feed_outside(event, offset, checksummed);
   }
+  if (type == EventType::Gtid)
+    return make_error(er::kErrorOnRead, "A transaction starts at offset {} inside another one", offset);
+  bool ends = type == EventType::Xid;
+  if (type == EventType::Query) {
+    auto query = query_ends(event, checksummed);
+    if (!query) return std::move(query).error();
+    ends = *query;
+  } else if (auto epoch = epoch_of(event, checksummed)) {
+    current_.epoch = *epoch;
+  }
+  if (!ends) return Place::Inside;
+  inside_ = false;
+  current_.end = offset + event.bytes.size();
+  return Place::Last;
+}
+
+Result<bool> TransactionScanner::query_ends(const EventView& event, bool checksummed) {
+  auto query = parse_query_event(event, checksummed);
+  if (!query) return std::move(query).error();
+  if (!has_begin_ && is_statement(query->sql, "BEGIN")) {
+    has_begin_ = true;
+    return false;
+  }
+  return !has_begin_ || is_statement(query->sql, "COMMIT") || is_statement(query->sql, "ROLLBACK");
+}
+
+Result<TransactionScanner::Place> TransactionScanner::feed_outside(const EventView& event, uint64_t offset,
+                                                                   bool checksummed) {
+  const EventType type = event.header.type;
+  if (type == EventType::Gtid) {
+    auto gtid = parse_gtid_event(event, checksummed);
+    if (!gtid) return std::move(gtid).error();
+    inside_ = true;
+    has_begin_ = false;
+    current_ = Transaction{gtid->gtid, offset, 0, 0, gtid->sequence_number};
+    return Place::First;
+  }
+  const auto own = parse_own_event(event, checksummed);
+  if (own && own->kind == OwnKind::LocalOnly) {
+    current_ = Transaction{{}, offset, offset + event.bytes.size(), 0, 0};
+    return Place::Unshipped;
+  }
+  if (of_ == Of::Stream || type == EventType::Ignorable || belongs_to_file(type)) return Place::Outside;
+  return misplaced(event, offset);
 }
 
 }  // namespace commitd::binlog

@@ -92,12 +92,12 @@ Status CommitPipeline::Impl::find_transactions(LogPosition from,
     while (!rest.empty()) {
       auto event = parse_event(rest);
       if (!event) return std::move(event).error();
-      auto ended = scanner.feed(*event, offset);
-      if (!ended) return std::move(ended).error();
+      auto place = scanner.feed(*event, offset);
+      if (!place) return std::move(place).error();
       offset += event->bytes.size();
       rest.remove_prefix(event->bytes.size());
-      if (!*ended) continue;
-      const TransactionScanner::Transaction& transaction = **ended;
+      if (!TransactionScanner::completes(*place)) continue;
+      const TransactionScanner::Transaction& transaction = scanner.transaction();
       COMMITD_RETURN_IF_ERROR(each({{file, transaction.start},
                                     {file, transaction.end},
                                     transaction.gtid,

@@ -79,10 +79,10 @@ Result<bool> LogArchive::visit_file(uint32_t number, const Visit& visit) {
       committed_at = *time;
     }
     events += event.bytes;
-    auto ended = scanner.feed(event, reader.offset());
-    if (!ended) return make_error(er::kErrorOnRead, "'{}' is damaged: {}", path, ended.error().message);
-    if (!*ended) continue;
-    const TransactionScanner::Transaction& found = **ended;
+    auto place = scanner.feed(event, reader.offset());
+    if (!place) return make_error(er::kErrorOnRead, "'{}' is damaged: {}", path, place.error().message);
+    if (!TransactionScanner::completes(*place)) continue;
+    const TransactionScanner::Transaction& found = scanner.transaction();
     auto go_on =
         visit({{number, found.start}, {number, found.end}, found.gtid, found.epoch, committed_at, events});
     if (!go_on || !*go_on) return go_on;

@@ -191,15 +191,16 @@ Result<Log::Impl::FileScan> Log::Impl::scan_file(uint32_t number, OpenReport& re
       report.acknowledged = std::max(report.acknowledged, group->acknowledged);
       continue;  // no boundary: without its transactions it goes as well
     }
-    auto ended = scanner.feed(event, events.offset());
-    if (!ended) {
+    auto place = scanner.feed(event, events.offset());
+    if (!place) {
       return make_error(er::kErrorOnRead, "The binary log file '{}' is damaged: {}. Nothing was changed",
-                        index.path(number), ended.error().message);
+                        index.path(number), place.error().message);
     }
-    if (*ended) {
-      if (!(*ended)->gtid.empty()) found.gtids.add((*ended)->gtid);
-      report.last_epoch = std::max(report.last_epoch, (*ended)->epoch);
-      if ((*ended)->sequence_number != 0) report.last_sequence_number = (*ended)->sequence_number;
+    if (TransactionScanner::completes(*place)) {
+      const TransactionScanner::Transaction& ended = scanner.transaction();
+      if (!ended.gtid.empty()) found.gtids.add(ended.gtid);
+      report.last_epoch = std::max(report.last_epoch, ended.epoch);
+      if (ended.sequence_number != 0) report.last_sequence_number = ended.sequence_number;
     }
     if (!scanner.inside()) found.boundary = events.next_offset();
     found.ends_with_rotate = event.header.type == EventType::Rotate;

@@ -289,7 +289,7 @@ Status DumpStream::begin_file(LogPosition start) {
 }
 
 Status DumpStream::select(const binlog::LogChunk& chunk) {
-  using Place = TransactionBoundary::Place;
+  using Place = binlog::TransactionScanner::Place;
   items_.clear();
   LogPosition end = chunk.start;
   std::string_view rest = chunk.bytes;
@@ -299,12 +299,13 @@ Status DumpStream::select(const binlog::LogChunk& chunk) {
       return make_error(er::kSourceFatalReadingBinlog, "No event starts at {} of {}: {}", end.offset,
                         source_.pipeline.log().file_name(end.file), event.error().message);
     }
+    auto place = scanner_.feed(*event, end.offset);
     rest.remove_prefix(event->header.length);
     end.offset += event->header.length;
-    auto place = boundary_.feed(*event, true);
     if (!place) return std::move(place).error();
-    if (*place == Place::First) skipping_ = request_.by_gtid && request_.have.contains(boundary_.gtid());
-    if (*place == Place::Outside) {
+    if (*place == Place::First)
+      skipping_ = request_.by_gtid && request_.have.contains(scanner_.transaction().gtid);
+    if (*place == Place::Outside || *place == Place::Unshipped) {
       skipping_ = false;
       if (binlog::parse_own_event(*event, true))
         continue;  // group marks and what was never meant to leave this server
@@ -319,9 +320,9 @@ Status DumpStream::select(const binlog::LogChunk& chunk) {
 }
 
 void DumpStream::pass_transaction(LogPosition end) {
-  if (traits_.commitd) passed_.emplace_back(end, boundary_.gtid());
+  if (traits_.commitd) passed_.emplace_back(end, scanner_.transaction().gtid);
   if (skipping_) {
-    const Gtid& gtid = boundary_.gtid();
+    const Gtid& gtid = scanner_.transaction().gtid;
     named_ahead_.subtract_interval(gtid.sid, gtid.gno, gtid.gno + 1);
     named_end_ = end;
   }
@@ -410,7 +411,7 @@ void DumpStream::take_acknowledgement(std::string_view packet) {
 
 void DumpStream::report_held() {
   if (token_ == 0) return;
-  const bool holds_all_sent = held_ >= owed_ && !boundary_.in_transaction();
+  const bool holds_all_sent = held_ >= owed_ && !scanner_.inside();
   source_.acknowledgements.acknowledged(token_, holds_all_sent ? position_ : held_);
 }
 

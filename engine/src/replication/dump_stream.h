@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "binlog/transaction_scanner.h"
 #include "commit/commit_pipeline.h"
 #include "replication/ack_tracker.h"
 #include "replication/dump_framing.h"
 #include "replication/signal.h"
-#include "replication/transaction_boundary.h"
 #include "sql/session.h"
 #include "wire/channel.h"
 #include "wire/replication_commands.h"
@@ -104,7 +104,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   LogPosition position_;                     // everything before it is sent or skipped
   uint32_t file_ = 0;                        // the file whose head has been sent
   std::unique_ptr<binlog::Log::Hold> hold_;  // keeps the files we still need from being purged
-  TransactionBoundary boundary_;
+  binlog::TransactionScanner scanner_{binlog::TransactionScanner::Of::Stream};
   bool skipping_ = false;  // the reader has the transaction we are in
   std::vector<Item> items_;
 

@@ -75,16 +75,17 @@ Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& eve
     default:
       break;
   }
-  auto place = boundary_.feed(event, checksummed_);
+  using Place = binlog::TransactionScanner::Place;
+  auto place = scanner_.feed(event, position_, checksummed_);
   if (!place) return std::move(place).error();
   if (event.header.type != EventType::Rotate && event.header.end_position != 0)
     position_ = event.header.end_position;
-  if (*place == TransactionBoundary::Place::Outside) return step;
-  if (*place == TransactionBoundary::Place::First) events_.clear();
+  if (*place == Place::Outside || *place == Place::Unshipped) return step;
+  if (*place == Place::First) events_.clear();
   COMMITD_RETURN_IF_ERROR(append(event));
-  if (*place != TransactionBoundary::Place::Last) return step;
-  step.transaction =
-      ReceivedTransaction{std::move(events_), boundary_.gtid(), file_, position_, wants_acknowledgement};
+  if (*place != Place::Last) return step;
+  step.transaction = ReceivedTransaction{std::move(events_), scanner_.transaction().gtid, file_, position_,
+                                         wants_acknowledgement};
   events_ = {};
   return step;
 }

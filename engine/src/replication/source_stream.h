@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "binlog/event_spool.h"
+#include "binlog/transaction_scanner.h"
 #include "replication/dump_framing.h"
-#include "replication/transaction_boundary.h"
 
 namespace commitd::replication {
 
@@ -51,7 +51,7 @@ class SourceStream {
 
   const Options options_;
   bool checksummed_;
-  TransactionBoundary boundary_;
+  binlog::TransactionScanner scanner_{binlog::TransactionScanner::Of::Stream};
   std::string file_;
   uint64_t position_ = 0;
   binlog::EventSpool events_;

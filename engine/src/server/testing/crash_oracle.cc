@@ -116,13 +116,14 @@ void CrashOracle::take_log(BareServer& server, binlog::Log& log, LogPosition end
     for (std::string_view rest = chunk->bytes; !rest.empty();) {
       const auto event = binlog::parse_event(rest);
       if (!event) throw std::runtime_error(event.error().message);
-      const auto ended = scanner.feed(*event, at.offset);
-      if (!ended) throw std::runtime_error(ended.error().message);
+      const auto place = scanner.feed(*event, at.offset);
+      if (!place) throw std::runtime_error(place.error().message);
       at.offset += event->bytes.size();
       rest.remove_prefix(event->bytes.size());
-      if (!*ended) continue;
-      const size_t start = (*ended)->start - chunk->start.offset, size = (*ended)->end - (*ended)->start;
-      take_transaction(server, chunk->bytes.substr(start, size), at, (*ended)->gtid);
+      if (!binlog::TransactionScanner::completes(*place)) continue;
+      const binlog::TransactionScanner::Transaction& ended = scanner.transaction();
+      const size_t start = ended.start - chunk->start.offset, size = ended.end - ended.start;
+      take_transaction(server, chunk->bytes.substr(start, size), at, ended.gtid);
     }
   }
 }
