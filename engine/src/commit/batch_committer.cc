@@ -6,7 +6,7 @@ BatchCommitter::BatchCommitter() : thread_([this] { run(); }) {}
 
 BatchCommitter::~BatchCommitter() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopped_ = true;
     work_.notify_all();
   }
@@ -14,8 +14,8 @@ BatchCommitter::~BatchCommitter() {
 }
 
 Status BatchCommitter::hand_over(Work work) {
-  std::unique_lock lock(mutex_);
-  progress_.wait(lock, [this] { return waiting_.size() < kMostWaiting || failed_; });
+  MutexLock lock(mutex_);
+  while (waiting_.size() >= kMostWaiting && !failed_) progress_.wait(lock);
   if (failed_) return *failed_;
   waiting_.push_back(std::move(work));
   work_.notify_one();
@@ -23,16 +23,16 @@ Status BatchCommitter::hand_over(Work work) {
 }
 
 Status BatchCommitter::drain() {
-  std::unique_lock lock(mutex_);
-  progress_.wait(lock, [this] { return (waiting_.empty() && !busy_) || failed_; });
+  MutexLock lock(mutex_);
+  while ((!waiting_.empty() || busy_) && !failed_) progress_.wait(lock);
   if (failed_) return *failed_;
   return {};
 }
 
 void BatchCommitter::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    work_.wait(lock, [this] { return !waiting_.empty() || stopped_; });
+    while (waiting_.empty() && !stopped_) work_.wait(lock);
     if (stopped_) return;
     busy_ = true;
     {

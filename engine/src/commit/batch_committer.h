@@ -2,13 +2,12 @@
 // together: at start-up both halves of the work are long.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace commitd::binlog {
@@ -32,11 +31,11 @@ class BatchCommitter {
 
   void run();
 
-  std::mutex mutex_;
-  std::condition_variable work_, progress_;
-  std::deque<Work> waiting_;
-  bool busy_ = false, stopped_ = false;
-  std::optional<Error> failed_;
+  Mutex mutex_;
+  CondVar work_, progress_;
+  std::deque<Work> waiting_ ABSL_GUARDED_BY(mutex_);
+  bool busy_ ABSL_GUARDED_BY(mutex_) = false, stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<Error> failed_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -178,16 +178,15 @@ Status CommitPipeline::skip_unappliable(const Gtid& gtid) {
 
 CommitPipeline::State CommitPipeline::state() const {
   MutexLock lock(impl_->mutex);
-  const Order& order = impl_->order;
-  const PendingTransaction* oldest = order.oldest_unacknowledged();
-  return {order.acknowledged_end(),
-          order.logged(),
-          order.executed(),
-          order.last_log_epoch(),
-          order.unapplied(),
+  const PendingTransaction* oldest = impl_->order.oldest_unacknowledged();
+  return {impl_->order.acknowledged_end(),
+          impl_->order.logged(),
+          impl_->order.executed(),
+          impl_->order.last_log_epoch(),
+          impl_->order.unapplied(),
           oldest == nullptr ? std::chrono::nanoseconds(0) : Clock::now() - oldest->durable_at,
-          order.failure(),
-          order.apply_error()};
+          impl_->order.failure(),
+          impl_->order.apply_error()};
 }
 
 OrderedWrites& CommitPipeline::ordered() {

@@ -29,7 +29,7 @@ void count_wait_for_company() {
 }  // namespace
 
 Status CommitQueue::push(LocalCommit& commit) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (stopped_) return shutting_down();
   if (closed_ && !is_epoch(&commit))
     return *closed_;  // a new master logs its epoch before it is open to anybody
@@ -42,14 +42,14 @@ Status CommitQueue::push(LocalCommit& commit) {
 }
 
 void CommitQueue::push(ReceivedTransaction received) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (stopped_) return;
   received_.push_back(std::move(received));
   tell();
 }
 
 Status CommitQueue::push(Errand& errand) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (stopped_) return shutting_down();
   errands_.push_back(&errand);
   tell();
@@ -57,12 +57,12 @@ Status CommitQueue::push(Errand& errand) {
 }
 
 bool CommitQueue::is_empty() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return local_.empty() && received_.empty() && errands_.empty();
 }
 
 bool CommitQueue::is_open() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return !closed_ && !failed_;
 }
 
@@ -76,7 +76,7 @@ bool CommitQueue::can_take_local() const {
 }
 
 std::optional<CommitQueue::Batch> CommitQueue::take(const std::function<Gathering()>& gathering) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   busy_ = busy_with_local_ = false;
   between_batches_.notify_all();
   Gathering how = gathering();
@@ -95,7 +95,7 @@ std::optional<CommitQueue::Batch> CommitQueue::take(const std::function<Gatherin
 }
 
 void CommitQueue::batch_is_durable(Clock::time_point now) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   company_.durable(now);
 }
 
@@ -105,38 +105,38 @@ void CommitQueue::tell() {
   work_.notify_one();
 }
 
-void CommitQueue::wait_for_work(std::unique_lock<observe::Mutex>& lock) {
-  const auto there = [this] { return can_take() || (stopped_ && !paused_); };
-  if (there()) return;
+void CommitQueue::wait_for_work(Lock& lock) {
+  if (work_is_there()) return;
   const uint64_t known = news_.load();
-  lock.unlock();
+  mutex_.unlock();
   idle_.look([&] { return news_.load() != known; });
-  lock.lock();
-  work_.wait(lock, there);
+  mutex_.lock();
+  while (!work_is_there()) work_.wait(lock);
   idle_.over();
 }
 
 // Those that are waited for do not wake the log thread one by one.
-bool CommitQueue::wait_for_company(std::unique_lock<observe::Mutex>& lock) {
+bool CommitQueue::wait_for_company(Lock& lock) {
   if (holds_local() || !received_.empty() || something_else_is_wanted()) return false;
   const auto wait = company_.worth_waiting(local_.size());
   if (!wait) return false;
   count_wait_for_company();
   wanted_ = wait->commits;
-  work_.wait_until(lock, wait->until, [this] {
-    return local_.size() >= wanted_ || !received_.empty() || something_else_is_wanted();
-  });
+  while (local_.size() < wanted_ && received_.empty() && !something_else_is_wanted()) {
+    if (work_.wait_until(lock, wait->until) == std::cv_status::timeout) break;
+  }
   wanted_ = 0;
   return true;
 }
 
 // Who is not a transaction does not wait for company, nor do transactions behind him.
-void CommitQueue::gather(std::unique_lock<observe::Mutex>& lock, const Gathering& how) {
+void CommitQueue::gather(Lock& lock, const Gathering& how) {
   if (how.time.count() == 0) return;
-  work_.wait_for(lock, how.time, [this, &how] {
-    const bool complete = how.enough != 0 && local_.size() + received_.size() >= how.enough;
-    return complete || something_else_is_wanted();
-  });
+  const auto until = Clock::now() + how.time;
+  const size_t enough = how.enough == 0 ? SIZE_MAX : how.enough;
+  while (local_.size() + received_.size() < enough && !something_else_is_wanted()) {
+    if (work_.wait_until(lock, until) == std::cv_status::timeout) break;
+  }
 }
 
 CommitQueue::Batch CommitQueue::take_batch(bool one_at_a_time) {
@@ -168,62 +168,65 @@ CommitQueue::Batch CommitQueue::take_batch(bool one_at_a_time) {
 }
 
 void CommitQueue::put_back(std::vector<ReceivedTransaction> received, std::chrono::milliseconds rest) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto it = received.rbegin(); it != received.rend(); ++it) received_.push_front(std::move(*it));
   received_failed_ = true;
   if (stopped_) received_.clear();  // they are still at their source
   // Who wants the log thread between two groups does not wait for room on the disk.
-  work_.wait_for(lock, rest, [this] { return stopped_ || paused_; });
+  const auto until = Clock::now() + rest;
+  while (!stopped_ && !paused_) {
+    if (work_.wait_until(lock, until) == std::cv_status::timeout) break;
+  }
   if (stopped_) received_.clear();
 }
 
 void CommitQueue::drop_received() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   received_.clear();
 }
 
 void CommitQueue::hold_local(bool on) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (held_ == on) return;
   held_ = on;
   tell();
 }
 
 void CommitQueue::freeze_local() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ++frozen_;
 }
 
 void CommitQueue::thaw_local() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   --frozen_;
   tell();
 }
 
 bool CommitQueue::is_between_groups() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return !busy_with_local_;
 }
 
 std::vector<LocalCommit*> CommitQueue::close(Error why) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   closed_ = std::move(why);
   return take_out_queued();
 }
 
 std::vector<LocalCommit*> CommitQueue::fail(Error why) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   failed_ = std::move(why);
   return take_out_queued();
 }
 
 void CommitQueue::open() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   closed_.reset();
 }
 
 std::vector<LocalCommit*> CommitQueue::remove_queued() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return take_out_queued();
 }
 
@@ -238,7 +241,7 @@ std::vector<LocalCommit*> CommitQueue::take_out_queued() {
 
 // One step for push(): who is queued before has seen nothing that is lost here, who comes later is refused.
 std::vector<LocalCommit*> CommitQueue::give_up(std::span<LocalCommit* const> commits) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   bool lost = false;
   for (LocalCommit* commit : commits) lost |= ordered_.remove(commit->ordered);
   if (!lost) return {};
@@ -253,22 +256,22 @@ std::vector<LocalCommit*> CommitQueue::give_up(std::span<LocalCommit* const> com
 }
 
 void CommitQueue::pause() {
-  std::unique_lock lock(mutex_);
-  between_batches_.wait(lock, [this] { return !paused_; });
+  MutexLock lock(mutex_);
+  while (paused_) between_batches_.wait(lock);
   paused_ = true;
   work_.notify_one();
-  between_batches_.wait(lock, [this] { return !busy_; });
+  while (busy_) between_batches_.wait(lock);
 }
 
 void CommitQueue::resume() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   paused_ = false;
   tell();
   between_batches_.notify_all();
 }
 
 void CommitQueue::stop() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   stopped_ = true;
   tell();
 }

@@ -125,16 +125,22 @@ class CommitQueue {
   bool is_open() const;  // takes local commits
 
  private:
-  bool can_take() const;
-  bool can_take_local() const;
-  void tell();
-  void wait_for_work(std::unique_lock<observe::Mutex>& lock);
-  bool holds_local() const { return held_ || frozen_ > 0; }
-  bool wait_for_company(std::unique_lock<observe::Mutex>& lock);
-  void gather(std::unique_lock<observe::Mutex>& lock, const Gathering& how);
-  bool something_else_is_wanted() const { return stopped_ || paused_ || !errands_.empty(); }
-  Batch take_batch(bool one_at_a_time);
-  std::vector<LocalCommit*> take_out_queued();
+  using Lock = MutexLock<observe::Mutex>;
+  bool can_take() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool can_take_local() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void tell() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool work_is_there() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return can_take() || (stopped_ && !paused_);
+  }
+  void wait_for_work(Lock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool holds_local() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return held_ || frozen_ > 0; }
+  bool wait_for_company(Lock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void gather(Lock& lock, const Gathering& how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool something_else_is_wanted() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return stopped_ || paused_ || !errands_.empty();
+  }
+  Batch take_batch(bool one_at_a_time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<LocalCommit*> take_out_queued() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   OrderedWrites& ordered_;
   mutable observe::Mutex mutex_{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_flush_queue"};
@@ -142,15 +148,17 @@ class CommitQueue {
   observe::Condition between_batches_{"wait/synch/cond/commitd/log_thread_idle"};
   std::atomic<uint64_t> news_{0};  // counts what may end the log thread's wait
   IdleSpin idle_;                  // the log thread's
-  GroupCompany company_;
-  size_t wanted_ = 0;  // the log thread is not woken for fewer local commits
-  std::deque<LocalCommit*> local_;
-  std::deque<ReceivedTransaction> received_;
-  std::vector<Errand*> errands_;
-  std::optional<Error> closed_, failed_;
-  bool busy_ = false, busy_with_local_ = false, paused_ = false, held_ = false, stopped_ = false;
-  size_t frozen_ = 0;
-  bool received_failed_ = false;  // the last that were taken: it is the others' turn
+  GroupCompany company_ ABSL_GUARDED_BY(mutex_);
+  size_t wanted_ ABSL_GUARDED_BY(mutex_) = 0;  // the log thread is not woken for fewer local commits
+  std::deque<LocalCommit*> local_ ABSL_GUARDED_BY(mutex_);
+  std::deque<ReceivedTransaction> received_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Errand*> errands_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Error> closed_ ABSL_GUARDED_BY(mutex_), failed_ ABSL_GUARDED_BY(mutex_);
+  bool busy_ ABSL_GUARDED_BY(mutex_) = false, busy_with_local_ ABSL_GUARDED_BY(mutex_) = false;
+  bool paused_ ABSL_GUARDED_BY(mutex_) = false, held_ ABSL_GUARDED_BY(mutex_) = false,
+               stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  size_t frozen_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool received_failed_ ABSL_GUARDED_BY(mutex_) = false;  // the last that were taken: it is the others' turn
 };
 
 }  // namespace commitd::binlog

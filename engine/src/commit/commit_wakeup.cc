@@ -11,12 +11,12 @@ void count_wakeup() {
 }
 
 void WaitingRoom::enter(Guest& guest) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   guests_.push_back(&guest);
 }
 
 bool WaitingRoom::leave(Guest& guest) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (guest.answered) {
     guests_.remove(&guest);
     return true;
@@ -26,12 +26,12 @@ bool WaitingRoom::leave(Guest& guest) {
 }
 
 void WaitingRoom::mark_answered(Guest& guest) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   guest.answered = true;
 }
 
 void WaitingRoom::wake_everybody() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (Guest* guest : guests_) {
     count_wakeup();
     guest->parker.wake();

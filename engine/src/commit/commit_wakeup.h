@@ -25,7 +25,7 @@ class WaitingRoom {
 
  private:
   observe::Mutex mutex_{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_done"};
-  std::list<Guest*> guests_;
+  std::list<Guest*> guests_ ABSL_GUARDED_BY(mutex_);
 };
 
 // One more waiter of the commit path was woken.

@@ -1,7 +1,6 @@
 #include "commit/ordered_writes.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "base/error_codes.h"
 #include "commit/commit_wakeup.h"
@@ -53,7 +52,7 @@ void OrderedWrites::add(OrderedTransaction& transaction, const WriteSet& writes)
   transaction.writes = &writes;
   for (const auto& [key, entry] : writes.entries()) {
     Shard& shard = shard_of(key);
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     shard.keys[key].push_back({&transaction, &entry});
   }
   versions_.fetch_add(writes.entries().size(), std::memory_order_release);
@@ -64,7 +63,7 @@ bool OrderedWrites::remove(OrderedTransaction& transaction) {
   if (transaction.writes == nullptr) return false;
   for (const auto& [key, entry] : transaction.writes->entries()) {
     Shard& shard = shard_of(key);
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     const auto at = shard.keys.find(key);
     Versions& versions = at->second;
     if (versions.size() == 1) {
@@ -86,13 +85,13 @@ void OrderedWrites::applied(std::span<OrderedTransaction* const> transactions) {
     if (remove(*transaction)) order = std::max(order, transaction->order.load());
   }
   if (order == 0) return;
-  std::lock_guard lock(waits_mutex_);
+  MutexLock lock(waits_mutex_);
   applied_.store(order);
   wake_settled();
 }
 
 void OrderedWrites::lost() {
-  std::lock_guard lock(waits_mutex_);
+  MutexLock lock(waits_mutex_);
   generation_.fetch_add(1);
   wake_settled();
 }
@@ -106,7 +105,7 @@ std::optional<bool> OrderedWrites::find(std::string_view key, std::string& value
   // Before the look: a loss in between then counts as one of what was seen.
   const uint64_t generation = generation_.load();
   const Shard& shard = shard_of(key);
-  std::lock_guard lock(shard.mutex);
+  MutexLock lock(shard.mutex);
   const auto at = shard.keys.find(key);
   if (at == shard.keys.end()) return std::nullopt;
   const Version& newest = at->second.back();
@@ -121,7 +120,7 @@ SeenOrder OrderedWrites::newest(std::string_view key) const {
   if (empty()) return {};
   const uint64_t generation = generation_.load();
   const Shard& shard = shard_of(key);
-  std::lock_guard lock(shard.mutex);
+  MutexLock lock(shard.mutex);
   const auto at = shard.keys.find(key);
   return at == shard.keys.end() ? SeenOrder{} : SeenOrder{at->second.back().of->order, generation};
 }
@@ -130,7 +129,7 @@ WriteSet::Map OrderedWrites::collect(const std::string& lower, const std::string
   WriteSet::Map found;
   if (empty()) return found;
   for (const Shard& shard : *shards_) {
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     for (auto at = shard.keys.lower_bound(lower);
          at != shard.keys.end() && (upper.empty() || at->first < upper); ++at)
       found.emplace(at->first, *at->second.back().entry);
@@ -149,7 +148,7 @@ Task<OrderedWrites::Outcome> OrderedWrites::wait(SeenOrder seen, Deadline deadli
   wait.seen = seen;
   wait.killed = killed;
   {
-    std::lock_guard lock(waits_mutex_);
+    MutexLock lock(waits_mutex_);
     if (is_applied(seen)) co_return Outcome::Applied;
     if (!holds(seen)) co_return Outcome::Lost;
     if (wait.is_killed()) co_return Outcome::Killed;
@@ -158,7 +157,7 @@ Task<OrderedWrites::Outcome> OrderedWrites::wait(SeenOrder seen, Deadline deadli
   static const observe::WaitEvent event("wait/synch/cond/commitd/unacknowledged_version");
   const observe::WaitTimer timer(event);
   co_await wait.parker.park(deadline);
-  std::lock_guard lock(waits_mutex_);
+  MutexLock lock(waits_mutex_);
   if (wait.listed) waits_.remove(&wait);
   if (is_applied(seen)) co_return Outcome::Applied;
   if (!holds(seen)) co_return Outcome::Lost;
@@ -185,7 +184,7 @@ void OrderedWrites::wake_settled() {
 }
 
 void OrderedWrites::wake_killed() {
-  std::lock_guard lock(waits_mutex_);
+  MutexLock lock(waits_mutex_);
   wake_if([](const Wait& wait) { return wait.is_killed(); });
 }
 

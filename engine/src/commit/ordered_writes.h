@@ -87,15 +87,14 @@ class OrderedWrites {
   using Versions = absl::InlinedVector<Version, 1>;  // oldest first
   struct Shard {
     mutable observe::Mutex mutex{"wait/synch/mutex/commitd/ordered_writes"};
-    absl::btree_map<std::string, Versions, std::less<>> keys;
+    absl::btree_map<std::string, Versions, std::less<>> keys ABSL_GUARDED_BY(mutex);
   };
   struct Wait;
   static constexpr size_t kShards = 16;
   Shard& shard_of(std::string_view key) const;
-  // The caller holds waits_mutex_.
   template <class Condition>
-  void wake_if(Condition ends);
-  void wake_settled();
+  void wake_if(Condition ends) ABSL_EXCLUSIVE_LOCKS_REQUIRED(waits_mutex_);
+  void wake_settled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(waits_mutex_);
 
   const std::unique_ptr<std::array<Shard, kShards>> shards_;
   std::atomic<size_t> versions_{0};
@@ -103,7 +102,7 @@ class OrderedWrites {
   std::atomic<uint64_t> applied_{0}, generation_{1};
 
   observe::Mutex waits_mutex_{"wait/synch/mutex/commitd/ordered_writes_waits"};
-  std::list<Wait*> waits_;
+  std::list<Wait*> waits_ ABSL_GUARDED_BY(waits_mutex_);
 };
 
 }  // namespace commitd::binlog

@@ -17,7 +17,7 @@ observe::Counter& overtakings() {
 }  // namespace
 
 void UnorderedCommits::expect(std::span<const PendingTransaction> transactions, storage::CommitPoint point) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   point_ = std::move(point);
   ends_.clear();
   for (const PendingTransaction& transaction : transactions) ends_[transaction.end] = false;
@@ -25,15 +25,15 @@ void UnorderedCommits::expect(std::span<const PendingTransaction> transactions, 
 }
 
 Result<storage::CommitPoint> UnorderedCommits::wait_for_all() {
-  std::unique_lock lock(mutex_);
-  all_came_.wait(lock, [this] { return to_come_ == 0; });
+  MutexLock lock(mutex_);
+  while (to_come_ != 0) all_came_.wait(lock);
   if (failed_) return *failed_;
   return point_;
 }
 
 Status UnorderedCommits::take(const CommitRequest& request) {
   const Status taken = put(request);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!taken.ok() && !failed_) failed_ = taken.error();
   if (--to_come_ == 0) all_came_.notify_one();
   return taken;
@@ -43,7 +43,7 @@ Status UnorderedCommits::put(const CommitRequest& request) {
   storage::CommitPoint point;
   {
     // One at a time: the engine's position must not go back.
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (failed_) return *failed_;
     ends_.at(request.end) = true;
     for (; !ends_.empty() && ends_.begin()->second; ends_.erase(ends_.begin()))

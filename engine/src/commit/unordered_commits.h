@@ -38,10 +38,11 @@ class UnorderedCommits {
   const Taken taken_;
   observe::Mutex mutex_{"wait/synch/mutex/commitd/unordered_commits"};
   observe::Condition all_came_{"wait/synch/cond/commitd/unordered_commits"};
-  storage::CommitPoint point_;
-  std::map<LogPosition, bool> ends_;  // of those behind point_.position; whether they are in the engine
-  size_t to_come_ = 0;
-  std::optional<Error> failed_;
+  storage::CommitPoint point_ ABSL_GUARDED_BY(mutex_);
+  std::map<LogPosition, bool> ends_
+      ABSL_GUARDED_BY(mutex_);  // of those behind point_.position; whether they are in the engine
+  size_t to_come_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<Error> failed_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace commitd::binlog

@@ -88,7 +88,7 @@ Status Log::Impl::trim() {
 Status Log::Impl::append(std::shared_ptr<const std::string> bytes) {
   reserve(end.offset + bytes->size());
   COMMITD_RETURN_IF_ERROR(write_behind_end(*bytes, filler(end.offset + bytes->size())));
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   const LogPosition start = end;
   move_end(bytes->size());
   pages.add(start, std::move(bytes));
@@ -100,7 +100,7 @@ Status Log::Impl::append_part(std::string_view bytes, bool is_last) {
   if (is_last) reserve(end.offset + bytes.size());
   COMMITD_RETURN_IF_ERROR(
       write_behind_end(bytes, is_last ? filler(end.offset + bytes.size()) : std::string()));
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   move_end(bytes.size());
   return {};
 }
@@ -117,7 +117,6 @@ Status Log::Impl::write_behind_end(std::string_view bytes, std::string_view fill
   return {};
 }
 
-// The caller holds `mutex`.
 void Log::Impl::move_end(size_t bytes) {
   end.offset += bytes;
   file_states[end.file].size = end.offset;
@@ -133,14 +132,14 @@ Status Log::Impl::sync_writer() {
 Status Log::Impl::open_writer(LogPosition at) {
   std::string path;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     path = index.path(at.file);
   }
   auto file = fs.open(path, FileSystem::Open::ReadWrite);
   if (!file) return std::move(file).error();
   writer = std::move(*file);
   reserved_to = 0;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   end = at;
   file_states[at.file].size = at.offset;
   return {};
@@ -158,7 +157,7 @@ Status Log::Impl::start_new_file(uint32_t number, const GtidSet& previous) {
   std::vector<uint32_t> numbers = index.numbers();
   numbers.push_back(number);
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     COMMITD_RETURN_IF_ERROR(index.store(std::move(numbers)));
   }
   return open_writer({number, header.size()});
@@ -181,7 +180,7 @@ Status Log::Impl::rotate(const GtidSet& logged) {
 Status Log::Impl::cut(LogPosition position) {
   std::vector<uint32_t> kept, dropped;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     for (uint32_t number : index.numbers()) (number <= position.file ? kept : dropped).push_back(number);
     if (!dropped.empty()) COMMITD_RETURN_IF_ERROR(index.store(std::move(kept)));
     for (uint32_t number : dropped) file_states.erase(number);
@@ -217,7 +216,7 @@ bool Log::exists(FileSystem& fs, const LogOptions& options) {
 }
 
 LogPosition Log::end() const {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return impl_->end;
 }
 
@@ -299,17 +298,17 @@ std::unique_ptr<Log::Hold> Log::hold(uint32_t first_needed) {
 }
 
 Log::Hold::Hold(Impl& log, uint32_t first_needed) : log_(log), first_needed_(first_needed) {
-  std::lock_guard lock(log_.mutex);
+  MutexLock lock(log_.mutex);
   log_.holds.insert(first_needed_);
 }
 
 Log::Hold::~Hold() {
-  std::lock_guard lock(log_.mutex);
+  MutexLock lock(log_.mutex);
   log_.holds.erase(log_.holds.find(first_needed_));
 }
 
 void Log::Hold::move_to(uint32_t first_needed) {
-  std::lock_guard lock(log_.mutex);
+  MutexLock lock(log_.mutex);
   log_.holds.erase(log_.holds.find(first_needed_));
   log_.holds.insert(first_needed);
   first_needed_ = first_needed;

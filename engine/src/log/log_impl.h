@@ -64,23 +64,24 @@ class Log::Impl {
   uint64_t reserved_to = 0;         // preallocated, or full of zeros
   std::atomic<bool> usable = true;  // a sync may fail on another thread
 
-  // --- shared; under `mutex` ---
+  // --- shared ---
   struct FileState {
     uint64_t size = 0;
     std::optional<LogFileHeader> header;
     std::shared_ptr<File> reader;
   };
   observe::Mutex mutex{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_binlog_end_pos"};
+  // Changed by the writer alone, under `mutex`: the writer itself reads them without.
   LogIndex index;
-  std::map<uint32_t, FileState> file_states;
   LogPosition end;
-  RecentPages pages;
-  std::multiset<uint32_t> holds;
-  GtidSet added_purged;  // what SET GLOBAL gtid_purged said
+  std::map<uint32_t, FileState> file_states ABSL_GUARDED_BY(mutex);
+  RecentPages pages ABSL_GUARDED_BY(mutex);
+  std::multiset<uint32_t> holds ABSL_GUARDED_BY(mutex);
+  GtidSet added_purged ABSL_GUARDED_BY(mutex);  // what SET GLOBAL gtid_purged said
 
  private:
   Status write_behind_end(std::string_view bytes, std::string_view filler);
-  void move_end(size_t bytes);
+  void move_end(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   Status open_first(LogPosition scan_from);
   Status open_files();
   Status drop_behind(LogPosition left_at);
@@ -96,7 +97,9 @@ class Log::Impl {
   std::string filler(uint64_t at) const;
   Status trim();
   Result<bool> is_filler(uint32_t number, uint64_t from);
-  Result<std::shared_ptr<File>> reader(uint32_t number);
+  Result<std::shared_ptr<File>> reader(uint32_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  // The same, and its size.
+  Result<std::pair<std::shared_ptr<File>, uint64_t>> open_file(uint32_t number);
 };
 
 }  // namespace commitd::binlog

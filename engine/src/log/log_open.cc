@@ -113,6 +113,7 @@ Status Log::Impl::open_files() {
     if (!file) return std::move(file).error();
     auto size = (*file)->size();
     if (!size) return std::move(size).error();
+    MutexLock lock(mutex);
     file_states[number].size = *size;
   }
   return {};
@@ -126,7 +127,9 @@ Status Log::Impl::drop_behind(LogPosition left_at) {
                       index.path(left_at.file));
   }
   const uint32_t last = *std::prev(behind);
-  const uint64_t size = file_states[last].size;
+  auto file = open_file(last);
+  if (!file) return std::move(file).error();
+  const uint64_t size = file->second;
   const LogPosition at{last, last == left_at.file ? std::min(size, left_at.offset) : size};
   if (behind == index.numbers().end() && at.offset == size) return {};
   return cut(at);
@@ -166,16 +169,17 @@ Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
 }
 
 Result<Log::Impl::FileScan> Log::Impl::scan_file(uint32_t number, OpenReport& report) {
-  auto file = reader(number);
-  if (!file) return std::move(file).error();
-  auto header = read_log_file_header(**file, index.path(number));
+  auto opened = open_file(number);
+  if (!opened) return std::move(opened).error();
+  const auto& [file, size] = *opened;
+  auto header = read_log_file_header(*file, index.path(number));
   if (!header) return std::move(header).error();
 
   FileScan found;
-  found.size = file_states[number].size;
+  found.size = size;
   found.boundary = header->length;
   found.previous = std::move(header->previous);
-  EventReader events(**file, header->length, found.size);
+  EventReader events(*file, header->length, found.size);
   TransactionScanner scanner;
   for (;;) {
     EventView event;
@@ -236,17 +240,18 @@ Status Log::Impl::finish_last_file(uint32_t number, const FileScan& found, OpenR
 
 // Whether nothing stands from `from` on but zeros that were written ahead of the end, and their header.
 Result<bool> Log::Impl::is_filler(uint32_t number, uint64_t from) {
-  auto file = reader(number);
-  if (!file) return std::move(file).error();
-  const uint64_t length = file_states[number].size - from;
+  auto opened = open_file(number);
+  if (!opened) return std::move(opened).error();
+  const auto& [file, size] = *opened;
+  const uint64_t length = size - from;
   if (length < kHeaderLength) return false;
-  auto header = read_exactly(**file, from, kHeaderLength);
+  auto header = read_exactly(*file, from, kHeaderLength);
   if (!header) return std::move(header).error();
   const bool has_header =
       static_cast<EventType>((*header)[4]) == EventType::Ignorable && event_length(*header) == length;
   bool only_zeros = has_header || header->find_first_not_of('\0') == std::string::npos;
   for (uint64_t at = kHeaderLength; at < length && only_zeros; at += kWindow) {
-    auto zeros = read_exactly(**file, from + at, std::min(length - at, kWindow));
+    auto zeros = read_exactly(*file, from + at, std::min(length - at, kWindow));
     if (!zeros) return std::move(zeros).error();
     only_zeros = zeros->find_first_not_of('\0') == std::string::npos;
   }
@@ -256,11 +261,11 @@ Result<bool> Log::Impl::is_filler(uint32_t number, uint64_t from) {
 // Looks for a group that was opened behind `behind` when everything before it was already durable. The
 // position inside the event must be its own, so that a copy of a log in somebody's BLOB does not count.
 Result<std::optional<uint64_t>> Log::Impl::later_group(uint32_t number, uint64_t behind) {
-  auto file = reader(number);
-  if (!file) return std::move(file).error();
-  const uint64_t size = file_states[number].size;
+  auto opened = open_file(number);
+  if (!opened) return std::move(opened).error();
+  const auto& [file, size] = *opened;
   for (uint64_t at = behind; at < size; at += kWindow) {
-    auto window = read_exactly(**file, at, std::min(size - at, kWindow + kLargestGroupOpen));
+    auto window = read_exactly(*file, at, std::min(size - at, kWindow + kLargestGroupOpen));
     if (!window) return std::move(window).error();
     for (size_t start : group_opens_in(*window, at)) {
       if (start != 0 || at != behind) return std::optional(at + start);

@@ -20,7 +20,7 @@ Result<LogChunk> Log::Impl::read(LogPosition from, LogPosition limit, size_t max
   std::shared_ptr<File> file;
   uint64_t stop = 0;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     auto state = file_states.find(from.file);
     if (state != file_states.end() && from.offset >= state->second.size && from.file < limit.file) {
       from = {from.file + 1, kFileMagic.size()};
@@ -61,6 +61,13 @@ Result<LogChunk> Log::Impl::read(LogPosition from, LogPosition limit, size_t max
   }
 }
 
+Result<std::pair<std::shared_ptr<File>, uint64_t>> Log::Impl::open_file(uint32_t number) {
+  MutexLock lock(mutex);
+  auto file = reader(number);
+  if (!file) return std::move(file).error();
+  return std::pair(std::move(*file), file_states[number].size);
+}
+
 Result<std::shared_ptr<File>> Log::Impl::reader(uint32_t number) {
   FileState& state = file_states[number];
   if (!state.reader) {
@@ -72,7 +79,7 @@ Result<std::shared_ptr<File>> Log::Impl::reader(uint32_t number) {
 }
 
 Result<LogFileHeader> Log::Impl::header(uint32_t number) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (!index.contains(number)) {
     return make_error(er::kSourceFatalReadingBinlog, "Could not find '{}' in the binary log index",
                       index.name(number));
@@ -101,7 +108,7 @@ Result<LogPosition> Log::Impl::start_for(const GtidSet& have) {
   if (!gone->empty()) return no_longer_here(fmt::format(" (missing: {})", gone->to_string()));
   std::vector<uint32_t> numbers;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     numbers = index.numbers();
   }
   for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
@@ -113,7 +120,7 @@ Result<LogPosition> Log::Impl::start_for(const GtidSet& have) {
 }
 
 Result<std::vector<LogFileInfo>> Log::Impl::files() {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   std::vector<LogFileInfo> infos;
   for (uint32_t number : index.numbers())
     infos.push_back({number, index.name(number), file_states[number].size});
@@ -121,7 +128,7 @@ Result<std::vector<LogFileInfo>> Log::Impl::files() {
 }
 
 Result<uint32_t> Log::Impl::file_number(std::string_view name) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   const auto number = index.number(name);
   if (!number || !index.contains(*number)) {
     return make_error(er::kSourceFatalReadingBinlog,

@@ -39,7 +39,7 @@ Status replace_log(FileSystem& fs, const LogOptions& options) {
 }
 
 Status Log::Impl::check_unread() {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (holds.empty()) return {};
   return make_error(kCantResetSource,
                     "RESET BINARY LOGS AND GTIDS is not allowed because {} reader(s) of the binary log are "
@@ -53,7 +53,7 @@ Status Log::Impl::reset() {
   COMMITD_RETURN_IF_ERROR(replace_log(fs, options));
   LogPosition start;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     auto loaded = index.load();
     if (!loaded) return std::move(loaded).error();
     file_states.clear();

@@ -11,7 +11,7 @@ Result<PurgeReport> Log::Impl::purge(uint32_t first_kept) {
   PurgeReport report;
   std::vector<uint32_t> kept, dropped;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     first_kept = std::min(first_kept, end.file);
     const std::vector<uint32_t>& numbers = index.numbers();
     report.wanted = std::lower_bound(numbers.begin(), numbers.end(), first_kept) - numbers.begin();
@@ -42,7 +42,7 @@ Result<PurgeReport> Log::Impl::purge(uint32_t first_kept) {
 Result<uint32_t> Log::Impl::first_written_since(int64_t time) {
   std::vector<uint32_t> numbers;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     numbers = index.numbers();
   }
   for (size_t i = 0; i + 1 < numbers.size(); ++i) {
@@ -56,7 +56,7 @@ Result<uint32_t> Log::Impl::first_written_since(int64_t time) {
 uint64_t Log::Impl::bytes_between(LogPosition from, LogPosition to) {
   if (to <= from) return 0;
   if (from.file == to.file) return to.offset - from.offset;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   uint64_t bytes = to.offset;
   for (auto state = file_states.lower_bound(from.file); state != file_states.end() && state->first < to.file;
        ++state)
@@ -75,7 +75,7 @@ Status Log::Impl::load_added_purged() {
   while (!text->empty() && text->back() == '\n') text->pop_back();
   auto gtids = GtidSet::parse(*text);
   if (!gtids) return make_error(er::kErrorOnRead, "'{}' is damaged: {}", added_purged_path(options), *text);
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   added_purged = std::move(*gtids);
   return {};
 }
@@ -83,12 +83,12 @@ Status Log::Impl::load_added_purged() {
 Status Log::Impl::add_purged(const GtidSet& gtids) {
   GtidSet all;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     all = added_purged;
   }
   all.add(gtids);
   COMMITD_RETURN_IF_ERROR(write_file_atomically(fs, added_purged_path(options), all.to_string() + "\n"));
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   added_purged = std::move(all);
   return {};
 }
@@ -96,12 +96,12 @@ Status Log::Impl::add_purged(const GtidSet& gtids) {
 Result<GtidSet> Log::Impl::purged() {
   uint32_t first = 0;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     first = index.numbers().front();
   }
   auto previous = previous_gtids(first);
   if (!previous) return std::move(previous).error();
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   previous->add(added_purged);
   return previous;
 }
