@@ -129,7 +129,12 @@ func (o *options) victim(log *slog.Logger) (killloop.Victim, error) {
 	if o.replicas == 0 {
 		return killloop.NewSingle(commands, o.config.Dir)
 	}
-	set, err := replicaset.New(replicaset.Config{Program: o.commitd, Dir: o.config.Dir, Replicas: o.replicas, WaitCount: 1}, log)
+	if o.mariadb || o.serverCommand != "" {
+		return nil, errors.New("--replicas needs commitd: the script gives roles by its statements")
+	}
+	set, err := replicaset.New(replicaset.Config{
+		Program: o.commitd, Flags: o.serverFlags, Dir: o.config.Dir, Replicas: o.replicas, WaitCount: 1,
+	}, log)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,9 @@ func (v Verdict) WriteText(w io.Writer) error {
 	for _, s := range v.Servers {
 		fmt.Fprintf(w, "server %s: equal %t\n", s.Name, s.Equal)
 	}
+	if len(v.Servers) == 0 {
+		fmt.Fprintln(w, "servers: none was given with --server, so the master alone was read")
+	}
 	for _, l := range v.LostCommits {
 		fmt.Fprintf(w, "lost: %s\n", l)
 	}

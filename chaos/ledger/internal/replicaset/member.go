@@ -39,9 +39,11 @@ type status struct {
 	ackedMembers  []string
 }
 
-func newMember(program, dir string, number int) (*Member, error) {
+func newMember(config Config, number int) (*Member, error) {
 	name := fmt.Sprintf("server-%d", number)
-	s, err := dbserver.New(dbserver.CommitdMember(program, number), filepath.Join(dir, name))
+	commands := dbserver.CommitdMember(config.Program, number)
+	commands.Run += " " + config.Flags
+	s, err := dbserver.New(commands, filepath.Join(config.Dir, name))
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,9 @@ import (
 
 // Config says what is started.
 type Config struct {
-	Program  string
+	Program string
+	// Flags are added to each server's command line.
+	Flags    string
 	Dir      string
 	Replicas int
 	// WaitCount is how many replicas must hold a commit before it is acknowledged.
@@ -40,7 +42,7 @@ type Set struct {
 func New(config Config, log *slog.Logger) (*Set, error) {
 	s := &Set{config: config, log: log}
 	for number := range config.Replicas + 1 {
-		m, err := newMember(config.Program, config.Dir, number+1)
+		m, err := newMember(config, number+1)
 		if err != nil {
 			return nil, err
 		}
