@@ -87,13 +87,13 @@ void for_each_transaction(binlog::Log& log, LogPosition end, const EachTransacti
     for (std::string_view rest = chunk->bytes; !rest.empty();) {
       const auto event = binlog::parse_event(rest);
       if (!event.ok()) throw std::runtime_error(event.error().message);
-      const auto ended = scanner.feed(*event, at.offset);
-      if (!ended.ok()) throw std::runtime_error(ended.error().message);
+      const auto place = scanner.feed(*event, at.offset);
+      if (!place.ok()) throw std::runtime_error(place.error().message);
       at.offset += event->bytes.size();
       rest.remove_prefix(event->bytes.size());
-      if (!*ended) continue;
-      const size_t start = (*ended)->start - chunk->start.offset;
-      each((*ended)->gtid, chunk->bytes.substr(start, (*ended)->end - (*ended)->start));
+      if (!binlog::TransactionScanner::completes(*place)) continue;
+      const binlog::TransactionScanner::Transaction& ended = scanner.transaction();
+      each(ended.gtid, chunk->bytes.substr(ended.start - chunk->start.offset, ended.end - ended.start));
     }
   }
 }
