@@ -57,19 +57,32 @@ func (v *View) claimAdoption(p *Plan) {
 		p.Waiting = fmt.Sprintf("adopting: waiting for %v to start; all servers are needed to know what was acknowledged", missing)
 		return
 	}
+	if len(v.Unused) > 0 {
+		p.problem("", fmt.Sprintf("adopting: the volumes of %v are there as well, and may hold what was acknowledged and nobody else has. "+
+			"Raise spec.replicas to include them, or delete those volume claims", v.Unused))
+		return
+	}
 	members := uuidSet{}
 	var list []v1alpha1.MemberStatus
+	var empty []Command
 	for i := range v.Servers {
 		s := &v.Servers[i]
-		if !s.Reachable || s.Status.Role == engine.RoleUninitialized {
-			continue
+		switch {
+		case !s.Reachable:
+		case s.Status.Role == engine.RoleUninitialized:
+			empty = append(empty, Command{Kind: CommandInitialize, Server: s.Name})
+		default:
+			members[s.Status.ServerUUID] = true
+			list = append(list, v1alpha1.MemberStatus{Name: s.Name, ServerUUID: s.Status.ServerUUID, PVCUID: s.PVCUID})
 		}
-		members[s.Status.ServerUUID] = true
-		list = append(list, v1alpha1.MemberStatus{Name: s.Name, ServerUUID: s.Status.ServerUUID, PVCUID: s.PVCUID})
 	}
 	switch {
 	case len(list) == 0:
 		v.claimBootstrap(p)
+		return
+	case len(empty) > 0:
+		// They are needed as members: whoever is left must have somebody to acknowledge to it.
+		p.Commands = empty
 		return
 	case len(members) < len(list):
 		p.problem("", "two of the volumes have the same server UUID: one is a copy of the other. Nothing is adopted; remove the older one")
@@ -170,7 +183,8 @@ func (v *View) fenceRest(p *Plan) {
 	}
 }
 
-// best finds the log that holds everything acknowledged: the last epoch decides, then what is in it. On a tie the current master stays, then the lowest ordinal wins.
+// best finds the log that holds everything acknowledged: the last epoch decides, then what is in it. On a tie one that can be
+// applied is better, then the current master stays, then the lowest ordinal wins.
 func best(fenced []*Server, incumbent string) (*Server, error) {
 	newest := slices.MaxFunc(fenced, func(a, b *Server) int { return cmp.Compare(a.Status.LastLogEpoch, b.Status.LastLogEpoch) })
 	winner := newest
@@ -182,11 +196,20 @@ func best(fenced []*Server, incumbent string) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		if order > 0 || (order == 0 && s.Name == incumbent) {
+		if order > 0 || (order == 0 && preferred(s, winner, incumbent)) {
 			winner = s
 		}
 	}
 	return winner, nil
+}
+
+// preferred says whether a server is better than another one that holds the same.
+func preferred(s, than *Server, incumbent string) bool {
+	stuck, otherStuck := s.Status.ApplierState == engine.ApplierStopped, than.Status.ApplierState == engine.ApplierStopped
+	if stuck != otherStuck {
+		return otherStuck
+	}
+	return s.Name == incumbent
 }
 
 // compareLogs orders two logs that end in the same epoch by what they hold. They are prefixes of one log, so two that do
@@ -284,7 +307,7 @@ func (v *View) fillUp(counted uuidSet, waitCount int32, winner *Server) {
 		return
 	}
 	for _, uuid := range append(slices.Clone(v.Record.Quorum.Members), v.Record.Quorum.MasterUUID) {
-		if int32(len(counted)) < waitCount && uuid != winner.Status.ServerUUID {
+		if int32(len(counted)) < waitCount && uuid != winner.Status.ServerUUID && uuid != "" {
 			counted[uuid] = true
 		}
 	}

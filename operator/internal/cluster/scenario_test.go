@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
 )
 
 // write has a client's transaction acknowledged.
@@ -360,4 +361,52 @@ func TestVolumesAreAdoptedWhenAPersonSaysSo(t *testing.T) {
 	l.operate(t)
 	l.mustServe(t)
 	l.write(t)
+}
+
+func TestAdoptionWaitsForVolumesThatNobodyRuns(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(1), "c-0", "c-1")
+	l.write(t)
+	l.record, l.initialized = v1alpha1.Record{}, false
+	l.policy.Adopt = true
+	v := l.view()
+	v.Unused = []string{"c-2"}
+	if p := Decide(v); p.Record != nil || len(p.Commands) > 0 || p.Problems[""] == "" {
+		t.Fatalf("adopted without c-2, which may hold what nobody else does: %+v", p)
+	}
+}
+
+func TestOneVolumeThatIsLeftCanBeAdopted(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	l.write(t)
+	l.record, l.initialized = v1alpha1.Record{}, false
+	l.policy.Adopt = true
+	for _, name := range []string{"c-0", "c-2"} {
+		l.world.Kill(name)
+		l.world.Wipe(name)
+		l.world.Start(name)
+	}
+	l.operate(t)
+	l.mustServe(t)
+	l.write(t)
+	if l.record.Master != "c-1" {
+		t.Fatalf("%+v", l.record)
+	}
+}
+
+func TestOfEqualLogsTheOneThatCanBeAppliedWins(t *testing.T) {
+	const log = "00000000-0000-0000-0001-000000000001:1-3"
+	stuck, healthy := &Server{Name: "incumbent"}, &Server{Name: "healthy"}
+	for _, s := range []*Server{stuck, healthy} {
+		s.Status.LastLogEpoch, s.Status.GTIDLogged = 1, log
+	}
+	stuck.Status.ApplierState = engine.ApplierStopped
+	for _, order := range [][]*Server{{stuck, healthy}, {healthy, stuck}} {
+		if winner, err := best(order, "incumbent"); err != nil || winner != healthy {
+			t.Errorf("%s %v", winner.Name, err)
+		}
+	}
+	stuck.Status.GTIDLogged = "00000000-0000-0000-0001-000000000001:1-4"
+	if winner, err := best([]*Server{healthy, stuck}, ""); err != nil || winner != stuck {
+		t.Errorf("%s %v: what was acknowledged comes first", winner.Name, err)
+	}
 }

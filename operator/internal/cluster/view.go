@@ -23,6 +23,8 @@ type View struct {
 	Initialized bool
 	// Servers by ordinal: every pod of the StatefulSet, and every pod that should be there.
 	Servers []Server
+	// Unused are pods that are not there and that spec.replicas does not ask for, but whose volumes are.
+	Unused []string
 }
 
 // Policy is the part of a spec that decisions depend on.

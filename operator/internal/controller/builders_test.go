@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/cluster"
 )
 
 func demo() *v1alpha1.CommitCluster {
@@ -68,6 +69,10 @@ func TestVariablesThatCannotBeUsedAreRefusedWithAHint(t *testing.T) {
 		"survive a loss of power":          variables(demo(), "Loose_Sync-Binlog", "0"),
 		"the binlog is the only log":       variables(demo(), "loose_skip_log_bin", "true"),
 		"roles are given by the operator":  variables(demo(), "--loose-loose-super_read_only", "false"),
+		"this is not a name":               variables(demo(), "datadir=/tmp/x", `""`),
+		"not a name of":                    variables(demo(), "", "1"),
+		"use spec.engine.variables":        variables(demo(), "defaults_extra_file", `"/tmp/x"`),
+		"the contents of volumes":          variables(demo(), "restore-binlogs", `"/tmp/x"`),
 		"is not an integer":                variables(demo(), "long_query_time", "0.5"),
 		"neither a string, nor an integer": variables(demo(), "x", `{"a":1}`),
 	} {
@@ -148,5 +153,13 @@ func TestOrdinals(t *testing.T) {
 		if ok != (want >= 0) || (ok && n != want) {
 			t.Errorf("%s: %d %v", name, n, ok)
 		}
+	}
+}
+
+func TestVolumesThatNobodyRunsAreSeen(t *testing.T) {
+	volumes := map[string]string{"data-demo-0": "a", "data-demo-7": "b", "data-demo": "c", "data-demo-big-3": "d", "other-demo-9": "e"}
+	got := unused(demo(), volumes, []cluster.Server{{Name: "demo-0"}, {Name: "demo-1"}})
+	if !slices.Equal(got, []string{"demo-7"}) {
+		t.Fatal(got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,7 +56,11 @@ func (o *Observer) operatorPassword(ctx context.Context, c *v1alpha1.CommitClust
 
 // View looks at everything that a decision about the cluster depends on.
 func (o *Observer) View(ctx context.Context, c *v1alpha1.CommitCluster, password string) (cluster.View, error) {
-	servers, err := o.servers(ctx, c)
+	volumes, err := o.volumes(ctx, c)
+	if err != nil {
+		return cluster.View{}, err
+	}
+	servers, err := o.servers(ctx, c, volumes)
 	if err != nil {
 		return cluster.View{}, err
 	}
@@ -65,6 +70,7 @@ func (o *Observer) View(ctx context.Context, c *v1alpha1.CommitCluster, password
 		Record:      *c.Status.Record.DeepCopy(),
 		Initialized: meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionInitialized),
 		Servers:     servers,
+		Unused:      unused(c, volumes, servers),
 	}
 	cluster.Observe(ctx, &v, o.reach(c, password), statusTimeout)
 	for i := range v.Servers {
@@ -109,7 +115,7 @@ func (o *Observer) remember(c *v1alpha1.CommitCluster, s *cluster.Server) {
 }
 
 // servers lists the pods that are there and those that should be.
-func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster) ([]cluster.Server, error) {
+func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster, volumes map[string]string) ([]cluster.Server, error) {
 	var pods corev1.PodList
 	if err := o.Client.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels(selectorLabels(c))); err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
@@ -127,10 +133,6 @@ func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster) ([]cl
 		s := cluster.Server{Name: pod.Name, Ordinal: ordinal, Address: pod.Status.PodIP, Label: pod.Labels[v1alpha1.LabelRole]}
 		found[ordinal] = s
 	}
-	volumes, err := o.volumes(ctx, c)
-	if err != nil {
-		return nil, err
-	}
 	var list []cluster.Server
 	for _, s := range found {
 		if s.PVCUID = volumes[pvcName(s.Name)]; s.PVCUID == "" {
@@ -141,6 +143,21 @@ func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster) ([]cl
 	}
 	slices.SortFunc(list, func(a, b cluster.Server) int { return int(a.Ordinal - b.Ordinal) })
 	return list, nil
+}
+
+// unused are the pods that nobody runs and whose volumes are there: those of a cluster that was larger.
+func unused(c *v1alpha1.CommitCluster, volumes map[string]string, servers []cluster.Server) []string {
+	var names []string
+	for claim := range volumes {
+		pod, isData := strings.CutPrefix(claim, pvcName(""))
+		ordinal, ok := ordinalOf(pod)
+		runs := slices.ContainsFunc(servers, func(s cluster.Server) bool { return s.Name == pod })
+		if isData && ok && !runs && pod == podName(c, ordinal) {
+			names = append(names, pod)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // volumes are the UIDs of the volume claims, by name, read past the cache: they are half of a server's identity.

@@ -235,8 +235,8 @@ func commitdArgs(c *v1alpha1.CommitCluster) ([]string, error) {
 			return nil, fmt.Errorf("spec.engine.variables.%s: %w", name, err)
 		}
 		flag := flagName(name)
-		if instead, owned := ownedVariable(flag); owned {
-			return nil, fmt.Errorf("spec.engine.variables.%s belongs to the operator: %s", name, instead)
+		if err := checkVariableName(flag); err != nil {
+			return nil, fmt.Errorf("spec.engine.variables.%q: %w", name, err)
 		}
 		args = append(args, "--"+flag+"="+value)
 	}

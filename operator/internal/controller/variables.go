@@ -1,6 +1,10 @@
 package controller
 
-import "strings"
+import (
+	"errors"
+	"regexp"
+	"strings"
+)
 
 // ownedVariables are set by the operator; the value says what a person should do instead.
 var ownedVariables = map[string]string{
@@ -26,13 +30,34 @@ var ownedVariables = map[string]string{
 	"sync-binlog":                     "it is 1: what a server acknowledges must survive a loss of power",
 	"initialize":                      "leave it out",
 	"defaults-file":                   "use spec.engine.variables",
+	"defaults-extra-file":             "use spec.engine.variables",
+	"defaults-group-suffix":           "use spec.engine.variables",
+	"defaults":                        "use spec.engine.variables",
+	"restore-binlogs":                 "it would change the contents of volumes",
+	"restore-until-gtid":              "it would change the contents of volumes",
+	"restore-until-time":              "it would change the contents of volumes",
+	"help":                            "leave it out",
+	"version":                         "leave it out",
 	"validate-config":                 "leave it out",
 	"commitd-semi-sync-members":       "the operator keeps the quorum; see status.quorum",
 	"commitd-semi-sync-on-timeout":    "use spec.semisync.onTimeout",
 }
 
 // spellings are what MySQL's options may begin with without being others.
-var spellings = []string{"loose-", "skip-", "disable-", "enable-", "maximum-"}
+var spellings = []string{"loose-", "skip-", "no-", "disable-", "enable-", "maximum-"}
+
+var variableName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// checkVariableName: with a = in its name a variable would be another one than it seems.
+func checkVariableName(flag string) error {
+	if !variableName.MatchString(flag) {
+		return errors.New("this is not a name of a system variable: letters, digits, _ and - only")
+	}
+	if instead, owned := ownedVariable(flag); owned {
+		return errors.New("it belongs to the operator: " + instead)
+	}
+	return nil
+}
 
 // ownedVariable says whether a flag belongs to the operator, however it is spelt, and what to use instead.
 func ownedVariable(flag string) (string, bool) {

@@ -92,6 +92,7 @@ func (w *World) leaveRole(s *state) {
 // restarted since refuses: the quorum may have changed in between.
 func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 	return h.with(func(s *state) error {
+		q = asSent(q)
 		if err := satisfiable(q); err != nil {
 			return err
 		}
@@ -107,13 +108,19 @@ func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 		}
 		h.world.leaveRole(s)
 		s.role = engine.RoleMaster
-		s.quorum = engine.Quorum{WaitCount: q.WaitCount, Members: slices.Clone(q.Members)}
+		s.quorum = q
 		s.acked = map[string]int{}
 		s.openedAt = len(s.log)
 		s.appendOwn(epoch, 0)
 		h.world.settle(s)
 		return nil
 	})
+}
+
+// asSent is what a server makes of a quorum: members travel as one text with commas in it.
+func asSent(q engine.Quorum) engine.Quorum {
+	members := slices.DeleteFunc(slices.Clone(q.Members), func(m string) bool { return m == "" })
+	return engine.Quorum{WaitCount: q.WaitCount, Members: members}
 }
 
 func satisfiable(q engine.Quorum) error {
@@ -141,13 +148,14 @@ func (h Server) Follow(_ context.Context, epoch int64, source engine.Source) err
 // SetQuorum changes who must acknowledge.
 func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quorum) error {
 	return h.with(func(s *state) error {
+		q = asSent(q)
 		if err := satisfiable(q); err != nil {
 			return err
 		}
 		if s.role != engine.RoleMaster || s.epoch != epoch || version <= s.version {
 			return fmt.Errorf("%w: QUORUM EPOCH %d VERSION %d in epoch %d, version %d", engine.ErrEpoch, epoch, version, s.epoch, s.version)
 		}
-		s.quorum, s.version = engine.Quorum{WaitCount: q.WaitCount, Members: slices.Clone(q.Members)}, version
+		s.quorum, s.version = q, version
 		h.world.settle(s)
 		return nil
 	})
