@@ -116,7 +116,7 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
 
 void CommitPipeline::append_received(EventSpool events, Gtid gtid,
                                      std::function<void(LogPosition)> on_durable) {
-  {
+  if (gtid.sid == impl_->options.server_uuid) {
     MutexLock lock(impl_->mutex);
     impl_->order.keep_number(gtid);
   }

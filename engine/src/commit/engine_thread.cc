@@ -116,7 +116,7 @@ void CommitPipeline::Impl::engine_failed(std::span<const PendingTransaction> bat
   {
     MutexLock lock(mutex);
     batch = batch.last(order.in_engine());
-    if (engine_stage.unappliable() && batch.front().received) {
+    if (!batch.empty() && engine_stage.unappliable() && batch.front().received) {
       order.stop_applying(batch, why);
       return engine_idle.notify_all();
     }
@@ -196,14 +196,16 @@ void CommitPipeline::Impl::forget_ordered(std::span<const PendingTransaction> tr
 void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction> transactions,
                                              const storage::CommitPoint& point) {
   forget_ordered(transactions);
+  bool more = false;
   {
     MutexLock lock(mutex);
     order.applied(transactions, point);
     waits.executed(order.executed());
     adjust_hold();
     engine_idle.notify_all();
-    wake_engine_thread();
+    more = order.can_take();
   }
+  if (more) engine_work.notify_one();
   const auto now = Clock::now();
   WaitingRoom* room = nullptr;
   for (const PendingTransaction& transaction : transactions) {

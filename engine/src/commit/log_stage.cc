@@ -205,7 +205,7 @@ void CommitPipeline::Impl::group_is_durable(Group& group) {
   queue.batch_is_durable(now);
   LogPosition end;
   std::vector<PendingTransaction> for_engine;
-  bool large_without_log = false;
+  bool large_without_log = false, engine_thread_has_work = false;
   {
     MutexLock lock(mutex);
     large_without_log = !logging && needs_log(group);
@@ -213,10 +213,11 @@ void CommitPipeline::Impl::group_is_durable(Group& group) {
       take_durable(group, now);
       end = order.durable_end();
       if (log_thread_may_apply()) for_engine = take_acknowledged();
-      wake_engine_thread();
+      engine_thread_has_work = order.can_take();
     }
   }
   if (large_without_log) return group_failed(group, too_large_without_log());
+  if (engine_thread_has_work) engine_work.notify_one();
   if (!for_engine.empty()) take_into_engine(for_engine);
   // From here on local commits may already be answered and gone.
   report_received(group, end);
