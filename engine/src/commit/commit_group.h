@@ -23,9 +23,9 @@ struct CommitPipeline::Impl::Group {
   std::vector<bool> known;   // of the received ones: whether they are logged already
   uint64_t next_gno = 0;
 
-  // The last of the group's transactions up to `order`; 0 when there is none.
-  int64_t sequence_of(uint64_t order) const {
-    const auto behind = std::upper_bound(sequences.begin(), sequences.end(), std::pair(order, INT64_MAX));
+  // The last of the group's transactions up to the one of that order; 0 when there is none.
+  int64_t sequence_of(uint64_t up_to) const {
+    const auto behind = std::upper_bound(sequences.begin(), sequences.end(), std::pair(up_to, INT64_MAX));
     return behind == sequences.begin() ? 0 : std::prev(behind)->second;
   }
 };
