@@ -24,6 +24,9 @@ SHOWN = int(os.environ.get("DIFFERENTIAL_SHOWN", "8"))
 
 Difference = collections.namedtuple("Difference", "number kind aspects statement mariadb commitd")
 
+# Each test makes a MariaDB server anew.
+RUNS_ALONE = True
+
 
 class DifferentialTest(unittest.TestCase):
     maxDiff = None

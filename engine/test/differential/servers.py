@@ -109,8 +109,11 @@ class MariaDB:
         if user:
             shutil.chown(self.directory, "mysql")
         os.chmod(self.directory, 0o755)
-        subprocess.run(["mariadb-install-db", "--no-defaults", *user, f"--datadir={self.datadir}", "--auth-root-authentication-method=normal",
-                        "--skip-test-db", "--innodb-flush-log-at-trx-commit=0"], stdout=self.log, stderr=self.log, check=True, timeout=180)
+        made = subprocess.run(["mariadb-install-db", "--no-defaults", *user, f"--datadir={self.datadir}", "--auth-root-authentication-method=normal",
+                               "--skip-test-db", "--innodb-flush-log-at-trx-commit=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", timeout=180)
+        if made.returncode != 0:
+            raise AssertionError(f"mariadb-install-db ended with {made.returncode}:\n{made.stdout}")
         self.process = subprocess.Popen(
             [self.program, "--no-defaults", *user, f"--datadir={self.datadir}", f"--port={self.port}", "--bind-address=127.0.0.1",
              f"--socket={self.directory}/socket", f"--pid-file={self.directory}/pid", "--innodb-flush-log-at-trx-commit=0",
