@@ -19,7 +19,7 @@ import (
 // what a machine without power may do to a log that nobody syncs.
 type powerLoss struct {
 	single
-	t *testing.T
+	db *sql.DB
 }
 
 func (p powerLoss) NextFault(int) Fault {
@@ -27,15 +27,16 @@ func (p powerLoss) NextFault(int) Fault {
 }
 
 func (p powerLoss) inject(ctx context.Context, prove func(timeline.Evidence) error) error {
-	db := dbservertest.Open(p.t, p.Server, database)
-	if _, err := db.ExecContext(ctx, "FLUSH ENGINE LOGS"); err != nil {
+	if _, err := p.db.ExecContext(ctx, "FLUSH ENGINE LOGS"); err != nil {
 		return err
 	}
-	file, synced, err := endOfLog(ctx, db)
+	file, synced, err := endOfLog(ctx, p.db)
 	if err != nil {
 		return err
 	}
-	sleep(ctx, 300*time.Millisecond)
+	if err := awaitWorthLosing(ctx, p.db); err != nil {
+		return err
+	}
 	if err := kill("server", p.Server, prove); err != nil {
 		return err
 	}
@@ -59,6 +60,18 @@ func endOfLog(ctx context.Context, db *sql.DB) (file string, position int64, err
 	return file, position, rows.Scan(&file, &position, &ignored, &ignored, &ignored)
 }
 
+// worthLosing is many times what all writers together can have under way without an answer.
+const worthLosing = 256 << 10
+
+// awaitWorthLosing returns once so much more is in the log: how long that takes is the machine's affair.
+func awaitWorthLosing(ctx context.Context, db *sql.DB) error {
+	_, before, err := endOfLog(ctx, db)
+	for now := before; err == nil && now < before+worthLosing; _, now, err = endOfLog(ctx, db) {
+		sleep(ctx, 10*time.Millisecond)
+	}
+	return err
+}
+
 func TestALogThatNobodySyncedIsFoundMissing(t *testing.T) {
 	commands := dbserver.Commitd(dbservertest.Commitd(t))
 	commands.Run += " --sync-binlog=0"
@@ -69,7 +82,8 @@ func TestALogThatNobodySyncedIsFoundMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	round := runOnce(t, c, powerLoss{victim.(single), t})
+	server := victim.(single)
+	round := runOnce(t, c, powerLoss{server, dbservertest.Open(t, server.Server, database)})
 	if v := round.Verdict; v.Result != judge.Failed || v.Lost == 0 || len(v.LostCommits) == 0 {
 		t.Fatalf("%s, lost %d, because %q", v.Result, v.Lost, v.Reasons)
 	}

@@ -65,6 +65,9 @@ func TestASourceAndItsReplicasSurviveEveryKill(t *testing.T) {
 // what the source acknowledges meanwhile, without waiting for them, is in their logs.
 type deafReplicas struct {
 	replicated
+	t *testing.T
+	// lonely: the source goes on without them, so there will be something to lose.
+	lonely bool
 	killed string
 }
 
@@ -80,7 +83,9 @@ func (d *deafReplicas) inject(ctx context.Context, prove func(timeline.Evidence)
 			return err
 		}
 	}
-	sleep(ctx, 200*time.Millisecond)
+	if err := d.awaitWrites(ctx, source); err != nil {
+		return err
+	}
 	err := kill(source.Name, source.Server, prove)
 	for _, r := range replicas {
 		err = errors.Join(err, r.Kill(), r.Start())
@@ -94,12 +99,20 @@ func (d *deafReplicas) inject(ctx context.Context, prove func(timeline.Evidence)
 	return d.Rejoin(ctx, source)
 }
 
+func (d *deafReplicas) awaitWrites(ctx context.Context, source *replicaset.Member) error {
+	if d.lonely {
+		return awaitWorthLosing(ctx, dbservertest.Open(d.t, source.Server, database))
+	}
+	sleep(ctx, 200*time.Millisecond) // for what must not be acknowledged
+	return nil
+}
+
 // One difference between the two: whether the source waits for a replica. If the checker passed both, it would pass anything.
 func TestCommitsThatNoReplicaHeldAreFoundMissing(t *testing.T) {
 	c := config(t)
 	c.Rounds = 1
 	c.Disturb = false
-	victim := &deafReplicas{replicated: replicated{Set: newSet(t, c.Dir, 0)}}
+	victim := &deafReplicas{replicated: replicated{Set: newSet(t, c.Dir, 0)}, t: t, lonely: true}
 	round := runOnce(t, c, victim)
 	if v := round.Verdict; v.Result != judge.Failed || v.Lost == 0 || len(v.LostCommits) == 0 {
 		t.Fatalf("%s, lost %d, because %q", v.Result, v.Lost, v.Reasons)
@@ -114,7 +127,7 @@ func TestCommitsThatAReplicaHeldSurviveTheSame(t *testing.T) {
 	c := config(t)
 	c.Rounds = 1
 	c.Disturb = false
-	round := runOnce(t, c, &deafReplicas{replicated: replicated{Set: newSet(t, c.Dir, 1)}})
+	round := runOnce(t, c, &deafReplicas{replicated: replicated{Set: newSet(t, c.Dir, 1)}, t: t})
 	if v := round.Verdict; v.Result != judge.Passed {
 		t.Fatalf("%s because %q", v.Result, v.Reasons)
 	}
