@@ -6,6 +6,7 @@
     compare.py slap-write --disk +1                                     1 ms added to every sync of both servers; 150/s: so many syncs a second
     compare.py slap-write --server commitd --server xa=commitd,--commitd_durability=xa --clients 1,2,4,8,16,32,64
     compare.py oltp_point_select connect --relaxed --server commitd --server mariadb --server ceiling   what no server can exceed
+    compare.py slap-write --server commitd --server before=commitd@../before/build/bin/commitd --server mariadb   two builds in one run
     compare.py --memory 1000                                            peak memory with so many connections
 
 Every run adds to OUT/results.json and writes OUT/report.md and a plot for each load that was measured at several numbers of clients.
@@ -31,8 +32,10 @@ def parse_server(text):
     first, *options = text.split(",")
     name, _, kind = first.rpartition("=")
     name = name or kind
-    if kind not in servers.KINDS:
-        raise argparse.ArgumentTypeError(f"'{kind}' is no kind of server: {', '.join(servers.KINDS)}")
+    try:
+        servers.maker(kind)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
     return name, kind, options
 
 
@@ -105,7 +108,7 @@ def main():
     notes = [f"Measured {time.strftime('%Y-%m-%d %H:%M')} UTC: `{' '.join(sys.argv[1:])}`"]
     with tempfile.TemporaryDirectory(prefix="peers-", dir=options.directory) as directory, contextlib.ExitStack() as stack:
         host = sync_counters.host_fdatasync_us(directory)
-        running = [stack.enter_context(servers.KINDS[kind](name, extra, not options.relaxed, disk, directory)) for name, kind, extra in chosen]
+        running = [stack.enter_context(servers.maker(kind)(name, extra, not options.relaxed, disk, directory)) for name, kind, extra in chosen]
         notes += [f"{server.name}: {server.version()}" for server in running]
         for load_name in options.loads:
             compare(running, load_name, options, found)

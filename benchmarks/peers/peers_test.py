@@ -82,6 +82,7 @@ class FiguresTest(unittest.TestCase):
     def test_servers_on_the_command_line(self):
         self.assertEqual(compare.parse_server("mariadb"), ("mariadb", "mariadb", []))
         self.assertEqual(compare.parse_server("ceiling"), ("ceiling", "ceiling", []))
+        self.assertEqual(compare.parse_server("before=commitd@/old/commitd,--a=1"), ("before", "commitd@/old/commitd", ["--a=1"]))
         self.assertEqual(compare.parse_server("commitd,--a=1"), ("commitd", "commitd", ["--a=1"]))
         self.assertEqual(compare.parse_server("xa=commitd,--commitd_durability=xa,--b"), ("xa", "commitd", ["--commitd_durability=xa", "--b"]))
 

@@ -1,5 +1,6 @@
 """The servers under comparison, each a process of its own on a fresh data directory, reached by unix socket."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -99,8 +100,12 @@ class Server:
 
 
 class Commitd(Server):
+    def __init__(self, *arguments, program=COMMITD):
+        super().__init__(*arguments)
+        self.program = program
+
     def command(self):
-        return [COMMITD, f"--datadir={self.datadir}", "--port=0", "--admin-port=0", f"--socket={self.socket}", f"--http-port={self.http_port()}",
+        return [self.program, f"--datadir={self.datadir}", "--port=0", "--admin-port=0", f"--socket={self.socket}", f"--http-port={self.http_port()}",
                 "--max-connections=3000", f"--sync_binlog={1 if self.durable else 0}", *self.options]
 
     def http_port(self):
@@ -155,3 +160,11 @@ class Ceiling(Server):
 
 
 KINDS = {"commitd": Commitd, "mariadb": MariaDb, "ceiling": Ceiling}
+
+
+def maker(kind):
+    """Of one of KINDS, or of commitd@PROGRAM: another build of ours."""
+    name, _, program = kind.partition("@")
+    if name not in KINDS or (program and name != "commitd"):
+        raise ValueError(f"'{kind}' is no kind of server: {', '.join(KINDS)}, commitd@PROGRAM")
+    return functools.partial(Commitd, program=program) if program else KINDS[name]
