@@ -7,8 +7,16 @@
 
 namespace commitd::binlog {
 
+// Chosen once for each group; only the log's own failure turns the first two into the last on the way.
+enum class Destination : uint8_t {
+  Logged,    // the binlog; the engine when it is acknowledged
+  Prepared,  // xa: the engine's own log before that
+  Unlogged,  // the binlog was left: the engine alone
+};
+
 struct CommitPipeline::Impl::Group {
   CommitQueue::Batch batch;
+  Destination destination = Destination::Logged;
   std::shared_ptr<const std::string> bytes;
   const EventSpool* spilled = nullptr;  // the last of it stand behind `bytes`
   std::vector<PendingTransaction> transactions;

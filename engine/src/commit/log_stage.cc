@@ -96,26 +96,44 @@ void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
     commit->taken = taken;
     observe_since(stage_seconds("queue"), commit->queued, taken);
   }
-  if (logging && !make_room(group.batch)) {
+  group.destination = destination();
+  if (fill(group) && prepare(group) && write_and_sync(group)) group_is_durable(group);
+}
+
+Destination CommitPipeline::Impl::destination() const {
+  if (!logging) return Destination::Unlogged;
+  return engine.has_own_log() ? Destination::Prepared : Destination::Logged;
+}
+
+bool CommitPipeline::Impl::leave_failed_log(Group& group, const Error& why) {
+  if (!leave_failed_log(why)) return false;
+  group.destination = Destination::Unlogged;
+  return true;
+}
+
+bool CommitPipeline::Impl::fill(Group& group) {
+  if (group.destination != Destination::Unlogged && !make_room(group.batch)) {
     const Error no_room = make_error(er::kDiskFull, "Cannot start a new binary log file");
-    if (!leave_failed_log(no_room)) return group_failed(group, no_room);
+    if (!leave_failed_log(group, no_room)) {
+      group_failed(group, no_room);
+      return false;
+    }
   }
-  if (logging) {
-    fill_group(group);
-  } else {
+  if (group.destination == Destination::Unlogged) {
     fill_group_without_log(group);
+  } else {
+    fill_group(group);
   }
-  if (group.invalid) {
-    fail(*group.invalid);
-    return group_failed(group, *group.invalid);
-  }
-  if (prepare(group) && write_and_sync(group)) group_is_durable(group);
+  if (!group.invalid) return true;
+  fail(*group.invalid);
+  group_failed(group, *group.invalid);
+  return false;
 }
 
 // xa: the engine has the group before the binlog does. A DDL is not prepared: what it publishes is made from
 // its event.
 bool CommitPipeline::Impl::prepare(const Group& group) {
-  if (!engine.has_own_log() || !logging) return true;
+  if (group.destination != Destination::Prepared) return true;
   std::vector<storage::PreparedTransaction> prepared;
   for (const PendingTransaction& transaction : group.transactions) {
     if (transaction.local == nullptr || transaction.local->prepared.empty() || transaction.gtid.empty())
@@ -139,12 +157,12 @@ bool CommitPipeline::Impl::make_room(const CommitQueue::Batch& batch) {
 }
 
 bool CommitPipeline::Impl::write_and_sync(Group& group) {
-  if (group.transactions.empty() || !logging) return true;
+  if (group.transactions.empty() || group.destination == Destination::Unlogged) return true;
   const auto start = Clock::now();
   const bool to_be_synced = next_group_is_synced();
   auto written = group.spilled != nullptr ? append_spilled(group) : log->append(std::move(group.bytes));
   if (!written.ok()) {
-    if (!needs_log(group) && leave_failed_log(written.error())) return true;
+    if (!needs_log(group) && leave_failed_log(group, written.error())) return true;
     if (!log->usable()) fail(written.error());
     group_failed(group, written.error());
     return false;
@@ -185,7 +203,7 @@ Status CommitPipeline::Impl::append_spilled(const Group& group) {
 
 // Nothing of the group is in the log: local transactions fail, received ones are tried again.
 void CommitPipeline::Impl::group_failed(Group& group, const Error& error) {
-  if (engine.has_own_log() && log->usable()) roll_back_prepared(group);
+  if (group.destination == Destination::Prepared && log->usable()) roll_back_prepared(group);
   for (LocalCommit* commit : group.batch.local) commit->request->gtid = {};
   refuse(group.batch.local, error);
   if (!group.batch.received.empty() && log->usable())
@@ -208,7 +226,9 @@ void CommitPipeline::Impl::group_is_durable(Group& group) {
   bool large_without_log = false, engine_thread_has_work = false;
   {
     MutexLock lock(mutex);
-    large_without_log = !logging && needs_log(group);
+    // A sync for somebody else may have failed meanwhile.
+    if (!logging) group.destination = Destination::Unlogged;
+    large_without_log = group.destination == Destination::Unlogged && needs_log(group);
     if (!large_without_log) {
       take_durable(group, now);
       end = order.durable_end();
@@ -229,7 +249,7 @@ void CommitPipeline::Impl::take_durable(Group& group, Clock::time_point now) {
     ++group_number_;
     count_group(group.transactions.size());
   }
-  const bool in_log = logging;
+  const bool in_log = group.destination != Destination::Unlogged;
   const LogPosition end = in_log ? log->end() : order.durable_end();
   for (PendingTransaction& transaction : group.transactions) {
     transaction.durable_at = now;

@@ -18,6 +18,8 @@
 
 namespace commitd::binlog {
 
+enum class Destination : uint8_t;  // commit_group.h
+
 class CommitPipeline::Impl {
  public:
   Impl(std::unique_ptr<Log> the_log, const OpenReport& found, storage::Engine& the_engine,
@@ -108,6 +110,10 @@ class CommitPipeline::Impl {
 
   // log_stage.cc
   void write_group(CommitQueue::Batch batch);
+  Destination destination() const;
+  // The log has failed under the group. True when that goes on without it.
+  bool leave_failed_log(Group& group, const Error& why);
+  bool fill(Group& group);
   bool prepare(const Group& group);
   void roll_back_prepared(const Group& group);
   bool write_and_sync(Group& group);

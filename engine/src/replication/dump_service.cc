@@ -51,10 +51,9 @@ Task<Status> DumpService::dump(sql::Session& session, wire::Channel& channel, wi
         er::kSpecificAccessDenied,
         "Access denied; you need (at least one of) the REPLICATION SLAVE privilege(s) for this operation");
   }
-  COMMITD_CO_RETURN_IF_ERROR(gate_.enter());
-  Status status = co_await run_stream(session, channel, std::move(request));
-  gate_.leave();
-  co_return status;
+  const auto visit = gate_.enter();
+  if (!visit) co_return visit.error();
+  co_return co_await run_stream(session, channel, std::move(request));
 }
 
 Task<Status> DumpService::run_stream(sql::Session& session, wire::Channel& channel,

@@ -66,7 +66,8 @@ Task<Status> Reception::connect_and_receive() {
   options.deadline = Clock::now() + kConnectTimeout;
   Result<std::unique_ptr<wire::Client>> client = co_await wire::Client::connect(std::move(options));
   if (!client.ok()) co_return std::move(client).error();
-  COMMITD_CO_RETURN_IF_ERROR(gate_.enter());
+  const auto visit = gate_.enter();
+  if (!visit) co_return visit.error();
 
   auto connection = std::make_shared<Connection>();
   connection->client = std::move(*client);
@@ -79,7 +80,6 @@ Task<Status> Reception::connect_and_receive() {
   connection->account->acknowledge.set();
   connection_.reset();
   environment_.pipeline->drop_received();
-  gate_.leave();
   co_return status;
 }
 

@@ -1,5 +1,7 @@
 #include "replication/signal.h"
 
+#include "base/check.h"
+
 namespace commitd::replication {
 
 void Signal::set() {
@@ -55,17 +57,18 @@ void DrainGate::open() {
   closed_.reset();
 }
 
-Status DrainGate::enter() {
+Result<DrainGate::Visit> DrainGate::enter() {
   std::lock_guard lock(mutex_);
   if (closed_) return *closed_;
   ++inside_;
-  return {};
+  return Visit(*this);
 }
 
 void DrainGate::leave() {
   std::vector<Parker*> ready;
   {
     std::lock_guard lock(mutex_);
+    COMMITD_CHECK(inside_ != 0, "a gate is left more often than it was entered");
     if (--inside_ == 0) ready.swap(waiters_);
   }
   for (Parker* parker : ready) parker->wake();

@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -54,14 +55,28 @@ class AsyncMutex {
 // ended.
 class DrainGate {
  public:
+  // Inside for as long as it lives.
+  class [[nodiscard]] Visit {
+   public:
+    explicit Visit(DrainGate& gate) : gate_(&gate) {}
+    Visit(Visit&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
+    ~Visit() {
+      if (gate_ != nullptr) gate_->leave();
+    }
+
+   private:
+    DrainGate* gate_;
+  };
+
   // While closed, enter() fails with `why`.
   void close(Error why);
   void open();
-  Status enter();
-  void leave();
+  Result<Visit> enter();
   Task<void> drained();
 
  private:
+  void leave();
+
   std::mutex mutex_;
   std::optional<Error> closed_;
   uint64_t inside_ = 0;
