@@ -223,6 +223,15 @@ class FailoverTest(ClusterTest):
         with open(self.third.log_path, encoding="utf-8") as log:
             self.assertIn("sync_binlog", log.read())
 
+    def test_whoever_fences_as_another_user_than_the_operator_is_answered_and_goes_on(self):
+        other = self.master.connect()
+        with self.master.connect() as connection, connection.cursor() as cursor:
+            cursor.execute("ALTER INSTANCE FENCE EPOCH 2")
+            cursor.execute("SELECT role FROM performance_schema.commitd_instance")
+            self.assertEqual(cursor.fetchall(), (("fenced",),))
+        with self.assertRaises(pymysql.MySQLError):
+            other.ping(reconnect=False)
+
     def test_a_demoted_master_closes_its_sessions_and_refuses_writes(self):
         with contextlib.closing(self.master.connect()) as connection, connection.cursor() as cursor:
             cursor.execute("SELECT 1")

@@ -317,6 +317,10 @@ bool Session::killed() const {
   return impl_->state.kill_connection.load(std::memory_order_relaxed);
 }
 
+bool Session::gives_role() const {
+  return impl_->state.gives_role.load();
+}
+
 void Session::on_kill(std::function<void()> callback) {
   const std::lock_guard lock(impl_->kill_mutex);
   impl_->kill_callback = std::move(callback);

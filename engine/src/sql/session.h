@@ -80,6 +80,7 @@ class Session {
   // killed()).
   void kill(bool connection);
   bool killed() const;
+  bool gives_role() const;  // from any thread
   // Called once when kill(connection) arrives, on the killer's thread: the protocol closes the socket.
   void on_kill(std::function<void()> callback);
 

@@ -77,6 +77,7 @@ struct SessionState {
 
   std::atomic<bool> kill_query{false};
   std::atomic<bool> kill_connection{false};
+  std::atomic<bool> gives_role{false};  // its statement may end all others' sessions, and waits for them
 
   void refresh_settings();
   // As those of a new session; `names`: of the collation that its client asks for.

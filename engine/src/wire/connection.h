@@ -42,7 +42,9 @@ class Connection final : public RegisteredConnection {
 
   // Any thread. A statement that runs is ended and answered; a connection that waits is closed.
   void ask_to_end() override { session_.kill(true); }
-  bool counts_as_client() const override { return !is_operator_.load() && !dumping_.load(); }
+  bool counts_as_client() const override {
+    return !is_operator_.load() && !dumping_.load() && !session_.gives_role();
+  }
 
  private:
   void close_socket_when_killed();

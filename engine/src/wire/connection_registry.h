@@ -19,7 +19,7 @@ class RegisteredConnection {
   virtual ~RegisteredConnection() = default;
   // Both from any thread.
   virtual void ask_to_end() = 0;
-  virtual bool counts_as_client() const = 0;  // neither the operator nor a reader of the log
+  virtual bool counts_as_client() const = 0;  // not the operator, who gives a role, or reads the log
 
  private:
   friend class ConnectionRegistry;

@@ -56,6 +56,16 @@ Task<Status> control(InstanceControl& instance, const ast::ControlInstanceStatem
   co_return co_await instance.set_quorum(statement.epoch, statement.version, wait_count, std::move(*members));
 }
 
+class GivingRole {
+ public:
+  explicit GivingRole(SessionState& session) : session_(session) { session_.gives_role = true; }
+  ~GivingRole() { session_.gives_role = false; }
+  GivingRole(const GivingRole&) = delete;
+
+ private:
+  SessionState& session_;
+};
+
 Task<Result<OkInfo>> answer(Task<Status> task) {
   auto status = co_await task;
   if (!status.ok()) co_return std::move(status).error();
@@ -72,6 +82,7 @@ Task<Result<OkInfo>> execute_control(SessionState& session, const ast::ControlIn
   }
   COMMITD_CO_RETURN_IF_ERROR(require_control(session));
   rollback_transaction(session);  // a role change must not wait for what this session left open
+  const GivingRole giving(session);
   co_return co_await answer(control(*session.server.instance, statement));
 }
 

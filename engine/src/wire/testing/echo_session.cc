@@ -254,6 +254,9 @@ void Session::kill(bool connection) {
 bool Session::killed() const {
   return impl_->killed.load();
 }
+bool Session::gives_role() const {
+  return false;
+}
 void Session::on_kill(std::function<void()> callback) {
   impl_->on_kill = std::move(callback);
 }
