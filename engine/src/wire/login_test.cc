@@ -78,6 +78,33 @@ TEST_F(Login, AfterOneLoginTheLongWayTheShortWayIsEnough) {
   EXPECT_EQ(answer[0], kOkHeader);
 }
 
+// As MariaDB's replica does, which has no caching_sha2_password: the question that its answer came to.
+std::string native_question(RawConnection& connection) {
+  connection.receive_packet();
+  HandshakeResponse response;
+  response.capabilities = capability::kProtocol41 | capability::kSecureConnection | capability::kPluginAuth |
+                          capability::kPluginAuthLenenc;
+  response.user = "native";
+  response.plugin = kNativePassword;
+  connection.send_packet(1, encode(response));
+  return connection.receive_packet().value_or("");
+}
+
+TEST_F(Login, WhoDoesNotKnowTheGreetingsMethodIsAskedForItsOwn) {
+  const auto answer = [this](std::string_view password) {
+    RawConnection connection(server_.port());
+    const std::string question = native_question(connection);
+    ByteReader in(question);
+    EXPECT_EQ(in.u8(), kAuthSwitch);
+    EXPECT_EQ(in.nul_string(), kNativePassword);
+    connection.send_packet(3, native_response(password, in.bytes(kSaltSize)));
+    return connection.receive_packet().value_or("");
+  };
+  EXPECT_EQ(answer("native").at(0), kOkHeader);
+  EXPECT_EQ(error_code(answer("wrong")), er::kAccessDenied);
+  EXPECT_EQ(error_code(answer("")), er::kAccessDenied);
+}
+
 TEST_F(Login, AnUnknownDatabaseEndsTheLogin) {
   RawConnection connection(server_.port());
   auto greeting = connection.receive_packet();

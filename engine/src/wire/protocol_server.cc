@@ -27,7 +27,7 @@ GreetingForm greeting_of(const ProtocolServerOptions& options, uint32_t more_cap
   Greeting greeting;
   greeting.server_version = options.server_version;
   greeting.capabilities = server_capabilities() | more_capabilities;
-  greeting.plugin = kCachingSha2;
+  greeting.plugin = kGreetingMethod;
   return GreetingForm(std::move(greeting));
 }
 

@@ -97,7 +97,8 @@ class MariaDB:
 
     program = shutil.which("mariadbd") or "/usr/sbin/mariadbd"
 
-    def __init__(self):
+    def __init__(self, *flags):
+        self.flags = flags
         self.directory = tempfile.mkdtemp(prefix="differential-mariadb-")
         self.datadir = os.path.join(self.directory, "data")
         self.process = None
@@ -117,7 +118,7 @@ class MariaDB:
         self.process = subprocess.Popen(
             [self.program, "--no-defaults", *user, f"--datadir={self.datadir}", f"--port={self.port}", "--bind-address=127.0.0.1",
              f"--socket={self.directory}/socket", f"--pid-file={self.directory}/pid", "--innodb-flush-log-at-trx-commit=0",
-             "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci", "--innodb-buffer-pool-size=64M"],
+             "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci", "--innodb-buffer-pool-size=64M", *self.flags],
             stdout=self.log, stderr=self.log)
         wait_until(self.answers, f"MariaDB accepts connections, see {self.directory}/log")
         return self

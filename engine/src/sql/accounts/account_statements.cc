@@ -11,6 +11,7 @@ namespace {
 
 using ast::StatementKind;
 constexpr std::string_view kDefaultPlugin = "caching_sha2_password";
+constexpr std::string_view kNativePlugin = "mysql_native_password";
 constexpr std::string_view kCurrentUser = "\1current";
 
 std::string quoted(std::string_view text) {
@@ -27,9 +28,15 @@ std::string account_text(const AccountRecord& account) {
 }
 
 std::string hexadecimal(std::string_view bytes) {
-  std::string out = "0x";
+  std::string out;
   for (unsigned char byte : bytes) out += fmt::format("{:02X}", byte);
   return out;
+}
+
+// Replicas read it, MariaDB's among them, which know of mysql_native_password only the text form.
+std::string hash_text(const AccountRecord& account) {
+  const std::string digits = hexadecimal(account.auth_string);
+  return account.plugin == kNativePlugin ? "'*" + digits + "'" : "0x" + digits;
 }
 
 std::string_view require_text(TlsRequirement require) {
@@ -45,7 +52,7 @@ std::string_view require_text(TlsRequirement require) {
 
 std::string identified(const AccountRecord& account) {
   std::string out = " IDENTIFIED WITH " + quoted(account.plugin);
-  return account.auth_string.empty() ? out : out + " AS " + hexadecimal(account.auth_string);
+  return account.auth_string.empty() ? out : out + " AS " + hash_text(account);
 }
 
 class Planner {
@@ -92,8 +99,8 @@ Result<Planner::Name> Planner::resolve(const ast::AccountName& name) const {
   return Name(current_->user, current_->host);
 }
 
-// What clients of MariaDB send in SET PASSWORD (mysqladmin password): the hash of mysql_native_password, in
-// its text form. nullopt for anything else, which is a password.
+// The hash of mysql_native_password in its text form; nullopt for anything else. Clients of MariaDB send it
+// in SET PASSWORD (mysqladmin password).
 std::optional<std::string> native_hash(std::string_view text) {
   constexpr size_t kDigits = 40;
   if (text.size() != kDigits + 1 || text[0] != '*') return std::nullopt;
@@ -113,6 +120,8 @@ Status Planner::authenticate(AccountRecord& account, const ast::AccountSpec& spe
   auto hash = Accounts::hash_password(account.plugin, spec.password);
   if (!hash) return make_error(1524, "Plugin '{}' is not loaded", account.plugin);
   account.auth_string = spec.has_hash ? std::string(spec.hash) : std::move(*hash);
+  if (account.plugin == kNativePlugin)
+    account.auth_string = native_hash(account.auth_string).value_or(account.auth_string);
   size_t expected = account.plugin == kDefaultPlugin ? 32 : 20;
   if (!account.auth_string.empty() && account.auth_string.size() != expected) {
     return make_error(1827, "The password hash doesn't have the expected format.");
@@ -140,7 +149,7 @@ Status Planner::create_or_alter(const ast::UserStatement& statement) {
     COMMITD_RETURN_IF_ERROR(authenticate(account, spec));
     if (statement.kind == StatementKind::SetPassword) {
       if (auto hash = native_hash(spec.password)) {
-        account.plugin = "mysql_native_password";
+        account.plugin = kNativePlugin;
         account.auth_string = *std::move(hash);
       }
     }

@@ -71,6 +71,15 @@ TEST_F(AccountsTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(run("SET ROLE NONE"), "ERROR 1235: This version of MySQL doesn't yet support 'roles'");
 }
 
+TEST_F(AccountsTest, TheNativeMethodsHashIsTakenInItsTextForm) {
+  const auto create = [this](const char* user, const char* hash) {
+    return run(fmt::format("CREATE USER {} IDENTIFIED WITH mysql_native_password AS '{}'", user, hash))
+        .substr(0, 11);
+  };
+  EXPECT_EQ(create("hashed", "*6BB4837EB74329105EE4568DDA7DC67ED2CA2AD9"), "");
+  EXPECT_EQ(create("other", "6BB4837EB74329105EE4568DDA7DC67ED2CA2AD9"), "ERROR 1827:");
+}
+
 TEST_F(AccountsTest, OnlyWhatOneHasWithGrantOptionCanBeGranted) {
   run("CREATE USER other; GRANT SELECT ON d.* TO u");
   EXPECT_EQ(as_user("GRANT SELECT ON d.* TO other").substr(0, 11), "ERROR 1044:");

@@ -56,6 +56,14 @@ std::optional<bool> check_now(const sql::Account& account, const LoginAttempt& a
   return false;
 }
 
+// A client that does not know the greeting's method answers with one that it knows, without a password: it
+// waits to be asked.
+bool must_be_asked(const sql::Account& account, const LoginAttempt& attempt) {
+  if (attempt.plugin != account.plugin) return true;
+  return !attempt.was_asked && account.plugin != kGreetingMethod && !account.auth_string.empty() &&
+         is_empty_password(attempt.response);
+}
+
 Status verdict(const Authenticator::Candidate& candidate, bool right, const LoginAttempt& attempt) {
   if (!right || !candidate.known) return access_denied(attempt);
   if (candidate.account.locked) {
@@ -80,7 +88,7 @@ Authenticator::Candidate Authenticator::candidate(const LoginAttempt& attempt) c
 
 std::optional<Status> Authenticator::authenticate_now(const Candidate& candidate,
                                                       const LoginAttempt& attempt) {
-  if (attempt.plugin != candidate.account.plugin) return {};
+  if (must_be_asked(candidate.account, attempt)) return {};
   const auto right = check_now(candidate.account, attempt);
   if (!right) return {};
   return verdict(candidate, *right, attempt);
@@ -88,7 +96,8 @@ std::optional<Status> Authenticator::authenticate_now(const Candidate& candidate
 
 Task<Status> Authenticator::authenticate(PacketChannel& channel, const Candidate& candidate,
                                          LoginAttempt& attempt, Deadline deadline) {
-  if (attempt.plugin != candidate.account.plugin) {
+  if (must_be_asked(candidate.account, attempt)) {
+    attempt.was_asked = true;
     attempt.plugin = candidate.account.plugin;
     attempt.salt = random_salt();
     write_auth_switch(channel, attempt.plugin, attempt.salt);

@@ -20,6 +20,7 @@ struct LoginAttempt {
   std::string plugin;  // the method the client answered with; empty: ask again in any case
   std::string response;
   std::string salt;               // the response was made with it
+  bool was_asked = false;         // for this method: an empty answer is one
   bool secure_transport = false;  // passwords may travel as they are (unix socket, loopback)
 };
 

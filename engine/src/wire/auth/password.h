@@ -8,6 +8,7 @@ namespace commitd::wire {
 
 inline constexpr std::string_view kNativePassword = "mysql_native_password";
 inline constexpr std::string_view kCachingSha2 = "caching_sha2_password";
+inline constexpr std::string_view kGreetingMethod = kCachingSha2;  // what the server proposes
 inline constexpr size_t kSaltSize = 20;
 
 std::string random_salt();

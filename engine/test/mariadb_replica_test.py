@@ -1,0 +1,67 @@
+"""A MariaDB server follows commitd: by file and position, as it does with any MySQL source."""
+
+import shutil
+import unittest
+
+import pymysql
+
+from binlog_readers_test import workload
+from commitd_process import Commitd, wait_until
+from differential.servers import MariaDB, Session
+
+USER, PASSWORD = "replicator", "not-a-secret"
+QUERIES = ("SELECT * FROM d.every ORDER BY id", "SELECT * FROM d.keyless ORDER BY a, b", "SELECT * FROM d.numbers WHERE n >= 0 ORDER BY n")
+
+
+class MariaDBReplicaTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("mariadb-install-db"):
+            raise unittest.SkipTest("mariadb-server is not installed")
+        cls.source = cls.enterClassContext(Commitd())
+        cls.source.query(f"CREATE USER {USER} IDENTIFIED WITH mysql_native_password BY '{PASSWORD}'")
+        cls.source.query(f"GRANT REPLICATION SLAVE ON *.* TO {USER}")
+        cls.mariadb = cls.enterClassContext(MariaDB("--server-id=2"))
+        cls.replica = Session(cls.mariadb.port)
+        cls.addClassCleanup(cls.replica.close)
+        cls.on_replica(f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={cls.source.port}, MASTER_USER='{USER}', MASTER_PASSWORD='{PASSWORD}', "
+                       "MASTER_LOG_FILE='binlog.000001', MASTER_LOG_POS=4, MASTER_CONNECT_RETRY=1, MASTER_USE_GTID=no")
+        cls.on_replica("START SLAVE")
+
+    @classmethod
+    def on_replica(cls, statement):
+        outcome = cls.replica.run(statement, want_warnings=False)
+        assert not outcome.error, f"{statement}: {outcome}"
+        return outcome
+
+    def status(self):
+        outcome = self.on_replica("SHOW SLAVE STATUS")
+        return {name: value.decode() if value is not None else None for name, value in zip(outcome.names, outcome.rows[0])}
+
+    def wait_for_all(self):
+        file, position = self.source.query("SHOW BINARY LOG STATUS")[0][:2]
+        outcome = self.on_replica(f"SELECT MASTER_POS_WAIT('{file}', {position}, 60)")
+        self.assertNotIn(outcome.rows[0][0], (None, b"-1"), self.status())
+
+    def assert_equal_rows(self):
+        source = Session(self.source.port)
+        self.addCleanup(source.close)
+        for query in QUERIES:
+            ours, theirs = source.run(query), self.on_replica(query)
+            self.assertFalse(ours.error, ours)
+            self.assertGreater(len(ours.rows), 0, query)
+            self.assertEqual(ours.rows, theirs.rows, query)
+
+    def test_it_has_what_every_kind_of_event_made(self):
+        workload(self.source)
+        self.wait_for_all()
+        self.assert_equal_rows()
+        self.assertEqual(self.status()["Slave_IO_Running"], "Yes")
+
+    def test_an_account_can_log_in_there_as_well(self):
+        self.wait_for_all()
+        pymysql.connect(host="127.0.0.1", port=self.mariadb.port, user=USER, password=PASSWORD).close()
+
+
+if __name__ == "__main__":
+    unittest.main()
