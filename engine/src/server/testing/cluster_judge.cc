@@ -66,10 +66,12 @@ Violation ClusterJudge::lost_in_logs(const Crash& crash) const {
 // The members once more, on what their disks kept.
 class ClusterJudge::Revival {
  public:
-  Revival(const ClusterWorkload& workload, const Crash& crash, Disks disks)
-      : workload_(workload), crash_(crash), disks_(std::move(disks)) {
-    for (size_t i = 0; i < kMembers; ++i)
+  Revival(const ClusterWorkload& workload, const Crash& crash, Disks disks, std::set<int64_t> promised)
+      : workload_(workload), crash_(crash), disks_(std::move(disks)), promised_(std::move(promised)) {
+    for (size_t i = 0; i < kMembers; ++i) {
+      disks_[i]->keep_time_by(clock_);
       members_.push_back(std::make_unique<Member>(workload.site(i), *disks_[i]));
+    }
     for (const auto& seen : workload.seen()) {
       if (seen.time <= crash.time) note_transactions(seen.transactions);
     }
@@ -79,9 +81,7 @@ class ClusterJudge::Revival {
   void run() {
     elect_and_promote();
     check_data();
-    demand(member(master_).ask("INSERT INTO test.ledger VALUES (-7, 0)").ok() ? Status{}
-                                                                              : make_error(1, "refused"),
-           "a commit behind the crash");
+    commit_one_more();
     start(crash_.absent);
     follow(crash_.absent);
     wait_for("all have executed the same", [this] { return are_equal(); });
@@ -89,6 +89,17 @@ class ClusterJudge::Revival {
       note_transactions(transactions_in(*disks_[i], workload_.site(i)));
       if (content_of(i) != content_of(master_)) throw std::runtime_error("the members' rows differ");
     }
+  }
+
+  // Crashed once more, at any moment of all that: what must be there then, and what the disks have.
+  std::pair<Disks, std::set<int64_t>> crash_again(const Crash& again) {
+    members_.clear();
+    const size_t time = again.seed % (*clock_ + 1);
+    Disks disks;
+    for (size_t i = 0; i < kMembers; ++i)
+      disks.push_back(disks_[i]->after_crash(disks_[i]->steps_at(time), again.loss[i], again.seed + i));
+    if (committed_at_ > time) promised_.erase(own_id_);
+    return {std::move(disks), promised_};
   }
 
  private:
@@ -131,6 +142,14 @@ class ClusterJudge::Revival {
     demand(member(i).follow(epoch_, member(master_), states_[master_].uuid), "follow");
   }
 
+  void commit_one_more() {
+    own_id_ = -1 - static_cast<int64_t>(crash_.seed);
+    auto done = member(master_).ask(fmt::format("INSERT INTO test.ledger VALUES ({}, 0)", own_id_));
+    demand(done.ok() ? Status{} : done.error(), "a commit behind the crash");
+    committed_at_ = *clock_;
+    promised_.insert(own_id_);
+  }
+
   // The absent one's is in its data directory.
   Uuid uuid_of(size_t i) {
     if (!states_[i].uuid.is_nil()) return states_[i].uuid;
@@ -157,9 +176,8 @@ class ClusterJudge::Revival {
     for (const auto& row : *rows) {
       if (!ids.insert(std::stoll(*row[0])).second) throw std::runtime_error("twice: " + *row[0]);
     }
-    for (const auto& promise : workload_.promises()) {
-      if (promise.time <= crash_.time && !ids.contains(promise.id))
-        throw std::runtime_error(fmt::format("acknowledged and lost: {}", promise.id));
+    for (const int64_t id : promised_) {
+      if (!ids.contains(id)) throw std::runtime_error(fmt::format("acknowledged and lost: {}", id));
     }
     const std::string sum = member(master_).value("SELECT SUM(balance) FROM test.account");
     if (sum != std::to_string(ClusterWorkload::kAccounts * ClusterWorkload::kBalance))
@@ -187,6 +205,10 @@ class ClusterJudge::Revival {
   const ClusterWorkload& workload_;
   const Crash crash_;
   const Disks disks_;
+  std::set<int64_t> promised_;  // rows of test.ledger
+  commitd::testing::RecordingFileSystem::SharedClock clock_ = std::make_shared<std::atomic<size_t>>(0);
+  size_t committed_at_ = 0;
+  int64_t own_id_ = 0;
   std::vector<std::unique_ptr<Member>> members_;
   std::map<size_t, Member::State> states_;  // as they came up
   std::map<Gtid, uint64_t> named_;
@@ -194,9 +216,22 @@ class ClusterJudge::Revival {
   size_t master_ = 0;
 };
 
+std::set<int64_t> ClusterJudge::rows_promised_at(size_t time) const {
+  std::set<int64_t> rows;
+  for (const auto& promise : workload_.promises()) {
+    if (promise.time <= time) rows.insert(promise.id);
+  }
+  return rows;
+}
+
 Violation ClusterJudge::comes_up_wrong(const Crash& crash) const {
   try {
-    Revival(workload_, crash, disks_after(crash)).run();
+    Revival first(workload_, crash, disks_after(crash), rows_promised_at(crash.time));
+    first.run();
+    if (crash.seed % 2 != 0) return std::nullopt;
+    const Crash again = crash_at(crash.time, crash.seed * 31 + 7);
+    auto [disks, promised] = first.crash_again(again);
+    Revival(workload_, again, std::move(disks), std::move(promised)).run();
   } catch (const std::exception& wrong) {
     return wrong.what();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "server/testing/cluster_workload.h"
@@ -23,7 +24,8 @@ class ClusterJudge {
 
   // The logs alone: what was acknowledged is in that of who would be elected.
   std::optional<std::string> lost_in_logs(const Crash& crash) const;
-  // Elects, promotes, follows, writes, has the absent one come back, and compares everything.
+  // Elects, promotes, follows, writes, has the absent one come back, and compares everything. For every other
+  // seed once more, after a second crash somewhere in that.
   std::optional<std::string> comes_up_wrong(const Crash& crash) const;
 
  private:
@@ -31,6 +33,7 @@ class ClusterJudge {
   using Disks = std::vector<std::unique_ptr<commitd::testing::RecordingFileSystem>>;
   Disks disks_after(const Crash& crash) const;
   GtidSet promised_at(size_t time) const;
+  std::set<int64_t> rows_promised_at(size_t time) const;
 
   const ClusterWorkload& workload_;
 };
