@@ -28,7 +28,7 @@ class SelectBinder {
     COMMITD_RETURN_IF_ERROR(bind_items());
     COMMITD_RETURN_IF_ERROR(bind_groups());
     COMMITD_RETURN_IF_ERROR(bind_order());
-    auto limit = limit_value(context_, select_.limit, UINT64_MAX);
+    auto limit = row_limit(context_, select_);
     if (!limit.ok()) return std::move(limit).error();
     auto offset = limit_value(context_, select_.offset, 0);
     if (!offset.ok()) return std::move(offset).error();
@@ -225,6 +225,11 @@ Result<std::unique_ptr<BoundSelect>> bind_select(StatementContext& context,
                                                  const ast::SelectStatement& select, FromClause from,
                                                  Binder* outer) {
   return SelectBinder(context, select, std::move(from), outer).bind();
+}
+
+Result<uint64_t> row_limit(StatementContext& context, const ast::SelectStatement& select) {
+  const bool is_answer = context.answer == &select;
+  return limit_value(context, select.limit, is_answer ? context.session.settings.select_limit : UINT64_MAX);
 }
 
 Result<uint64_t> limit_value(StatementContext& context, const ast::Expr* tree, uint64_t otherwise) {

@@ -39,7 +39,7 @@ class Collector : public RowConsumer {
     return !order.empty() || rows_.size() < limit;
   }
 
-  std::vector<txn::FoundRow> take() {
+  Task<Result<std::vector<txn::FoundRow>>> take(StatementContext& context) {
     std::vector<uint16_t> collations;
     std::vector<bool> descending;
     for (const Order& item : order) {
@@ -47,16 +47,18 @@ class Collector : public RowConsumer {
       descending.push_back(item.descending);
     }
     if (!order.empty()) {
-      std::stable_sort(rows_.begin(), rows_.end(), [&](const Found& l, const Found& r) {
+      const auto comes_first = [&](const Found& l, const Found& r) {
         return before(l.keys, r.keys, collations, descending);
-      });
+      };
+      COMMITD_CO_RETURN_IF_ERROR(
+          co_await sort_in_turns(context.turn, context.session, true, rows_, comes_first));
     }
     std::vector<txn::FoundRow> result;
     for (Found& found : rows_) {
       if (result.size() >= limit) break;
       result.push_back(std::move(found.row));
     }
-    return result;
+    co_return result;
   }
 
  private:
@@ -142,7 +144,7 @@ Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& contex
   if (selection.limit == nullptr) COMMITD_CO_RETURN_IF_ERROR(check_safe_update(context.session, plan));
   Evaluation evaluation = context.evaluation();
   COMMITD_CO_RETURN_IF_ERROR(co_await read_rows(context, plan, evaluation, collector));
-  co_return collector.take();
+  co_return co_await collector.take(context);
 }
 
 Status check_safe_update(const SessionState& session, const JoinPlan& plan) {

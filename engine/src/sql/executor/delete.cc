@@ -17,7 +17,7 @@ Task<Status> erase_rows(StatementContext& context, const TablePtr& table,
                         const std::vector<txn::FoundRow>& rows) {
   txn::Transaction& transaction = context.transaction_for(*table);
   for (const txn::FoundRow& row : rows) {
-    COMMITD_CO_RETURN_IF_ERROR(check_interrupted(context.session));
+    COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(context));
     COMMITD_CO_RETURN_IF_ERROR(co_await transaction.erase(table, row));
     context.session.status.add(StatusVariable::HandlerDelete);
   }

@@ -319,7 +319,7 @@ class Inserter {
   }
 
   Task<Status> store_row(AutoIncrement& numbers) {
-    COMMITD_CO_RETURN_IF_ERROR(check_interrupted(session_));
+    COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(context_));
     ++records_;
     if (auto allowed = bound_->checks.verify(row_); !allowed.ok()) {
       if (!statement_.ignore) co_return allowed;

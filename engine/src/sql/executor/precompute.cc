@@ -24,10 +24,10 @@ Deadline deadline_after(double seconds) {
   return Clock::now() + std::chrono::microseconds(static_cast<int64_t>(std::min(seconds, 3e8) * 1e6));
 }
 
-Task<Result<Value>> sleep_for(SessionState& session, double seconds) {
+Task<Result<Value>> sleep_for(StatementContext& context, double seconds) {
   const Deadline end = deadline_after(seconds);
   while (Clock::now() < end) {
-    if (session.interrupted()) co_return Value::integer(1);
+    if (!context.turn.look(context.session).ok()) co_return Value::integer(1);
     const Deadline next = std::min(end, Clock::now() + kPoll);
     co_await sleep_until(next);
   }
@@ -66,7 +66,7 @@ Task<Result<Value>> waited_value(StatementContext& context, const ast::Expr& cal
   if (call.text == "SLEEP" && values.size() == 1) {
     if (values[0].is_null() || to_double(values[0]) < 0)
       co_return make_error(er::kWrongArguments, "Incorrect arguments to sleep.");
-    co_return co_await sleep_for(context.session, to_double(values[0]));
+    co_return co_await sleep_for(context, to_double(values[0]));
   }
   if (call.text == "WAIT_FOR_EXECUTED_GTID_SET" && !values.empty() && values.size() <= 2) {
     if (values[0].is_null()) co_return Value::null();
@@ -76,7 +76,15 @@ Task<Result<Value>> waited_value(StatementContext& context, const ast::Expr& cal
   co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'", call.text);
 }
 
+// Of a subquery of which the rows are known, or the tables opened: what is around it is bound for another
+// time.
+bool is_precomputed(const StatementContext& context, const ast::Expr& tree) {
+  return context.precomputed.subqueries.contains(&tree) ||
+         context.precomputed.correlated.contains(tree.select);
+}
+
 Task<Status> run_subquery(StatementContext& context, const ast::Expr& tree) {
+  if (is_precomputed(context, tree)) co_return Status();
   RowBuffer buffer(true);
   auto status = co_await run_select(context, *tree.select, buffer);
   if (!status.ok()) {
@@ -111,7 +119,7 @@ Task<Status> precompute(StatementContext& context, const ast::Expr* tree, bool m
       COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, argument, may_wait));
   }
   if (tree->select != nullptr) co_return co_await run_subquery(context, *tree);
-  if (!waits(*tree) || context.describe_only) co_return Status();
+  if (!waits(*tree) || context.describe_only || context.precomputed.waited.contains(tree)) co_return Status();
   if (!may_wait) {
     co_return make_error(er::kNotSupportedYet,
                          "This version of MySQL doesn't yet support '{} in a statement that reads tables'",

@@ -116,6 +116,29 @@ TEST_F(Queries, AnAliasMayHaveTheNameOfTheColumnThatItIsMadeOf) {
       "NULL\n1\n2\n3");
 }
 
+TEST_F(Queries, TenThousandAlternatives) {
+  std::string any = "id = 3", all = "id <> 3";
+  for (int i = 10; i < 10010; ++i) {
+    any += fmt::format(" OR id = {}", i);
+    all += fmt::format(" AND id <> {}", i);
+  }
+  EXPECT_EQ(run("SELECT id FROM people WHERE " + any), "3");
+  EXPECT_EQ(run("SELECT id FROM people WHERE " + all), "1\n2\n4");
+  EXPECT_EQ(run("SELECT 0 OR NULL OR 0, 1 AND NULL AND 1, 0 OR NULL OR 1, 1 AND NULL AND 0, 1 OR 0 AND 0"),
+            "NULL|NULL|1|0|1");
+}
+
+TEST_F(Queries, SqlSelectLimitCutsAnswersAndNothingElse) {
+  run("CREATE TABLE copy (id INT PRIMARY KEY); SET sql_select_limit = 2");
+  EXPECT_EQ(run("SELECT id FROM people"), "1\n2");
+  EXPECT_EQ(run("SELECT id FROM people UNION ALL SELECT id FROM people ORDER BY 1"), "1\n1");
+  EXPECT_EQ(run("SELECT id FROM people LIMIT 3"), "1\n2\n3") << "a LIMIT of its own counts";
+  EXPECT_EQ(run("SELECT COUNT(*) FROM (SELECT id FROM people) d"), "4");
+  EXPECT_EQ(run("INSERT INTO copy SELECT id FROM people"), "");
+  run("SET sql_select_limit = DEFAULT");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM copy"), "4");
+}
+
 TEST_F(Queries, SumsOfIntegersDoNotOverflow) {
   EXPECT_EQ(run("CREATE TABLE numbers (id INT PRIMARY KEY, n BIGINT, u BIGINT UNSIGNED, d DECIMAL(5,2))"),
             "");

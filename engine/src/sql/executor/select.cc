@@ -153,7 +153,7 @@ Task<Status> run_planned(StatementContext& context, const PlannedSelect& planned
                          ResultSink& sink) {
   const BoundSelect& s = *planned.bound;
   if (s.limit == 0 && !s.calc_found_rows) co_return Status();
-  SelectOutput output(s, context.session, sink, planned.ordered);
+  SelectOutput output(context, s, sink, planned.ordered);
   if (s.scope.sources.empty())
     COMMITD_CO_RETURN_IF_ERROR(co_await one_row(s, evaluation, output));
   else
@@ -177,7 +177,7 @@ Task<Result<PlannedSelect>> plan_anew(StatementContext& context, const ast::Sele
 
 // What of a kept plan is not the same in each execution.
 Status renew(StatementContext& context, const ast::SelectStatement& select, PlannedSelect& planned) {
-  auto limit = limit_value(context, select.limit, UINT64_MAX);
+  auto limit = row_limit(context, select);
   if (!limit.ok()) return std::move(limit).error();
   auto offset = limit_value(context, select.offset, 0);
   if (!offset.ok()) return std::move(offset).error();
@@ -258,22 +258,23 @@ Result<size_t> union_column(const ast::Expr& tree, std::span<const ResultColumn>
   return make_error(er::kBadField, "Unknown column '{}' in 'order clause'", tree.source);
 }
 
-Status sort_union(const ast::SelectStatement& select, std::span<const ResultColumn> columns,
-                  std::vector<Row>& rows) {
+Task<Status> sort_union(StatementContext& context, const ast::SelectStatement& select,
+                        std::span<const ResultColumn> columns, std::vector<Row>& rows) {
   std::vector<std::pair<size_t, bool>> order;
   for (const ast::OrderItem& item : select.order_by) {
     auto column = union_column(*item.expression, columns);
-    if (!column.ok()) return std::move(column).error();
+    if (!column.ok()) co_return std::move(column).error();
     order.emplace_back(*column, item.descending);
   }
-  std::stable_sort(rows.begin(), rows.end(), [&](const Row& l, const Row& r) {
+  if (order.empty()) co_return Status();
+  const auto comes_first = [&](const Row& l, const Row& r) {
     for (const auto& [column, descending] : order) {
       const auto compared = order_values(l[column], r[column], columns[column].value_collation);
       if (compared != 0) return descending ? compared > 0 : compared < 0;
     }
     return false;
-  });
-  return {};
+  };
+  co_return co_await sort_in_turns(context.turn, context.session, true, rows, comes_first);
 }
 
 Task<Status> run_union(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
@@ -292,14 +293,15 @@ Task<Status> run_union(StatementContext& context, const ast::SelectStatement& se
     absl::flat_hash_set<std::string> seen;  // a UNION without ALL makes everything so far distinct
     std::erase_if(rows, [&](const Row& row) { return !seen.insert(row_key(row, columns)).second; });
   }
-  COMMITD_CO_RETURN_IF_ERROR(sort_union(select, columns, rows));
-  auto limit = limit_value(context, select.limit, UINT64_MAX);
+  COMMITD_CO_RETURN_IF_ERROR(co_await sort_union(context, select, columns, rows));
+  auto limit = row_limit(context, select);
   if (!limit.ok()) co_return std::move(limit).error();
   auto offset = limit_value(context, select.offset, 0);
   if (!offset.ok()) co_return std::move(offset).error();
   sink.begin_rows(columns);
   for (uint64_t i = *offset; i < rows.size() && i - *offset < *limit; ++i) {
     sink.send_row(rows[i]);
+    COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(context));
     if (sink.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink.flush());
   }
   context.session.found_rows = rows.size();

@@ -36,6 +36,8 @@ Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& 
 Task<Status> enter_table(StatementContext& context, std::string_view db, std::string_view name,
                          Privileges needed);
 
+// How many rows a SELECT gives: its LIMIT; without one sql_select_limit, where its rows are the answer.
+Result<uint64_t> row_limit(StatementContext& context, const ast::SelectStatement& select);
 // LIMIT and OFFSET: literals or parameters.
 Result<uint64_t> limit_value(StatementContext& context, const ast::Expr* tree, uint64_t otherwise);
 

@@ -37,9 +37,10 @@ const ColumnReference* adjacent_columns(const Expressions& items) {
 
 }  // namespace
 
-SelectOutput::SelectOutput(const BoundSelect& select, SessionState& session, ResultSink& sink, bool ordered)
+SelectOutput::SelectOutput(StatementContext& context, const BoundSelect& select, ResultSink& sink,
+                           bool ordered)
     : select_(select),
-      session_(session),
+      context_(context),
       sink_(sink),
       sorting_(!select.order_by.empty() && !ordered),
       in_place_(adjacent_columns(select.items)),
@@ -183,7 +184,7 @@ Result<bool> SelectOutput::is_new(std::span<const Value> row) {
 }
 
 bool SelectOutput::deliver(std::span<const Value> row) {
-  const uint64_t limit = std::min(select_.limit, session_.settings.select_limit);
+  const uint64_t limit = select_.limit;
   ++found_;
   if (found_ > select_.offset && delivered_ < limit) {
     sink_.send_row(row);
@@ -234,7 +235,7 @@ bool same_kind(const Value& left, const Value& right) {
 
 }  // namespace
 
-std::vector<const Value*> SelectOutput::in_order() const {
+Task<Result<std::vector<const Value*>>> SelectOutput::in_order(bool may_wait) const {
   struct Entry {
     uint64_t prefix;
     const Value* row;
@@ -249,17 +250,26 @@ std::vector<const Value*> SelectOutput::in_order() const {
     comparable = comparable && (value.is_null() || same_kind(value, kept_[first.at]));
     entries.push_back({first.descending ? ~prefix : prefix, &kept_[at]});
   }
-  std::stable_sort(entries.begin(), entries.end(), [&](const Entry& left, const Entry& right) {
+  const auto comes_first = [&](const Entry& left, const Entry& right) {
     if (comparable && left.prefix != right.prefix) return left.prefix < right.prefix;
     return before(left.row, right.row);
-  });
+  };
+  COMMITD_CO_RETURN_IF_ERROR(
+      co_await sort_in_turns(context_.turn, context_.session, may_wait, entries, comes_first));
   std::vector<const Value*> rows;
   rows.reserve(entries.size());
   for (const Entry& entry : entries) rows.push_back(entry.row);
-  return rows;
+  co_return rows;
+}
+
+Task<Status> SelectOutput::take_turn(bool may_wait) {
+  Status status = context_.turn.count(context_.session);
+  if (may_wait) co_await context_.turn.give_up();
+  co_return status;
 }
 
 Task<Status> SelectOutput::finish(Evaluation& evaluation) {
+  const bool may_wait = evaluation.outer == nullptr;  // as in table_reader.cc
   // Without GROUP BY there is one group, also of no rows.
   if (select_.grouped && select_.group_by.empty() && groups_.empty()) groups_.push_back(new_group(nullptr));
   std::vector<Value> results(select_.aggregates.size());
@@ -271,15 +281,18 @@ Task<Status> SelectOutput::finish(Evaluation& evaluation) {
     auto more = emit(evaluation);
     if (!more.ok()) co_return std::move(more).error();
     if (!*more) break;
+    COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(may_wait));
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   if (!sorting_) co_return Status();
-  const std::vector<const Value*> rows = in_order();
+  auto sorted = co_await in_order(may_wait);
+  if (!sorted.ok()) co_return std::move(sorted).error();
   const Value* previous = nullptr;
-  for (const Value* row : rows) {
+  for (const Value* row : *sorted) {
     if (neighbours_tell_ && previous != nullptr && !before(previous, row)) continue;
     previous = row;
     if (!deliver({row, select_.items.size()})) break;
+    COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(may_wait));
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   co_return Status();

@@ -18,7 +18,7 @@ namespace commitd::sql {
 // `ordered`: rows already come in the order of ORDER BY.
 class SelectOutput : public RowConsumer {
  public:
-  SelectOutput(const BoundSelect& select, SessionState& session, ResultSink& sink, bool ordered);
+  SelectOutput(StatementContext& context, const BoundSelect& select, ResultSink& sink, bool ordered);
 
   Result<bool> consume(Evaluation& evaluation, txn::FoundRow* last) override;
   bool wants_flush() const override { return sink_.wants_flush(); }
@@ -52,10 +52,11 @@ class SelectOutput : public RowConsumer {
   SortKey sort_key(const BoundOrder& order);
   Result<bool> keep(std::span<const Value> row, Evaluation& evaluation);  // until all are sorted
   bool before(const Value* left, const Value* right) const;
-  std::vector<const Value*> in_order() const;
+  Task<Result<std::vector<const Value*>>> in_order(bool may_wait) const;
+  Task<Status> take_turn(bool may_wait);
 
   const BoundSelect& select_;
-  SessionState& session_;
+  StatementContext& context_;
   ResultSink& sink_;
   const bool sorting_;
   const ColumnReference* const in_place_;  // where the select items begin in a row that needs no copying

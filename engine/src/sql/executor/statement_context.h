@@ -7,6 +7,7 @@
 #include "sql/bind/binder.h"
 #include "sql/executor/changes_beside.h"
 #include "sql/executor/statements.h"
+#include "sql/executor/turn.h"
 #include "sql/session_state.h"
 #include "storage/table_engines.h"
 
@@ -19,11 +20,13 @@ struct StatementContext {
   std::span<const Value> parameters;
   Precomputed precomputed;
   MemoryReservation memory{MemoryUse::Rows};  // of the rows it keeps
-  bool entered = false;                       // the session's transaction takes part
-  bool describe_only = false;                 // columns are wanted, no rows: for COM_STMT_PREPARE
-  std::vector<Source> common_tables = {};     // WITH, the innermost last
-  bool strict = false;                        // changes rows: see Evaluation
-  KeptPlan* kept = nullptr;                   // of a prepared statement: its plan is to be kept there
+  Turn turn = {};
+  bool entered = false;                          // the session's transaction takes part
+  bool describe_only = false;                    // columns are wanted, no rows: for COM_STMT_PREPARE
+  const ast::SelectStatement* answer = nullptr;  // the SELECT whose rows the client gets: sql_select_limit
+  std::vector<Source> common_tables = {};        // WITH, the innermost last
+  bool strict = false;                           // changes rows: see Evaluation
+  KeptPlan* kept = nullptr;                      // of a prepared statement: its plan is to be kept there
 
   // Its changes of tables that are not transactional.
   std::unique_ptr<ChangesBeside> beside = {};
@@ -63,7 +66,15 @@ struct StatementContext {
   }
 };
 
-// 1317 when the statement was killed: asked in every loop over rows.
+// In every loop over rows that may wait: lets others of the reactor go first when its turn is over. 1317 when
+// the statement was killed, 3024 when its time is over.
+inline Task<Status> take_turn(StatementContext& context) {
+  Status status = context.turn.count(context.session);
+  co_await context.turn.give_up();
+  co_return status;
+}
+
+// 1317 when the statement was killed: where it waits for something else.
 inline Status check_interrupted(const SessionState& session) {
   constexpr uint16_t kQueryInterruptedCode = 1317;
   if (session.interrupted()) return Error{kQueryInterruptedCode, "Query execution was interrupted"};

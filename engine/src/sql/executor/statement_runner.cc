@@ -140,7 +140,10 @@ Task<Result<Answer>> dispatch_administration(StatementContext& context, const as
 Task<Result<Answer>> dispatch(StatementContext& context, const ast::Statement& statement, ResultSink& sink) {
   switch (statement.kind) {
     case StatementKind::Select:
-      return rows_answer(run_select(context, ast::as<ast::SelectStatement>(statement), sink));
+      context.answer = &ast::as<ast::SelectStatement>(statement);
+      context.turn.end_after(
+          hinted_execution_time(statement.text, context.session.variables.number(kMaxExecutionTime)));
+      return rows_answer(run_select(context, *context.answer, sink));
     case StatementKind::Insert:
       return info_answer(execute_insert(context, ast::as<ast::InsertStatement>(statement)));
     case StatementKind::Update:

@@ -23,7 +23,6 @@ struct Contents {
 
 Task<Result<Contents>> read_contents(StatementContext& context, const TablePtr& table,
                                      const IndexDef& index) {
-  constexpr uint64_t kRowsBetweenChecks = 1024;
   Contents contents;
   txn::FoundRow row;
   auto cursor = context.transaction().scan(table, index, {}, txn::ReadMode::Snapshot);
@@ -32,8 +31,8 @@ Task<Result<Contents>> read_contents(StatementContext& context, const TablePtr& 
     if (!more.ok()) co_return std::move(more).error();
     if (!*more) co_return contents;
     contents.checksum += crc32_of(row.image);
-    if (++contents.rows % kRowsBetweenChecks == 0)
-      COMMITD_CO_RETURN_IF_ERROR(check_interrupted(context.session));
+    ++contents.rows;
+    COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(context));
   }
 }
 

@@ -10,9 +10,6 @@
 namespace commitd::sql {
 namespace {
 
-// Rows between two looks at the kill flag.
-constexpr uint32_t kRowsBetweenChecks = 128;
-
 // How MySQL counts the first row asked for: by key, or from an end of the index.
 StatusVariable first_step(const txn::IndexRange& range, bool backwards) {
   if (range.lower || range.upper) return StatusVariable::HandlerReadKey;
@@ -98,10 +95,11 @@ class JoinReader {
   }
 
   Status check() {
-    if (++read_ % kRowsBetweenChecks != 0 && !evaluation_.failed()) return {};
-    COMMITD_RETURN_IF_ERROR(check_interrupted(context_.session));
-    return evaluation_.status();
+    if (evaluation_.failed()) return evaluation_.status();
+    return context_.turn.count(context_.session);
   }
+  // A subquery that refers to the statement around it is read as plain code: that statement waits for it.
+  bool turn_is_over() const { return may_wait_ && context_.turn.is_over(); }
 
   // Answers are kept for as long as the same is asked: an inner table that is read from end to end is fetched
   // once.
@@ -125,6 +123,7 @@ class JoinReader {
       evaluation_.rows[number] = row.data();
       const bool joins = holds(level.match);
       COMMITD_CO_RETURN_IF_ERROR(check());
+      if (turn_is_over()) co_await context_.turn.give_up();
       if (!joins) continue;
       auto more = co_await leave(number, 0, nullptr);
       if (!more.ok() || !*more) co_return more;
@@ -162,12 +161,13 @@ class JoinReader {
     if (!*found) co_return true;
     const bool joins = take(number, row, nullptr);
     COMMITD_CO_RETURN_IF_ERROR(check());
+    if (turn_is_over()) co_await context_.turn.give_up();
     if (!joins) co_return true;
     co_return co_await leave(number, 0, &row);
   }
 
   // Why rows are not read on for a moment.
-  enum class Pause : uint8_t { AtEnd, Enough, ToFlush };
+  enum class Pause : uint8_t { AtEnd, Enough, ToFlush, TurnIsOver };
 
   // The last table's rows in a snapshot: nothing but a full buffer has to be waited for.
   Result<Pause> read_snapshot(size_t number, txn::Cursor& cursor, const Expression* known,
@@ -180,11 +180,13 @@ class JoinReader {
       if (!*found) return Pause::AtEnd;
       const bool joins = take(number, row, known);
       COMMITD_RETURN_IF_ERROR(check());
-      if (!joins) continue;
-      const Result<bool> more = consumer_.consume(evaluation_, &row);
-      if (!more.ok()) return more.error();
-      if (!*more) return Pause::Enough;
-      if (consumer_.wants_flush()) return Pause::ToFlush;
+      if (joins) {
+        const Result<bool> more = consumer_.consume(evaluation_, &row);
+        if (!more.ok()) return more.error();
+        if (!*more) return Pause::Enough;
+        if (consumer_.wants_flush()) return Pause::ToFlush;
+      }
+      if (turn_is_over()) return Pause::TurnIsOver;
     }
   }
 
@@ -193,8 +195,9 @@ class JoinReader {
     for (;;) {
       const auto pause = read_snapshot(number, cursor, known, step);
       if (!pause.ok()) co_return pause.error();
-      if (*pause != Pause::ToFlush) co_return *pause == Pause::AtEnd;
-      COMMITD_CO_RETURN_IF_ERROR(co_await consumer_.flush());
+      if (*pause == Pause::AtEnd || *pause == Pause::Enough) co_return *pause == Pause::AtEnd;
+      if (*pause == Pause::ToFlush) COMMITD_CO_RETURN_IF_ERROR(co_await consumer_.flush());
+      if (turn_is_over()) co_await context_.turn.give_up();
     }
   }
 
@@ -217,10 +220,9 @@ class JoinReader {
       if (!*found) co_return true;
       const bool joins = take(number, row, known);
       COMMITD_CO_RETURN_IF_ERROR(check());
-      if (!joins) {
-        if (unlock_others) cursor.unlock_last();
-        continue;
-      }
+      if (!joins && unlock_others) cursor.unlock_last();
+      if (turn_is_over()) co_await context_.turn.give_up();
+      if (!joins) continue;
       Result<bool> more = true;
       if (last_level && level.ends.empty()) {  // the common case without a coroutine per row
         more = consumer_.consume(evaluation_, &row);
@@ -260,7 +262,7 @@ class JoinReader {
   std::vector<txn::FoundRow> own_found_;
   std::vector<txn::FoundRow>& found_;
   std::vector<RemoteAnswer> remote_;  // per level
-  uint64_t read_ = 0;
+  const bool may_wait_ = evaluation_.outer == nullptr;
 };
 
 // The level at which all sources of a condition are known; conditions without sources belong to the first.

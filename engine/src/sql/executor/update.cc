@@ -41,7 +41,7 @@ class Updater {
     if (!rows.ok()) co_return std::move(rows).error();
     RowUpdate update(context_, bound_->assignments, statement_.ignore);
     for (const txn::FoundRow& row : *rows) {
-      COMMITD_CO_RETURN_IF_ERROR(check_interrupted(session_));
+      COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(context_));
       Row changed = row.values;
       Evaluation evaluation = context_.evaluation();
       evaluation.rows.assign(1, changed.data());
@@ -116,7 +116,7 @@ class JoinUpdater : public RowConsumer {
     uint64_t matched = 0, changed = 0;
     for (Target& target : targets_) {
       for (Change& change : target.changes) {
-        COMMITD_CO_RETURN_IF_ERROR(check_interrupted(session_));
+        COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(context_));
         COMMITD_CO_RETURN_IF_ERROR(co_await target.update->store(change.old_row, change.row));
       }
       matched += target.changes.size();

@@ -1,0 +1,93 @@
+// A statement that computes for long looks up now and then: whether it was killed, whether its time is over,
+// and whether others of its reactor have waited long enough.
+#pragma once
+
+#include <algorithm>
+#include <coroutine>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/reactor.h"
+#include "runtime/task.h"
+
+namespace commitd::sql {
+
+struct SessionState;
+
+class Turn {
+ public:
+  // One unit of work, a row mostly. 1317 when the statement was killed, 3024 when its time is over.
+  Status count(const SessionState& session) { return --left_ != 0 ? Status() : look(session); }
+  // The same at once, after what took as long as many units.
+  Status look(const SessionState& session);
+  bool is_over() const { return over_; }
+
+  // max_execution_time; 0: none.
+  void end_after(uint64_t milliseconds);
+
+  // co_await: when the turn is over, others go first.
+  auto give_up() {
+    struct Awaiter {
+      Turn& turn;
+      bool await_ready() const { return !turn.over_ || Reactor::current() == nullptr; }
+      void await_suspend(std::coroutine_handle<> waiter) const { Reactor::current()->post(waiter); }
+      void await_resume() const {
+        if (turn.over_) turn.begin_again();
+      }
+    };
+    return Awaiter{*this};
+  }
+
+ private:
+  static constexpr uint32_t kMostUnits = 128;
+
+  void begin_again() {
+    over_ = false;
+    began_ = looked_ = Deadline();
+  }
+
+  uint32_t left_ = kMostUnits, units_ = kMostUnits;  // until it looks at the clock
+  Deadline began_{}, looked_{};                      // zero: at the next look
+  Deadline end_ = kNoDeadline;
+  bool over_ = false;
+};
+
+// The time in a hint /*+ MAX_EXECUTION_TIME(milliseconds) */ behind SELECT; `otherwise` when there is none.
+uint64_t hinted_execution_time(std::string_view select, uint64_t otherwise);
+
+// Sorts, stable, in steps between which the turn may end; where `may_wait` is false it only notices what ends
+// the statement.
+template <class T, class Before>
+Task<Status> sort_in_turns(Turn& turn, const SessionState& session, bool may_wait, std::vector<T>& items,
+                           Before before) {
+  constexpr size_t kStep = 4096;
+  for (size_t begin = 0; begin < items.size(); begin += kStep) {
+    const auto first = items.begin() + static_cast<std::ptrdiff_t>(begin);
+    std::stable_sort(first, first + static_cast<std::ptrdiff_t>(std::min(kStep, items.size() - begin)),
+                     before);
+    if (items.size() > kStep) COMMITD_CO_RETURN_IF_ERROR(turn.look(session));
+    if (may_wait) co_await turn.give_up();
+  }
+  std::vector<T> merged;
+  for (size_t width = kStep; width < items.size(); width *= 2) {
+    merged.clear();
+    merged.reserve(items.size());
+    for (size_t begin = 0; begin < items.size(); begin += 2 * width) {
+      size_t left = begin, right = std::min(begin + width, items.size());
+      const size_t middle = right, end = std::min(begin + 2 * width, items.size());
+      while (left < middle || right < end) {
+        const bool take_right = left == middle || (right < end && before(items[right], items[left]));
+        merged.push_back(std::move(items[take_right ? right++ : left++]));
+        if (merged.size() % kStep != 0) continue;
+        COMMITD_CO_RETURN_IF_ERROR(turn.look(session));
+        if (may_wait) co_await turn.give_up();
+      }
+    }
+    items.swap(merged);
+  }
+  co_return Status();
+}
+
+}  // namespace commitd::sql
