@@ -127,6 +127,61 @@ TEST_F(Locking, WhoWaitsForWhomIsListed) {
   run_blocking(waits_are_listed(session(), *other));
 }
 
+Task<void> definitions_go_on(Session& holder, Session& waiter, Session& third) {
+  co_await ask(holder, "BEGIN; SELECT v FROM t WHERE id = 2");
+  Started alter, drop;
+  start(waiter, "ALTER TABLE t ADD COLUMN w INT", alter);
+  co_await until_waiting(holder, "Waiting for table metadata lock");
+  start(third, "CREATE TABLE u (id INT PRIMARY KEY); CREATE USER someone; DROP TABLE u", drop);
+  for (int i = 0; i < 1000 && !drop.done; ++i) co_await sleep_until(Clock::now() + 2ms);
+  EXPECT_EQ(drop.sink.text, " ;  ; ");
+  EXPECT_FALSE(alter.done);
+  co_await ask(holder, "COMMIT");
+  while (!alter.done || !drop.done) co_await sleep_until(Clock::now() + 2ms);
+  EXPECT_EQ(alter.sink.text, "");
+}
+TEST_F(Locking, ADefinitionThatWaitsHoldsUpNoOther) {
+  auto third = connect_to_test_database();
+  run_blocking(definitions_go_on(session(), *other, *third));
+}
+
+Task<void> global_lock_reads_on(Session& holder, Session& changer) {
+  EXPECT_EQ(co_await ask(holder, "FLUSH TABLES WITH READ LOCK"), "");
+  Started alter;
+  start(changer, "ALTER TABLE t ADD COLUMN w INT", alter);
+  co_await until_waiting(holder, "Waiting for table metadata lock");
+  EXPECT_EQ(co_await ask(holder, "SELECT v FROM t WHERE id = 2"), "2");
+  EXPECT_FALSE(alter.done);
+  co_await ask(holder, "UNLOCK TABLES");
+  while (!alter.done) co_await sleep_until(Clock::now() + 2ms);
+  EXPECT_EQ(alter.sink.text, "");
+}
+TEST_F(Locking, ADefinitionThatWaitsForTheGlobalLockLetsItsHolderRead) {
+  run_blocking(global_lock_reads_on(session(), *other));
+}
+
+TEST_F(Locking, UnderLockTablesOnlyThoseAreDefinedAnew) {
+  run("CREATE TABLE u (id INT PRIMARY KEY); LOCK TABLES t WRITE");
+  const std::string refused = "ERROR 1100: Table 'u' was not locked with LOCK TABLES";
+  EXPECT_EQ(run("DROP TABLE u"), refused);
+  EXPECT_EQ(run("ALTER TABLE u ADD COLUMN v INT"), refused);
+  EXPECT_EQ(run("TRUNCATE TABLE u"), refused);
+  EXPECT_EQ(run("ALTER TABLE t ADD COLUMN w INT"), "");
+  EXPECT_EQ(run("UNLOCK TABLES; DROP TABLE u"), " ; ");
+}
+
+TEST_F(Locking, AReadOnlyTransactionDefinesNothing) {
+  const std::string refused = "ERROR 1792: Cannot execute statement in a READ ONLY transaction.";
+  run("START TRANSACTION READ ONLY");
+  for (const char* sql :
+       {"DROP TABLE t", "CREATE TABLE u (id INT)", "CREATE USER someone", "TRUNCATE TABLE t"})
+    EXPECT_EQ(run(sql), refused) << sql;
+  run("COMMIT; SET SESSION transaction_read_only = ON");
+  EXPECT_EQ(run("DROP TABLE t"), refused);
+  run("SET SESSION transaction_read_only = OFF");
+  EXPECT_EQ(run("DROP TABLE t"), "");
+}
+
 Task<void> deadlock(Session& a, Session& b) {
   co_await ask(a, "BEGIN; UPDATE t SET v = 10 WHERE id = 1; UPDATE t SET v = 10 WHERE id = 3");
   co_await ask(b, "BEGIN; UPDATE t SET v = 20 WHERE id = 2");

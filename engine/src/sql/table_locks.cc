@@ -8,8 +8,8 @@
 namespace commitd::sql {
 namespace {
 
-// Held shared by sessions with tables locked for writing, exclusively by the global read lock. No table has
-// an empty name; no database this one.
+// Held shared by sessions with tables locked for writing and by definition changes, exclusively by the global
+// read lock. No table has an empty name; no database this one.
 constexpr std::string_view kWriteLockers = "\1";
 constexpr auto kPollInterval = std::chrono::milliseconds(1);
 
@@ -19,6 +19,10 @@ Task<Status> TableLocks::take(std::string_view db, std::string_view table, txn::
                               Deadline deadline) {
   const std::string key = txn::table_lock_key(db, table);
   co_return co_await services_->locks.lock(owner_, key, mode, deadline);
+}
+
+Task<Status> stand_beside_global_lock(txn::Transaction& transaction) {
+  co_return co_await transaction.lock_table(kWriteLockers, "", txn::LockMode::Shared);
 }
 
 // All in one order, so that two sessions that lock the same tables do not wait for each other.

@@ -49,4 +49,8 @@ class TableLocks {
   bool frozen_ = false;
 };
 
+// Waits for a FLUSH TABLES WITH READ LOCK to be over; a later one waits for the transaction. Before it locks
+// tables exclusively: whoever holds the global lock must be able to read them.
+Task<Status> stand_beside_global_lock(txn::Transaction& transaction);
+
 }  // namespace commitd::sql

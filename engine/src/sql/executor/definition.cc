@@ -76,19 +76,32 @@ Result<OkInfo> truncate_virtual(SessionState& session, const VirtualTable& table
   return OkInfo{};
 }
 
-// Ends whatever is open and takes the locks of a definition change.
+// Ends whatever is open and takes the locks of a definition change. Tables first: who waits for one must not
+// hold up every other definition.
 Task<Status> enter_definition(SessionState& session,
                               std::vector<std::pair<std::string, std::string>> tables) {
   COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
   COMMITD_CO_RETURN_IF_ERROR(check_may_write(session));
   begin_if_needed(session);
-  COMMITD_CO_RETURN_IF_ERROR(co_await lock_definitions(*session.transaction));
+  if (!session.table_locks.tables_locked())
+    COMMITD_CO_RETURN_IF_ERROR(co_await stand_beside_global_lock(*session.transaction));
   for (const auto& [db, table] : tables) {
-    if (session.table_locks.covers(db, table)) {
-      COMMITD_CO_RETURN_IF_ERROR(session.table_locks.check(db, table, true));
-      continue;
-    }
+    const bool is_there = session.server.catalog->find_table(db, table) != nullptr;
+    if (is_there) COMMITD_CO_RETURN_IF_ERROR(session.table_locks.check(db, table, true));
+    if (session.table_locks.covers(db, table)) continue;
     COMMITD_CO_RETURN_IF_ERROR(co_await session.transaction->lock_table(db, table, txn::LockMode::Exclusive));
+  }
+  co_return co_await lock_definitions(*session.transaction);
+}
+
+// What a statement changes is known for certain when definitions stand still: a database may have got another
+// table while its tables were waited for.
+Task<Status> enter_definition_of(SessionState& session, const ast::Statement& statement) {
+  for (;;) {
+    auto tables = ddl::locked_tables(statement, *session.server.catalog, session.database);
+    COMMITD_CO_RETURN_IF_ERROR(co_await enter_definition(session, tables));
+    if (ddl::locked_tables(statement, *session.server.catalog, session.database) == tables) break;
+    rollback_transaction(session);
   }
   co_return Status();
 }
@@ -110,8 +123,7 @@ std::string_view default_engine(const SessionState& session, const ast::Statemen
 }
 
 Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& statement) {
-  auto tables = ddl::locked_tables(statement, *session.server.catalog, session.database);
-  COMMITD_CO_RETURN_IF_ERROR(co_await enter_definition(session, std::move(tables)));
+  COMMITD_CO_RETURN_IF_ERROR(co_await enter_definition_of(session, statement));
   ddl::Context context{.catalog = *session.server.catalog,
                        .engine = *session.server.engine,
                        .default_db = session.database,
@@ -187,6 +199,16 @@ Status check_account_privileges(SessionState& session, const ast::Statement& sta
   return check_grant(session, ast::as<ast::GrantStatement>(statement));
 }
 
+// A definition change ends a transaction, but not one that promised to change nothing.
+Status check_not_read_only(const SessionState& session) {
+  const bool open = session.transaction && session.transaction->active();
+  const bool read_only =
+      open ? session.transaction_read_only : session.next_read_only.value_or(session.settings.read_only);
+  if (!read_only) return {};
+  return make_error(er::kCantExecuteInReadOnlyTransaction,
+                    "Cannot execute statement in a READ ONLY transaction.");
+}
+
 }  // namespace
 
 Task<Status> lock_definitions(txn::Transaction& transaction) {
@@ -201,6 +223,7 @@ Task<Result<OkInfo>> execute_ddl(SessionState& session, const ast::Statement& st
       co_return truncate_virtual(session, *table);
   }
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
+  COMMITD_CO_RETURN_IF_ERROR(check_not_read_only(session));
   COMMITD_CO_RETURN_IF_ERROR(check_ddl_privileges(session, statement));
   if (statement.kind == StatementKind::AlterTable || statement.kind == StatementKind::CreateIndex ||
       statement.kind == StatementKind::DropIndex) {
@@ -220,6 +243,7 @@ Task<Result<OkInfo>> execute_ddl(SessionState& session, const ast::Statement& st
 
 Task<Result<OkInfo>> execute_account_statement(SessionState& session, const ast::Statement& statement) {
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
+  COMMITD_CO_RETURN_IF_ERROR(check_not_read_only(session));
   COMMITD_CO_RETURN_IF_ERROR(check_account_privileges(session, statement));
   auto result = co_await locked_account_statement(session, statement);
   rollback_transaction(session);

@@ -87,8 +87,9 @@ Task<Status> empty_if_rows_are_lost(SessionState& session, std::string_view db, 
     co_return make_error(txn::kTableDefinitionChanged,
                          "Table definition has changed, please retry transaction");
   Beside beside(session);
-  COMMITD_CO_RETURN_IF_ERROR(co_await lock_definitions(beside.transaction));
+  COMMITD_CO_RETURN_IF_ERROR(co_await stand_beside_global_lock(beside.transaction));
   COMMITD_CO_RETURN_IF_ERROR(co_await beside.transaction.lock_table(db, name, txn::LockMode::Exclusive));
+  COMMITD_CO_RETURN_IF_ERROR(co_await lock_definitions(beside.transaction));
   if (!rows_are_lost(session, db, name)) co_return Status();  // another session was faster
   const TablePtr table = session.server.catalog->find_table(db, name);
   co_return co_await truncate(session, *table, beside.transaction);
