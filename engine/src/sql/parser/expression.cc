@@ -16,7 +16,7 @@ struct BinaryOperator {
 constexpr int kComparison = 4;
 constexpr int kNot = 3;
 constexpr int kDeepest = 400;
-// a OR b OR … is parsed without recursion, but is bound and evaluated with it.
+// a + b + … is parsed without recursion, but is bound and evaluated with it.
 constexpr uint16_t kTallest = 2500;
 
 // A switch over one-character symbols needs their number: they are not enumerators.
@@ -114,6 +114,30 @@ void Grammar::set_source(ast::Expr& e, const char* begin) {
   if (e.height > kTallest) fail(Error{1436, "Expression is too long a chain of operators"});
 }
 
+// a OR b OR … as a tree that is as low as can be: it is bound and evaluated recursively, in the same order.
+ast::Expr* Grammar::logic_chain(ast::Expr* first, Op op, int precedence) {
+  std::vector<ast::Expr*> terms{first};
+  const char* begin = first->source.data();
+  while (binary_operator(peek()).op == op) {
+    advance();
+    terms.push_back(binary(precedence + 1));
+  }
+  while (terms.size() > 1) {
+    for (size_t i = 0; i + 1 < terms.size(); i += 2) {
+      ast::Expr* joined = make(ast::ExprKind::Binary);
+      joined->op = op;
+      joined->arguments.reserve(2);
+      joined->arguments.push_back(terms[i]);
+      joined->arguments.push_back(terms[i + 1]);
+      set_source(*joined, begin);
+      terms[i / 2] = joined;
+    }
+    if (terms.size() % 2 != 0) terms[terms.size() / 2] = terms.back();
+    terms.resize((terms.size() + 1) / 2);
+  }
+  return terms[0];
+}
+
 ast::Expr* Grammar::binary(int least_precedence, ast::Expr* left) {
   enter();
   const char* begin = peek().begin;
@@ -141,6 +165,11 @@ ast::Expr* Grammar::binary(int least_precedence, ast::Expr* left) {
     }
     const BinaryOperator found = binary_operator(peek());
     if (found.op == Op::None || found.precedence < least_precedence) break;
+    if (found.op == Op::And || found.op == Op::Or) {
+      left = logic_chain(left, found.op, found.precedence);
+      set_source(*left, begin);
+      continue;
+    }
     advance();
     if (found.precedence == kComparison && (is(Word::All) || is(Word::Any) || is(Word::Some))) {
       ast::Expr* quantified = make(is(Word::All) ? ast::ExprKind::AllOf : ast::ExprKind::AnyOf);

@@ -90,6 +90,7 @@ class Grammar {
   ast::Expr* expression() { return binary(0); }
   // `left`: the operand that stands in front, already parsed; null: it is read here.
   ast::Expr* binary(int least_precedence, ast::Expr* left = nullptr);
+  ast::Expr* logic_chain(ast::Expr* first, ast::Op op, int precedence);
   ast::Expr* unary();
   ast::Expr* predicate_tail(ast::Expr* left);
   ast::Expr* primary();
