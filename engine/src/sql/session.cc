@@ -179,7 +179,9 @@ Task<void> Session::Impl::run_query(std::string_view sql, ResultSink& sink) {
   do {
     state.status.add(StatusVariable::Questions);
     arena.reset();
-    auto parsed = parse_statement(rest, arena, lexer_options(state));
+    LexerOptions options = lexer_options(state);
+    options.parameters = false;
+    auto parsed = parse_statement(rest, arena, options);
     if (parsed.ok() && !parsed->rest.empty() && !multi_statements) {
       parsed = make_error(er::kParse,
                           "You have an error in your SQL syntax; check the manual that corresponds to your "

@@ -31,6 +31,14 @@ TEST_F(Sessions, PreparedStatements) {
             " ;  ; 5 ; ");
 }
 
+TEST_F(Sessions, AQuestionMarkIsAParameterOnlyInWhatIsPrepared) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 1)");
+  for (const char* text :
+       {"UPDATE t SET v = ?", "SELECT ?", "DELETE FROM t WHERE id <> ? OR 1", "SELECT 1 LIMIT ?"})
+    EXPECT_EQ(run(text).substr(0, 11), "ERROR 1064:") << text;
+  EXPECT_EQ(run("SELECT '?', id FROM t /* ? */"), "?|1");
+}
+
 TEST_F(Sessions, AnErrorStopsTheStatementsBehindIt) {
   EXPECT_EQ(run("SELECT 1; SELECT nope; SELECT 2"), "1 ; ERROR 1054: Unknown column 'nope' in 'field list'");
 }

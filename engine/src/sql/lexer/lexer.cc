@@ -223,7 +223,8 @@ Token Lexer::punctuation() {
     }
   }
   at_ += length;
-  Token token = make(found == symbol('?') ? TokenKind::Parameter : TokenKind::Symbol, begin, {begin, length});
+  const bool parameter = found == symbol('?') && options_.parameters;
+  Token token = make(parameter ? TokenKind::Parameter : TokenKind::Symbol, begin, {begin, length});
   token.symbol = found;
   return token;
 }

@@ -58,6 +58,7 @@ struct Token {
 struct LexerOptions {
   bool ansi_quotes = false;
   bool no_backslash_escapes = false;
+  bool parameters = true;  // ? is one: in what is prepared, and nowhere else
 };
 
 class Lexer {
