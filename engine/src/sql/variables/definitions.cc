@@ -123,6 +123,11 @@ VariableDefinition sql_mode_variable() {
                          "DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION");
   definition.type = Type::Set;
   definition.choices = sql_modes();
+  definition.groups = {
+      {"ANSI", "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY"},
+      {"TRADITIONAL",
+       "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
+       "NO_ENGINE_SUBSTITUTION"}};
   return definition;
 }
 

@@ -121,33 +121,51 @@ Result<Value> convert_enum(const VariableDefinition& variable, const Value& valu
   return Value::string(variable.choices[static_cast<size_t>(*number)]);
 }
 
+// The members that a text names, as bits; nullopt with the word that is none in `unknown`.
+std::optional<uint64_t> bits_of_set(const VariableDefinition& variable, std::string_view text,
+                                    std::string& unknown) {
+  uint64_t bits = 0;
+  while (!text.empty()) {
+    std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    if (word.empty()) continue;
+    const auto choice = std::find_if(variable.choices.begin(), variable.choices.end(),
+                                     [&](const auto& c) { return same_word(c, word); });
+    if (choice == variable.choices.end()) {
+      unknown = word;
+      return std::nullopt;
+    }
+    bits |= uint64_t{1} << (choice - variable.choices.begin());
+  }
+  return bits;
+}
+
+Result<Value> set_of_bits(const VariableDefinition& variable, uint64_t bits) {
+  std::string unknown;
+  for (const auto& [name, members] : variable.groups) {
+    const uint64_t group = bits_of_set(variable, name, unknown).value_or(0);
+    if ((bits & group) != 0) bits |= bits_of_set(variable, members, unknown).value_or(0);
+  }
+  std::string names;
+  for (size_t bit = 0; bit < variable.choices.size(); ++bit) {
+    if ((bits >> bit & 1) != 0) names += (names.empty() ? "" : ",") + variable.choices[bit];
+  }
+  return Value::string(std::move(names));
+}
+
 Result<Value> convert_set(const VariableDefinition& variable, const Value& value) {
   if (value.kind() != Value::Kind::String) {
     auto number = whole_number(value);
     if (!number || *number < 0 || *number >= std::exp2(variable.choices.size()))
       return bad_value(variable, value);
-    std::string names;
-    for (size_t bit = 0; bit < variable.choices.size(); ++bit) {
-      if ((static_cast<uint64_t>(*number) >> bit & 1) != 0)
-        names += (names.empty() ? "" : ",") + variable.choices[bit];
-    }
-    return Value::string(std::move(names));
+    return set_of_bits(variable, static_cast<uint64_t>(*number));
   }
-  std::string out;
-  std::string_view rest = value.as_string();
-  while (!rest.empty()) {
-    auto comma = rest.find(',');
-    std::string_view word = rest.substr(0, comma);
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
-    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
-    if (word.empty()) continue;
-    auto choice = std::find_if(variable.choices.begin(), variable.choices.end(),
-                               [&](const auto& c) { return same_word(c, word); });
-    if (choice == variable.choices.end()) return bad_value(variable, Value::string(std::string(word)));
-    out += (out.empty() ? "" : ",") + *choice;
-  }
-  return Value::string(std::move(out));
+  std::string unknown;
+  const auto bits = bits_of_set(variable, value.as_string(), unknown);
+  if (!bits) return bad_value(variable, Value::string(std::move(unknown)));
+  return set_of_bits(variable, *bits);
 }
 
 }  // namespace

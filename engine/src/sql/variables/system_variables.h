@@ -43,7 +43,8 @@ struct VariableDefinition {
   Value initial;
   int64_t min = 0;
   uint64_t max = UINT64_MAX;
-  std::vector<std::string> choices;  // Enum and Set members, in MySQL's order
+  std::vector<std::string> choices;                         // Enum and Set members, in MySQL's order
+  std::vector<std::pair<std::string, std::string>> groups;  // Set: members that stand for others, too
   std::vector<std::string> aliases;
   // Called with a checked value before it is taken, outside all locks; an error refuses the SET. Also called
   // for values given at start.

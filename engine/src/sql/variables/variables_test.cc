@@ -27,6 +27,19 @@ TEST_F(Variables, NumbersOutOfRangeAreClampedWithAWarning) {
   EXPECT_EQ(run("SET lock_wait_timeout = 5; SHOW WARNINGS"), " ; ");
 }
 
+TEST_F(Variables, ModesThatStandForOthersTurnThemOn) {
+  EXPECT_EQ(
+      run("SET sql_mode = 'traditional'; SELECT @@sql_mode"),
+      " ; STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
+      "TRADITIONAL,NO_ENGINE_SUBSTITUTION");
+  EXPECT_EQ(run("CREATE TABLE t (n TINYINT); INSERT INTO t VALUES (1000)").substr(0, 14), " ; ERROR 1264:");
+  EXPECT_EQ(run("SET sql_mode = 'ANSI'; SELECT @@sql_mode"),
+            " ; REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY,ANSI");
+  EXPECT_EQ(run("SELECT 'a' || 'b', \"n\" FROM t"), "");
+  EXPECT_EQ(run("SET sql_mode = 'ANSI,nonsense'").substr(0, 11), "ERROR 1231:");
+  EXPECT_EQ(run("SET sql_mode = 4; SELECT @@sql_mode"), " ; ANSI_QUOTES");
+}
+
 TEST_F(Variables, SessionsThatStartWithTheSameChangeOnlyTheirOwn) {
   constexpr std::string_view kRead =
       "SELECT @@sql_mode, @@max_error_count, @@character_set_client, @@collation_connection";
