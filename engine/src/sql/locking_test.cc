@@ -1,11 +1,12 @@
 // Locks as clients see them: what waits, what is refused, what performance_schema and SHOW ENGINE STATUS
 // tell.
-#include "sql/testing/sql_fixture.h"
+#include "sql/testing/beside.h"
 
 namespace commitd::sql {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ask, testing::start, testing::Started;
 
 class Locking : public testing::SqlTest {
  protected:
@@ -15,23 +16,6 @@ class Locking : public testing::SqlTest {
   std::unique_ptr<Session> other = connect_to_test_database();
 };
 
-// One statement that waits while others run.
-struct Started {
-  testing::TextSink sink;
-  bool done = false;
-};
-Task<void> run_started(Session& session, std::string sql, Started& started) {
-  co_await session.query(sql, started.sink);
-  started.done = true;
-}
-void start(Session& session, std::string sql, Started& started) {
-  Reactor::current()->spawn(run_started(session, std::move(sql), started));
-}
-Task<std::string> ask(Session& session, std::string sql) {
-  testing::TextSink sink;
-  co_await session.query(sql, sink);
-  co_return sink.text;
-}
 Task<void> until_waiting(Session& observer, std::string_view state) {
   const std::string sql =
       fmt::format("SELECT COUNT(*) FROM information_schema.processlist WHERE state = '{}'", state);

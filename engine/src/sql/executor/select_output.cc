@@ -262,12 +262,6 @@ Task<Result<std::vector<const Value*>>> SelectOutput::in_order(bool may_wait) co
   co_return rows;
 }
 
-Task<Status> SelectOutput::take_turn(bool may_wait) {
-  Status status = context_.turn.count(context_.session);
-  if (may_wait) co_await context_.turn.give_up();
-  co_return status;
-}
-
 Task<Status> SelectOutput::finish(Evaluation& evaluation) {
   const bool may_wait = evaluation.outer == nullptr;  // as in table_reader.cc
   // Without GROUP BY there is one group, also of no rows.
@@ -281,7 +275,7 @@ Task<Status> SelectOutput::finish(Evaluation& evaluation) {
     auto more = emit(evaluation);
     if (!more.ok()) co_return std::move(more).error();
     if (!*more) break;
-    COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(may_wait));
+    COMMITD_CO_RETURN_IF_ERROR(co_await context_.turn.take(context_.session, may_wait));
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   if (!sorting_) co_return Status();
@@ -292,7 +286,7 @@ Task<Status> SelectOutput::finish(Evaluation& evaluation) {
     if (neighbours_tell_ && previous != nullptr && !before(previous, row)) continue;
     previous = row;
     if (!deliver({row, select_.items.size()})) break;
-    COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(may_wait));
+    COMMITD_CO_RETURN_IF_ERROR(co_await context_.turn.take(context_.session, may_wait));
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   co_return Status();

@@ -53,7 +53,6 @@ class SelectOutput : public RowConsumer {
   Result<bool> keep(std::span<const Value> row, Evaluation& evaluation);  // until all are sorted
   bool before(const Value* left, const Value* right) const;
   Task<Result<std::vector<const Value*>>> in_order(bool may_wait) const;
-  Task<Status> take_turn(bool may_wait);
 
   const BoundSelect& select_;
   StatementContext& context_;

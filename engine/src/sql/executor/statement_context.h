@@ -68,10 +68,8 @@ struct StatementContext {
 
 // In every loop over rows that may wait: lets others of the reactor go first when its turn is over. 1317 when
 // the statement was killed, 3024 when its time is over.
-inline Task<Status> take_turn(StatementContext& context) {
-  Status status = context.turn.count(context.session);
-  co_await context.turn.give_up();
-  co_return status;
+inline Turn::Step take_turn(StatementContext& context) {
+  return context.turn.take(context.session);
 }
 
 // 1317 when the statement was killed: where it waits for something else.

@@ -28,17 +28,12 @@ class Turn {
   void end_after(uint64_t milliseconds);
 
   // co_await: when the turn is over, others go first.
-  auto give_up() {
-    struct Awaiter {
-      Turn& turn;
-      bool await_ready() const { return !turn.over_ || Reactor::current() == nullptr; }
-      void await_suspend(std::coroutine_handle<> waiter) const { Reactor::current()->post(waiter); }
-      void await_resume() const {
-        if (turn.over_) turn.begin_again();
-      }
-    };
-    return Awaiter{*this};
-  }
+  class Pause;
+  Pause give_up();
+  // co_await: one unit of work, and a pause when it was the turn's last and it may wait. Gives what count()
+  // says.
+  class Step;
+  Step take(const SessionState& session, bool may_wait = true);
 
  private:
   static constexpr uint32_t kMostUnits = 128;
@@ -53,6 +48,43 @@ class Turn {
   Deadline end_ = kNoDeadline;
   bool over_ = false;
 };
+
+class Turn::Pause {
+ public:
+  explicit Pause(Turn& turn) : turn_(turn) {}
+  bool await_ready() const { return !turn_.over_ || Reactor::current() == nullptr; }
+  void await_suspend(std::coroutine_handle<> waiter) const { Reactor::current()->post(waiter); }
+  void await_resume() const {
+    if (turn_.over_) turn_.begin_again();
+  }
+
+ private:
+  Turn& turn_;
+};
+
+class Turn::Step {
+ public:
+  Step(Turn& turn, Status status, bool may_wait)
+      : pause_(turn), status_(std::move(status)), may_wait_(may_wait) {}
+  bool await_ready() const { return !may_wait_ || pause_.await_ready(); }
+  void await_suspend(std::coroutine_handle<> waiter) const { pause_.await_suspend(waiter); }
+  Status await_resume() {
+    if (may_wait_) pause_.await_resume();
+    return std::move(status_);
+  }
+
+ private:
+  Pause pause_;
+  Status status_;
+  bool may_wait_;
+};
+
+inline Turn::Pause Turn::give_up() {
+  return Pause(*this);
+}
+inline Turn::Step Turn::take(const SessionState& session, bool may_wait) {
+  return Step(*this, count(session), may_wait);
+}
 
 // The time in a hint /*+ MAX_EXECUTION_TIME(milliseconds) */ behind SELECT; `otherwise` when there is none.
 uint64_t hinted_execution_time(std::string_view select, uint64_t otherwise);

@@ -1,10 +1,11 @@
 // Statements that compute for long, beside others on the same reactor.
-#include "sql/testing/sql_fixture.h"
+#include "sql/testing/beside.h"
 
 namespace commitd::sql {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ask, testing::start, testing::Started;
 
 constexpr std::string_view kEndless =
     "t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k, t l";  // 10^12 rows
@@ -18,24 +19,10 @@ class Turns : public testing::SqlTest {
   std::unique_ptr<Session> busy = connect_to_test_database(), also_busy = connect_to_test_database();
 };
 
-struct Started {
-  testing::TextSink sink;
-  bool done = false;
-};
-Task<void> run_started(Session& session, std::string sql, Started& started) {
-  co_await session.query(sql, started.sink);
-  started.done = true;
-}
-Task<std::string> ask(Session& session, std::string sql) {
-  testing::TextSink sink;
-  co_await session.query(sql, sink);
-  co_return sink.text;
-}
-
 Task<void> others_are_answered(Session& other, Session& one, Session& two, std::string sql) {
   Started first, second;
-  Reactor::current()->spawn(run_started(one, sql, first));
-  Reactor::current()->spawn(run_started(two, sql, second));
+  start(one, sql, first);
+  start(two, sql, second);
   for (int i = 0; i < 20; ++i) {
     co_await sleep_until(Clock::now() + 1ms);
     EXPECT_EQ(co_await ask(other, "SELECT COUNT(*) FROM copy"), "0");
