@@ -245,6 +245,100 @@ class DiskFaultsTest(unittest.TestCase):
             self.assertIn(self.ids(server), (acknowledged, [*acknowledged, len(acknowledged)]))
             self.insert(server, 2000)
 
+    # --- the storage engine's files on a small volume of their own: the log has room ---
+
+    def start_with_a_small_engine_disk(self, *flags):
+        disk = self.small_disk(48)
+        server = self.enterContext(Commitd("--commitd-write-buffer-size=1M", *flags))
+        server.terminate()
+        engine = os.path.join(server.datadir, "engine")
+        shutil.move(engine, os.path.join(disk, "engine"))
+        os.symlink(os.path.join(disk, "engine"), engine)
+        server.start()
+        self.make_tables(server)
+        self.filler = pathlib.Path(disk, "filler")
+        self.filler.write_bytes(bytes(shutil.disk_usage(disk).free - 3_000_000))
+        return server
+
+    def fill(self, server):
+        """Rows until one finds no room. Gives those that were acknowledged, also later, and the thread, which may be waiting for its answer."""
+        acknowledged = []
+
+        def insert_all():
+            with contextlib.suppress(pymysql.err.MySQLError, OSError), contextlib.closing(server.connect()) as connection:
+                for number in range(1000):
+                    connection.cursor().execute(f"INSERT INTO d.t VALUES ({number}, '{os.urandom(50_000).hex()}')")
+                    acknowledged.append(number)
+
+        thread = threading.Thread(target=insert_all)
+        thread.start()
+        self.addCleanup(thread.join)
+        wait_until(lambda: "finds no room" in server.log_text(), "the engine's disk is full")
+        self.assertEqual(code_of(lambda: self.insert(server, 5000)), DISK_FULL)
+        return acknowledged, thread
+
+    def assert_has(self, server, acknowledged):
+        self.assertEqual(set(acknowledged) - set(self.ids(server)), set())
+
+    def test_without_room_for_the_engine_writes_are_refused_and_go_on_when_there_is_some(self):
+        server = self.start_with_a_small_engine_disk()
+        acknowledged, thread = self.fill(server)
+        self.assert_has(server, acknowledged)
+        self.assertIsNotNone(code_of(lambda: server.query("CREATE TABLE d.more (id INT)")))
+        self.filler.unlink()
+        wait_until(lambda: code_of(lambda: self.insert(server, 7000)) is None, "writes go on")
+        thread.join()
+        self.assertGreater(len(acknowledged), 2)
+        server.query("CREATE TABLE d.more (id INT)")
+        self.assert_has(server, [*acknowledged, 7000])
+        server.kill()
+        server.start()
+        self.assert_has(server, [*acknowledged, 7000])
+
+    def test_without_room_for_the_engine_a_server_can_be_fenced_stopped_and_killed(self):
+        for end in ("fence", "stop", "kill"):
+            with self.subTest(end):
+                server = self.start_with_a_small_engine_disk()
+                acknowledged, thread = self.fill(server)
+                if end == "fence":
+                    server.query("ALTER INSTANCE FENCE EPOCH 7")
+                    thread.join()
+                elif end == "stop":
+                    server.terminate()
+                server.kill()
+                thread.join()
+                self.filler.unlink()
+                server.start()
+                self.assert_has(server, acknowledged)
+
+    def test_a_start_on_a_full_disk_waits_for_room(self):
+        disk = self.small_disk(48)
+        server = self.enterContext(Commitd("--commitd-write-buffer-size=1M", datadir=os.path.join(disk, "data")))
+        self.make_tables(server)
+        for number in range(50):
+            self.insert(server, number, 10_000)
+        server.kill()
+        filler = pathlib.Path(disk, "filler")
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+
+        def waits():
+            if server.process.poll() is not None:
+                raise AssertionError(f"it has ended: {server.log_text()[-1000:]}")
+            return "the start waits for room" in server.log_text()
+
+        server.start(wait=False)
+        wait_until(waits, "it waits")
+        server.process.terminate()
+        self.assertNotEqual(server.process.wait(timeout=60), 0)
+        server.start(wait=False)
+        wait_until(lambda: waits() and server.log_text().count("the start waits for room") > 1, "it waits again")
+        filler.unlink()
+        wait_until(server.answers, "it has started")
+        self.assertEqual(self.ids(server), list(range(50)))
+        self.insert(server, 1000)
+
     # --- transactions that are larger than memory; MiB of a disk of 64 ---
 
     def large_transaction(self, server, first, rows):

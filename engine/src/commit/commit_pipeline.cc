@@ -35,9 +35,11 @@ CommitPipeline::Impl::Impl(std::unique_ptr<Log> the_log, const OpenReport& repor
   clock_.sequence = found.last_sequence_number;
   group_number_ = found.last_group;
   engine.before_persisting([this] { return sync_log(); });
+  engine.on_room([this] { go_on_with_room(); });
 }
 
 CommitPipeline::Impl::~Impl() {
+  engine.on_room(nullptr);
   engine.before_persisting(nullptr);
 }
 
@@ -84,6 +86,7 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
                          request.events->size(), kLargestTransaction);
   }
   if (!request.events->status().ok()) co_return request.events->status();
+  COMMITD_CO_RETURN_IF_ERROR(impl_->engine.room());  // the log might have some, but nobody could be answered
   LocalCommit commit;
   commit.request = &request;
   commit.queued = Clock::now();

@@ -69,7 +69,7 @@ class EventApplier {
   // The same for one that is larger than memory: whole events, piece by piece; empty: there are no more.
   using Events = std::function<Result<std::string_view>()>;
   virtual Result<Outcome> build_from(const Events& next, How how, WriteSet& writes);
-  // Everything that was built is in the engine.
+  // Everything that was built is in the engine, or will be built again.
   virtual void all_is_stored() {}
 };
 

@@ -45,7 +45,7 @@ Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, How h
 // Behind the last flush() another thread may already be in here with the next transactions.
 Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
   rest_ = transactions;
-  unappliable_ = false;
+  unappliable_ = lacked_room_ = false;
   size_t built_bytes = 0;
   for (const PendingTransaction& transaction : transactions) {
     COMMITD_RETURN_IF_ERROR(add(transaction, transactions.back().end));
@@ -241,7 +241,7 @@ Status EngineStage::flush() {
   auto batch = std::make_shared<Batch>(Batch{
       {committed.begin(), committed.end()}, std::exchange(batch_, {}), std::exchange(built_, {}), point_});
   if (committer_ == nullptr) {
-    COMMITD_RETURN_IF_ERROR(commit(*batch));
+    if (auto done = commit(*batch); !done.ok()) return not_taken(*batch, std::move(done).error());
     publish_all();
     applier_.all_is_stored();
     taken_(batch->transactions, batch->point);
@@ -256,6 +256,16 @@ Status EngineStage::flush() {
   auto drained = committer_->drain();
   if (drained.ok()) publish_all();
   return drained;
+}
+
+// They are put together again once there is room. What has a log of its own may have lost that room behind
+// the commit.
+Status EngineStage::not_taken(const Batch& batch, Error why) {
+  lacked_room_ = why.code == er::kDiskFull && !engine_.has_own_log() && !batch.writes.front()->spilled();
+  publish_.clear();
+  applier_.all_is_stored();
+  point_ = engine_.replay_position();
+  return why;
 }
 
 void EngineStage::publish_all() {

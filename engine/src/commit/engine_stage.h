@@ -31,12 +31,15 @@ class EngineStage {
   };
   EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Large large, Taken taken);
 
-  // An error is final: some of the transactions may be in the engine. Not so when unappliable() says so: then
-  // all in front of that one are in there, and nothing of it.
+  // An error is final: some of the transactions may be in the engine. Not so when unappliable() or
+  // lacked_room() says so: then all in front of that one are in there, and nothing of it.
   Status apply(std::span<const PendingTransaction> transactions);
   // The last apply() ended at a transaction that cannot be made from its events: one of its rows is not
   // there, or there already, or a statement fails.
   bool unappliable() const { return unappliable_; }
+  // The last apply() ended at a batch that the engine had no room for: all in front of it are in there, and
+  // nothing of it.
+  bool lacked_room() const { return lacked_room_; }
   // Without transactions: the position to go on from, and GTIDs that count as executed though they never
   // come. Only while nothing is applied.
   struct Advance {
@@ -73,6 +76,7 @@ class EngineStage {
   Status flush_and_wait();
   struct Batch;
   Status commit(Batch& batch);
+  Status not_taken(const Batch& batch, Error why);
   void publish_all();
   // The events of one transaction, valid until the next call.
   Result<std::string_view> events_of(const PendingTransaction& transaction, LogPosition readable_to);
@@ -92,7 +96,7 @@ class EngineStage {
   std::vector<std::function<void()>> publish_;
 
   std::unique_ptr<BatchCommitter> committer_;  // null: this thread commits
-  bool unappliable_ = false;
+  bool unappliable_ = false, lacked_room_ = false;
   bool uncompared_ = false;  // the applier has not compared something that may not be in the engine yet
 
   LogChunk chunk_;      // what was read last

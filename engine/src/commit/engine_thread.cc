@@ -120,6 +120,13 @@ void CommitPipeline::Impl::engine_failed(std::span<const PendingTransaction> bat
       order.stop_applying(batch, why);
       return engine_idle.notify_all();
     }
+    if (!batch.empty() && engine_stage.lacked_room()) {
+      order.stop_applying(batch, why, Order::Stop::NoRoom);
+      engine_idle.notify_all();
+      lock.unlock();
+      if (engine.room().ok()) go_on_with_room();  // it came before anybody waited for it
+      return;
+    }
   }
   fail(why);
   std::vector<LocalCommit*> unanswered;
@@ -132,6 +139,12 @@ void CommitPipeline::Impl::engine_failed(std::span<const PendingTransaction> bat
     engine_idle.notify_all();
   }
   refuse(unanswered, why);
+}
+
+void CommitPipeline::Impl::go_on_with_room() {
+  take_step([](Order& now) {
+    if (now.waits_for_room()) now.retry_apply();
+  });
 }
 
 // Whoever comes behind them, in the engine or with a question about it, finds them all there.

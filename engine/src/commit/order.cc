@@ -172,16 +172,17 @@ void Order::abandon_taken() {
   in_engine_ = 0;
 }
 
-void Order::stop_applying(std::span<const PendingTransaction> rest, Error why) {
+void Order::stop_applying(std::span<const PendingTransaction> rest, Error why, Stop kind) {
   COMMITD_CHECK(rest.size() == in_engine_, "{} transactions come back, {} were taken", rest.size(),
                 in_engine_);
   pending_.insert(pending_.begin(), rest.begin(), rest.end());
   in_engine_ = 0;
   apply_error_ = std::move(why);
+  stop_ = kind;
 }
 
 bool Order::skip_unappliable(const Gtid& gtid) {
-  if (!apply_error_ || pending_.empty() || pending_.front().gtid != gtid) return false;
+  if (!apply_error_ || waits_for_room() || pending_.empty() || pending_.front().gtid != gtid) return false;
   pending_.front().skipped = true;
   apply_error_.reset();
   return true;

@@ -82,9 +82,12 @@ class Order {
   void engine_is_at(LogPosition end);
   // What was taken and is not applied never will be.
   void abandon_taken();
-  // The first of `rest`, all that is taken, cannot be applied. They wait in front of all others.
-  void stop_applying(std::span<const PendingTransaction> rest, Error why);
+  // The first of `rest`, all that is taken, cannot be applied, or the engine has no room for it. They wait in
+  // front of all others.
+  enum class Stop : uint8_t { Unappliable, NoRoom };
+  void stop_applying(std::span<const PendingTransaction> rest, Error why, Stop kind = Stop::Unappliable);
   void retry_apply() { apply_error_.reset(); }
+  bool waits_for_room() const { return apply_error_ && stop_ == Stop::NoRoom; }
   bool skip_unappliable(const Gtid& gtid);
 
   // --- a freeze: nothing enters the engine; counted ---
@@ -145,6 +148,7 @@ class Order {
   uint64_t next_gno_ = 1;
   std::set<Gtid> acknowledged_ahead_;  // by name, before they were durable here
   std::optional<Error> failure_, apply_error_;
+  Stop stop_ = Stop::Unappliable;  // why apply_error_
   size_t freezes_ = 0;          // who wants nothing to enter the engine
   bool engine_frozen_ = false;  // what was under way when they came has arrived
 };

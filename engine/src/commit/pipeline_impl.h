@@ -140,6 +140,7 @@ class CommitPipeline::Impl {
   bool log_thread_may_apply() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void take_into_engine(const std::vector<PendingTransaction>& batch);
   void engine_failed(std::span<const PendingTransaction> batch, const Error& why);
+  void go_on_with_room();
   Status let_sessions_take(std::span<const PendingTransaction> transactions);
   void taken_by_session(const CommitRequest& request, const storage::CommitPoint& point);
   void forget_ordered(std::span<const PendingTransaction> transactions);

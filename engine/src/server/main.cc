@@ -8,6 +8,7 @@
 
 #include "server/logging.h"
 #include "server/options.h"
+#include "server/room_wait.h"
 #include "server/server.h"
 
 namespace {
@@ -71,7 +72,11 @@ int main(int argc, char** argv) {
   raise_descriptor_limit();
   sigset_t signals = block_stop_signals();
   bool only_initialize = options->initialize_insecure;
-  Server server(std::move(*options));
+  Environment environment;
+  environment.wait_for_room = [&signals, directory = options->datadir](const Error& why) {
+    return wait_for_room(directory, signals, why);
+  };
+  Server server(std::move(*options), std::move(environment));
   if (auto status = server.start(); !status.ok()) return fail(status.error());
   if (only_initialize) return 0;
 

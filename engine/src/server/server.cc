@@ -231,7 +231,16 @@ Status Server::prepare_datadir() {
     COMMITD_RETURN_IF_ERROR(Instance::create(place(), *datadir_, options_, accounts_, password));
     if (options_.initialize_insecure) return {};
   }
-  return open_instance();
+  return open_instance_when_there_is_room();
+}
+
+// Nothing is lost meanwhile, and an end of the process would only be another start.
+Status Server::open_instance_when_there_is_room() {
+  for (;;) {
+    auto opened = open_instance();
+    const bool full = !opened.ok() && opened.error().code == er::kDiskFull;
+    if (!full || !environment_.wait_for_room || !environment_.wait_for_room(opened.error())) return opened;
+  }
 }
 
 Status Server::open_instance() {

@@ -29,6 +29,8 @@ struct Environment {
   OpenEngine open_engine = storage::open_rocks;
   // The log or the engine failed; ends the process if empty.
   std::function<void(const Error&)> on_failure = {};
+  // A start has met a full disk. True, after a while: to be tried again. An error ends the start if empty.
+  std::function<bool(const Error&)> wait_for_room = {};
 };
 
 class Server {
@@ -59,6 +61,7 @@ class Server {
   Status take_options_from_variables();
   Status prepare_datadir();
   Status open_instance();
+  Status open_instance_when_there_is_room();
   Place place() const { return {fs_, environment_.open_engine}; }
   Status set_up_tls();
   Status listen();

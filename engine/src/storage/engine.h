@@ -79,6 +79,13 @@ class Engine {
   // Nobody sees it before that. A crash may leave some of the parts: `incomplete_up_to`.
   virtual Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) = 0;
 
+  // --- for engines that may find no room on their volume ---
+  // An error while that is so. commit_ordered() then fails with the same one: nothing of its transactions is
+  // taken, unless they are spilled, and it may be called with them again.
+  virtual Status room() const { return {}; }
+  // Called from some thread when there is room again.
+  virtual void on_room(std::function<void()>) {}
+
   // --- for engines with a log of their own ---
   virtual bool has_own_log() const { return false; }
   // What of preparing does not depend on the order: by the committing session, beside all others.

@@ -26,6 +26,9 @@ class EngineRouter final : public Engine {
 
   Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) override;
 
+  Status room() const override { return durable_->room(); }
+  void on_room(std::function<void()> callback) override { durable_->on_room(std::move(callback)); }
+
   bool has_own_log() const override { return durable_->has_own_log(); }
   std::string prepare(const WriteSet& writes) override;
   Status prepare_ordered(std::span<const PreparedTransaction> group) override {

@@ -16,13 +16,15 @@
 #include "storage/rocks/flush_tracker.h"
 #include "storage/rocks/own_log.h"
 #include "storage/rocks/prepared_table.h"
+#include "storage/rocks/room_watch.h"
 #include "storage/rocks/row_cache.h"
 
 namespace commitd::storage {
 
 class RocksEngine final : public Engine {
  public:
-  RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes, CommitPoint found,
+  RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
+              std::shared_ptr<RoomWatch> room, CommitPoint found,
               uint64_t row_cache_bytes, uint64_t part_bytes);
   // For commitd_durability=xa; before use.
   Status open_own_log(OwnLog::Level level);
@@ -33,6 +35,9 @@ class RocksEngine final : public Engine {
   std::unique_ptr<Iterator> iterate(SnapshotPtr snapshot, std::string lower, std::string upper) override;
 
   Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) override;
+
+  Status room() const override { return room_->room(); }
+  void on_room(std::function<void()> callback) override { room_->on_room(std::move(callback)); }
 
   bool has_own_log() const override { return own_log_ != nullptr; }
   std::string prepare(const WriteSet& writes) override;
@@ -65,6 +70,7 @@ class RocksEngine final : public Engine {
   std::shared_ptr<rocksdb::DB> db_;
   std::shared_ptr<RowCache> cache_;
   std::shared_ptr<FlushTracker> flushes_;
+  std::shared_ptr<RoomWatch> room_;
   std::unique_ptr<OwnLog> own_log_;  // null in single_log
   PreparedTable prepared_;
   Counters counters_;

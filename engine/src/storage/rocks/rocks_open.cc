@@ -30,7 +30,7 @@ rocksdb::BlockBasedTableOptions table_options(const RocksOptions& options) {
   return table;
 }
 
-rocksdb::Options rocks_options(const RocksOptions& options, std::shared_ptr<FlushTracker> flushes) {
+rocksdb::Options rocks_options(const RocksOptions& options) {
   rocksdb::Options rocks;
   rocks.create_if_missing = true;
   rocks.write_buffer_size = options.write_buffer_bytes;
@@ -51,7 +51,6 @@ rocksdb::Options rocks_options(const RocksOptions& options, std::shared_ptr<Flus
   rocks.stats_dump_period_sec = 0;
   rocks.manual_wal_flush = true;  // OwnLog writes it
   rocks.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options(options)));
-  rocks.listeners.push_back(std::move(flushes));
   return rocks;
 }
 
@@ -100,16 +99,19 @@ Result<std::unique_ptr<Engine>> open_rocks(const RocksOptions& options) {
 Result<std::unique_ptr<Engine>> open_rocks_on(rocksdb::Env& env, const RocksOptions& options) {
   auto flushes = std::make_shared<FlushTracker>();
   rocksdb::DB* opened = nullptr;
-  rocksdb::Options settings = rocks_options(options, flushes);
+  auto room = std::make_shared<RoomWatch>();
+  rocksdb::Options settings = rocks_options(options);
+  settings.listeners = {flushes, room};
   settings.env = &env;
   const rocksdb::Status status = rocksdb::DB::Open(settings, options.directory, &opened);
+  if (status.IsNoSpace()) return write_error(status);
   if (!status.ok()) return read_error(status);
   std::shared_ptr<rocksdb::DB> db(opened);
   COMMITD_RETURN_IF_ERROR(check_format_version(*db, options.directory, options.own_log));
   auto point = stored_commit_point(*db);
   if (!point) return point.error();
-  auto engine = std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(*point),
-                                              row_cache_bytes(options), options.part_bytes);
+  auto engine = std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(room),
+                                              std::move(*point), row_cache_bytes(options), options.part_bytes);
   if (options.own_log) COMMITD_RETURN_IF_ERROR(engine->open_own_log(options.flush_log_at_trx_commit));
   return std::unique_ptr<Engine>(std::move(engine));
 }
