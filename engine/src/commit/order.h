@@ -149,8 +149,8 @@ class Order {
   std::set<Gtid> acknowledged_ahead_;  // by name, before they were durable here
   std::optional<Error> failure_, apply_error_;
   Stop stop_ = Stop::Unappliable;  // why apply_error_
-  size_t freezes_ = 0;          // who wants nothing to enter the engine
-  bool engine_frozen_ = false;  // what was under way when they came has arrived
+  size_t freezes_ = 0;             // who wants nothing to enter the engine
+  bool engine_frozen_ = false;     // what was under way when they came has arrived
 };
 
 }  // namespace commitd::binlog

@@ -151,7 +151,8 @@ class TableChanges final : public rocksdb::WriteBatch::Handler {
 }  // namespace
 
 RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
-                         std::shared_ptr<RoomWatch> room, CommitPoint found, uint64_t row_cache_bytes, uint64_t part_bytes)
+                         std::shared_ptr<RoomWatch> room, CommitPoint found, uint64_t row_cache_bytes,
+                         uint64_t part_bytes)
     : db_(std::move(db)),
       cache_(std::make_shared<RowCache>(row_cache_bytes)),
       flushes_(std::move(flushes)),

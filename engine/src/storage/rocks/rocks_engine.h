@@ -24,8 +24,8 @@ namespace commitd::storage {
 class RocksEngine final : public Engine {
  public:
   RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
-              std::shared_ptr<RoomWatch> room, CommitPoint found,
-              uint64_t row_cache_bytes, uint64_t part_bytes);
+              std::shared_ptr<RoomWatch> room, CommitPoint found, uint64_t row_cache_bytes,
+              uint64_t part_bytes);
   // For commitd_durability=xa; before use.
   Status open_own_log(OwnLog::Level level);
   ~RocksEngine() override;

@@ -110,8 +110,9 @@ Result<std::unique_ptr<Engine>> open_rocks_on(rocksdb::Env& env, const RocksOpti
   COMMITD_RETURN_IF_ERROR(check_format_version(*db, options.directory, options.own_log));
   auto point = stored_commit_point(*db);
   if (!point) return point.error();
-  auto engine = std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(room),
-                                              std::move(*point), row_cache_bytes(options), options.part_bytes);
+  auto engine =
+      std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(room), std::move(*point),
+                                    row_cache_bytes(options), options.part_bytes);
   if (options.own_log) COMMITD_RETURN_IF_ERROR(engine->open_own_log(options.flush_log_at_trx_commit));
   return std::unique_ptr<Engine>(std::move(engine));
 }

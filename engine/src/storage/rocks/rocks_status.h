@@ -14,9 +14,10 @@ inline Error read_error(const rocksdb::Status& status) {
 
 inline Error write_error(const rocksdb::Status& status) {
   if (status.IsNoSpace()) {
-    return make_error(er::kDiskFull,
-                      "Disk full in the storage engine's directory ({}). Free some space: until then nothing is written",
-                      status.ToString());
+    return make_error(
+        er::kDiskFull,
+        "Disk full in the storage engine's directory ({}). Free some space: until then nothing is written",
+        status.ToString());
   }
   return make_error(er::kErrorOnWrite, "The storage engine cannot write its data: {}", status.ToString());
 }

@@ -1,5 +1,5 @@
-// Knows whether RocksDB lacks room on its volume: its writes are refused then, and what it has in memory stays
-// there. It looks for room by itself, every few seconds.
+// Knows whether RocksDB lacks room on its volume: its writes are refused then, and what it has in memory
+// stays there. It looks for room by itself, every few seconds.
 #pragma once
 
 #include <atomic>
