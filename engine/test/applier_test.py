@@ -4,41 +4,20 @@ import unittest
 
 import pymysql
 
-from commitd_process import Commitd, code_of, wait_until
+from commitd_process import code_of, wait_until
+from pair import PairTest
 
 NO_SUCH_TABLE = "1146"  # as SHOW gives it
 READ_ONLY = 1290
 
 
-class ApplierTest(unittest.TestCase):
+class ApplierTest(PairTest):
     def setUp(self):
-        self.source = self.started(Commitd(server_id=1))
-        self.replica = self.started(Commitd(server_id=2))
+        super().setUp()
         self.source.query("CREATE DATABASE d")
         self.source.query("CREATE TABLE d.t (id INT PRIMARY KEY, n INT NOT NULL)")
-        self.replica.query(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={self.source.port}, "
-                           "SOURCE_USER='root', SOURCE_AUTO_POSITION=1")
-        self.replica.query("START REPLICA")
+        self.follow()
         self.wait_for_all()
-
-    def started(self, server):
-        self.addCleanup(server.__exit__)
-        server.start()
-        return server
-
-    def status(self):
-        with self.replica.connect() as connection, connection.cursor(pymysql.cursors.DictCursor) as cursor:
-            cursor.execute("SHOW REPLICA STATUS")
-            (row,) = cursor.fetchall()
-            return row
-
-    def executed(self):
-        return self.source.query("SELECT @@global.gtid_executed")[0][0].replace("\n", "")
-
-    def wait_for_all(self):
-        executed = self.executed()
-        wait_until(lambda: self.replica.query(f"SELECT GTID_SUBSET('{executed}', @@global.gtid_executed)")[0][0] == 1,
-                   "the replica has applied everything")
 
     def stop_at_a_missing_table(self):
         """Leaves the replica's applier at a transaction whose table is not there."""

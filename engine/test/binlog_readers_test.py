@@ -143,21 +143,44 @@ class BinlogReadersTest(ReadersTest):
 
     def test_mariadb_binlog_follows_without_end(self):
         with tempfile.TemporaryDirectory() as copies:
-            command = ["mariadb-binlog", "--no-defaults", "--read-from-remote-server", "--host=127.0.0.1", f"--port={self.server.port}",
-                       "--user=root", "--raw", "--stop-never", "--stop-never-slave-server-id=77", f"--result-file={copies}/", self.names[0]]
-            follower = subprocess.Popen(command, stderr=subprocess.PIPE)
-            try:
-                last = os.path.join(copies, self.names[-1])
-                wait_until(lambda: os.path.exists(last) or follower.poll() is not None, "the last file is copied")
+            with self.follower(copies, 77) as follower:
+                last = self.names[-1]
+                wait_until(lambda: self.copied(copies, last) or follower.poll() is not None, "the last file is copied")
                 self.assertIsNone(follower.poll(), "it ended")
                 self.server.query("CREATE DATABASE IF NOT EXISTS seen_by_the_follower")
-                wait_until(lambda: b"seen_by_the_follower" in pathlib.Path(last).read_bytes() or follower.poll() is not None,
+                wait_until(lambda: b"seen_by_the_follower" in self.copied(copies, last) or follower.poll() is not None,
                            "what comes later is copied too")
                 self.assertIsNone(follower.poll(), "it ended")
-            finally:
-                follower.kill()
-                follower.wait()
-                follower.stderr.close()
+
+    def test_forty_followers_write_the_same_files(self):
+        with tempfile.TemporaryDirectory() as copies, contextlib.ExitStack() as stack:
+            directories = [os.path.join(copies, str(number)) for number in range(40)]
+            for number, directory in enumerate(directories):
+                os.mkdir(directory)
+                stack.enter_context(self.follower(directory, 100 + number))
+            last, names = self.names[-1], self.names[:-1]
+            self.server.query("CREATE DATABASE IF NOT EXISTS seen_by_all")
+            for directory in directories:
+                wait_until(lambda: b"seen_by_all" in self.copied(directory, last), f"{directory} has all of it")
+            for name in [*names, last]:
+                self.assertEqual(len({self.copied(directory, name) for directory in directories}), 1, name)
+            self.assertGreater(len(self.copied(directories[0], names[0])), 100000)
+
+    def copied(self, directory, name):
+        path = pathlib.Path(directory, name)
+        return path.read_bytes() if path.exists() else b""
+
+    @contextlib.contextmanager
+    def follower(self, copies, server_id):
+        command = ["mariadb-binlog", "--no-defaults", "--read-from-remote-server", "--host=127.0.0.1", f"--port={self.server.port}",
+                   "--user=root", "--raw", "--stop-never", f"--stop-never-slave-server-id={server_id}", f"--result-file={copies}/", self.names[0]]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+            process.stderr.close()
 
     def test_what_mariadb_binlog_prints_makes_the_same_tables_elsewhere(self):
         printed = subprocess.run(["mariadb-binlog", "--no-defaults", *self.files], capture_output=True, check=True, timeout=120).stdout

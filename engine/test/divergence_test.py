@@ -3,36 +3,22 @@
 import re
 import unittest
 
-import pymysql
-
-from commitd_process import Commitd, wait_until
+from commitd_process import wait_until
+from pair import PairTest
 
 DUPLICATE, NOT_FOUND = 1062, 1032
 
 
-class DivergenceTest(unittest.TestCase):
+class DivergenceTest(PairTest):
     def setUp(self):
-        self.source = self.started(Commitd(server_id=1))
-        self.replica = self.started(Commitd(server_id=2))
+        super().setUp()
         self.source.query("CREATE DATABASE d")
         self.source.query("CREATE TABLE d.keyed (id INT PRIMARY KEY, n INT NOT NULL, UNIQUE KEY (n))")
         self.source.query("CREATE TABLE d.keyless (id INT, n INT, KEY (n))")
         self.source.query("INSERT INTO d.keyed VALUES (1, 10), (2, 20)")
         self.source.query("INSERT INTO d.keyless VALUES (1, 10), (2, 20)")
-        self.replica.query(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={self.source.port}, "
-                           "SOURCE_USER='root', SOURCE_AUTO_POSITION=1")
-        self.replica.query("START REPLICA")
+        self.follow()
         self.wait_for_all()
-
-    def started(self, server):
-        self.addCleanup(server.__exit__)
-        server.start()
-        return server
-
-    def wait_for_all(self):
-        executed = self.source.query("SELECT @@global.gtid_executed")[0][0].replace("\n", "")
-        wait_until(lambda: self.replica.query(f"SELECT GTID_SUBSET('{executed}', @@global.gtid_executed)")[0][0] == 1,
-                   "the replica has applied everything: " + self.replica.log_text())
 
     def change_replica_alone(self, *statements):
         """As somebody does who knows no better."""
@@ -45,9 +31,7 @@ class DivergenceTest(unittest.TestCase):
 
     def applier_stops_with(self, number, words):
         def stopped():
-            with self.replica.connect() as connection, connection.cursor(pymysql.cursors.DictCursor) as cursor:
-                cursor.execute("SHOW REPLICA STATUS")
-                (row,) = cursor.fetchall()
+            row = self.status()
             return row["Replica_SQL_Running"] == "No" and row
         status = wait_until(stopped, "the applier stops")
         self.assertEqual(int(status["Last_SQL_Errno"]), number, status["Last_SQL_Error"])

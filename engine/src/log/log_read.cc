@@ -132,7 +132,7 @@ Result<uint32_t> Log::Impl::file_number(std::string_view name) {
   const auto number = index.number(name);
   if (!number || !index.contains(*number)) {
     return make_error(er::kSourceFatalReadingBinlog,
-                      "Could not find first log file name '{}' in binary log index file", name);
+                      "Could not find first log file name in binary log index file ('{}')", name);
   }
   return *number;
 }

@@ -40,9 +40,14 @@ size_t DumpService::stream_count() const {
   return streams_.size();
 }
 
-void DumpService::register_replica(sql::Session& session, const wire::RegisterReplica& replica) {
-  spdlog::debug("connection {} is a replica with server id {}, host '{}', port {}", session.connection_id(),
-                replica.server_id, replica.host, replica.port);
+std::vector<sql::AttachedReplica> DumpService::replicas() const {
+  std::lock_guard lock(mutex_);
+  std::vector<sql::AttachedReplica> result;
+  for (const auto& stream : streams_) {
+    if (const auto& replica = stream->replica())
+      result.push_back({replica->server_id, replica->host, replica->port, stream->traits().named_uuid});
+  }
+  return result;
 }
 
 Task<Status> DumpService::dump(sql::Session& session, wire::Channel& channel, wire::DumpRequest request) {
@@ -86,7 +91,7 @@ Status DumpService::admit(const std::shared_ptr<DumpStream>& stream) {
     if (traits.uuid == other->traits().uuid && stream->reader_server_id() != 0) {
       spdlog::info("replica {} has connected again: its former connection is closed",
                    traits.uuid.to_string());
-      other->request_stop();
+      other->give_way();
     }
   }
   streams_.push_back(stream);

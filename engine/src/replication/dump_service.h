@@ -10,6 +10,7 @@
 
 #include "replication/dump_stream.h"
 #include "replication/signal.h"
+#include "sql/instance_control.h"
 #include "wire/replication_commands.h"
 
 namespace commitd::replication {
@@ -32,8 +33,8 @@ class DumpService final : public wire::DumpHandler {
   // `epoch`: members of a cluster must name the same one.
   void open(uint64_t epoch);
   size_t stream_count() const;
+  std::vector<sql::AttachedReplica> replicas() const;
 
-  void register_replica(sql::Session& session, const wire::RegisterReplica& replica) override;
   Task<Status> dump(sql::Session& session, wire::Channel& channel, wire::DumpRequest request) override;
 
  private:

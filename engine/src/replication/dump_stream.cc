@@ -62,7 +62,7 @@ bool same_text(std::string_view a, std::string_view b) {
 ReaderTraits ReaderTraits::of(const sql::Session& session, const wire::DumpRequest& request) {
   ReaderTraits traits;
   if (auto uuid = either_variable(session, "replica_uuid", "slave_uuid")) {
-    traits.uuid = Uuid::parse(uuid->to_text()).value_or(Uuid{});
+    traits.uuid = traits.named_uuid = Uuid::parse(uuid->to_text()).value_or(Uuid{});
   }
   if (traits.uuid.is_nil()) traits.uuid = uuid_of_server_id(request.server_id);
   if (auto checksum = either_variable(session, "source_binlog_checksum", "master_binlog_checksum")) {
@@ -100,6 +100,23 @@ void DumpStream::request_stop() {
     self->channel_.shutdown();
     self->changed_.set();
   }));
+}
+
+// Whose socket takes nothing any more is cut off.
+void DumpStream::give_way() {
+  home_->post(std::function<void()>([self = shared_from_this()] {
+    if (self->ended_) return;
+    self->gives_way_ = true;
+    if (self->flushing_) self->channel_.shutdown();
+    self->changed_.set();
+  }));
+}
+
+Task<Status> DumpStream::flush() {
+  flushing_ = true;
+  Status flushed = co_await channel_.flush();
+  flushing_ = false;
+  co_return flushed;
 }
 
 Task<Status> DumpStream::run() {
@@ -165,14 +182,25 @@ Result<LogPosition> DumpStream::starting_point() {
     auto number = log.file_number(request_.file);
     if (!number) return std::move(number).error();
     start = {*number, request_.position};
-  }
-  start.offset = std::max(start.offset, kFirstEventAt);
-  if (start > source_.pipeline.durable_end()) {
-    return make_error(er::kSourceFatalReadingBinlog,
-                      "Client requested source to start replication from position {} > file size",
-                      start.offset);
+    COMMITD_RETURN_IF_ERROR(check_offset(start));
   }
   return start;
+}
+
+Status DumpStream::check_offset(LogPosition start) const {
+  const auto refuse = [](std::string_view why) {
+    return make_error(er::kSourceFatalReadingBinlog,
+                      "Client requested source to start replication from position {}", why);
+  };
+  if (start.offset < kFirstEventAt) return refuse("< 4");
+  const auto files = source_.pipeline.log().files();
+  if (!files) return files.error();
+  const LogPosition end = source_.pipeline.durable_end();
+  for (const auto& file : *files) {
+    if (file.number == start.file && start.offset > (start.file == end.file ? end.offset : file.size))
+      return refuse("> file size");
+  }
+  return {};
 }
 
 // A reader with transactions that this server should have made, but has not, has seen another history. A
@@ -221,6 +249,12 @@ Task<Status> DumpStream::stream_until_stopped() {
   Deadline next_heartbeat = Clock::now() + traits_.heartbeat_period;
   const bool heartbeats = traits_.heartbeat_period.count() > 0;
   while (!stopping_ && !peer_gone_ && !session_.killed()) {
+    if (gives_way_) {
+      co_return make_error(
+          er::kSourceFatalReadingBinlog,
+          "A replica with the same server_uuid/server_id as this replica has connected to the "
+          "source");
+    }
     const LogPosition end = limit();
     COMMITD_CO_RETURN_IF_ERROR(ship_available(end));
     if (traits_.commitd) write_watermark_if_advanced();
@@ -228,7 +262,7 @@ Task<Status> DumpStream::stream_until_stopped() {
     if (channel_.buffered() == 0 && heartbeats && Clock::now() >= next_heartbeat)
       write_heartbeat(std::nullopt);
     if (channel_.buffered() > 0) {
-      Status flushed = co_await channel_.flush();
+      Status flushed = co_await flush();
       if (!flushed.ok()) co_return Status{};  // the peer is gone: nobody to tell
       next_heartbeat = Clock::now() + traits_.heartbeat_period;
       continue;

@@ -25,7 +25,8 @@ namespace commitd::replication {
 
 // What the reader said about itself with user variables and flags.
 struct ReaderTraits {
-  Uuid uuid;  // made from the server id when the reader gave none
+  Uuid uuid;        // made from the server id when the reader gave none
+  Uuid named_uuid;  // what it gave
   bool checksummed = false;
   bool semisync = false;
   bool commitd = false;           // understands watermarks
@@ -52,10 +53,14 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   const ReaderTraits& traits() const { return traits_; }
   uint32_t reader_server_id() const { return request_.server_id; }
 
+  const std::optional<wire::RegisterReplica>& replica() const { return request_.replica; }
+
   // Returns when the reader or the server ends it. An error is still to be sent to the reader.
   Task<Status> run();
-  // From any thread.
+  // Both from any thread.
   void request_stop();
+  // The same server has connected again: this reader is told so, if it can still be told anything.
+  void give_way();
 
  private:
   // An event of the chunk at hand.
@@ -66,6 +71,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   };
 
   Result<LogPosition> starting_point();
+  Status check_offset(LogPosition start) const;  // as MySQL says it
   Status refuse_foreign_transactions();
   Status find_named_behind_start();
   binlog::CommitPipeline::Bound bound() const;
@@ -92,6 +98,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   static Task<void> watch_log(std::shared_ptr<DumpStream> self);
   static Task<void> watch_acknowledged(std::shared_ptr<DumpStream> self);
   static Task<void> read_peer(std::shared_ptr<DumpStream> self);
+  Task<Status> flush();
   Task<void> hang_up(const Status& status);
 
   Source source_;
@@ -124,6 +131,8 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   Signal reader_ended_;
   bool peer_gone_ = false;
   bool stopping_ = false;
+  bool flushing_ = false;
+  bool gives_way_ = false;
   bool ended_ = false;
 };
 

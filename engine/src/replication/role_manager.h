@@ -91,6 +91,7 @@ class RoleManager final : public sql::InstanceControl {
   Task<Status> stop_replica() override;
   sql::NamedValues instance_row() override;
   sql::NamedValues replica_status() override;
+  std::vector<sql::AttachedReplica> replicas() override { return dumps_.replicas(); }
   Status check_writable() override;
   bool serves_under_epochs() const override { return starts_undecided(); }
   // RESET BINARY LOGS AND GTIDS: error 1290 on a server that belongs to a cluster or replicates.

@@ -23,6 +23,13 @@ struct FollowTarget {
 // Name and text value of one column; nullopt = NULL.
 using NamedValues = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
+struct AttachedReplica {  // that has said who it is
+  uint32_t server_id = 0;
+  std::string host;
+  uint16_t port = 0;
+  Uuid uuid;  // nil: not told
+};
+
 class InstanceControl {
  public:
   virtual ~InstanceControl() = default;
@@ -42,6 +49,7 @@ class InstanceControl {
   // source).
   virtual NamedValues instance_row() = 0;
   virtual NamedValues replica_status() = 0;
+  virtual std::vector<AttachedReplica> replicas() { return {}; }
   // Error 1290 with the reason while this server does not accept writes (undecided, replica, read_only);
   // checked when a statement is about to write.
   virtual Status check_writable() = 0;

@@ -297,7 +297,7 @@ void Connection::register_replica(std::string_view arguments) {
   auto replica = decode_register_replica(arguments);
   if (!replica.ok()) return write_error(channel_, replica.error());
   if (replica->host.empty()) replica->host = channel_.peer_address();
-  context_.dumps.register_replica(session_, *replica);
+  replica_ = *std::move(replica);
   write_ok();
 }
 
@@ -311,6 +311,7 @@ Task<void> Connection::dump(std::string_view arguments, bool by_gtid) {
     write_error(channel_, request.error());
     co_return;
   }
+  request->replica = replica_;
   dumping_.store(true);
   channel_.set_duplex();
   Status ended = co_await context_.dumps.dump(session_, channel_, std::move(*request));

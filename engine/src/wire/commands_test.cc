@@ -243,8 +243,6 @@ TEST(Dump, EventsAndAcknowledgementsPassEachOtherAndTheEndIsAnError) {
                         "pass" +
                         std::string("\xea\x0c", 2) + le32(0) + le32(0);
   ASSERT_EQ(connection.command(static_cast<uint8_t>(Command::RegisterReplica), replica)[0], kOkHeader);
-  EXPECT_EQ(server.dumps().registered.server_id, 7u);
-  EXPECT_EQ(server.dumps().registered.port, 3306);
 
   std::string file = "binlog.000002";
   std::string dump = std::string("\2\0", 2) + le32(7) + le32(static_cast<uint32_t>(file.size())) + file +
@@ -252,6 +250,8 @@ TEST(Dump, EventsAndAcknowledgementsPassEachOtherAndTheEndIsAnError) {
   EXPECT_EQ(connection.command(static_cast<uint8_t>(Command::BinlogDumpGtid), dump),
             std::string("\0event 0", 8));
   EXPECT_EQ(server.dumps().requested.file, "binlog.000002");
+  EXPECT_EQ(server.dumps().requested.replica->server_id, 7u);
+  EXPECT_EQ(server.dumps().requested.replica->port, 3306);
   for (int i = 1; i < 300; ++i) {  // acknowledgements are numbered 0 each; events go on counting
     connection.send_packet(0, "acknowledged");
     EXPECT_EQ(connection.receive_packet(), std::string("\0event ", 7) + std::to_string(i));

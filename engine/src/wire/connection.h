@@ -105,6 +105,7 @@ class Connection final : public RegisteredConnection {
   uint32_t id_;
   uint32_t capabilities_ = 0;
   TlsStream* tls_ = nullptr;  // the channel's stream, once it is one
+  std::optional<RegisterReplica> replica_;
   std::atomic<bool> is_operator_{false}, dumping_{false};
   std::unordered_map<uint32_t, StatementParameters> statements_;
   sql::Session session_;

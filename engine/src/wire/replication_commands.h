@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "gtid/gtid_set.h"
@@ -23,13 +24,13 @@ struct DumpRequest {  // COM_BINLOG_DUMP and COM_BINLOG_DUMP_GTID
   uint32_t server_id = 0;
   std::string file;  // may be empty: the first file
   uint64_t position = 4;
-  GtidSet have;  // by_gtid
+  GtidSet have;                            // by_gtid
+  std::optional<RegisterReplica> replica;  // what it has said of itself before
 };
 
 class DumpHandler {
  public:
   virtual ~DumpHandler() = default;
-  virtual void register_replica(sql::Session& session, const RegisterReplica& replica) = 0;
   // Streams until the peer goes away, the session is killed or (non-blocking) the log ends. An error is sent
   // to the peer by the caller.
   virtual Task<Status> dump(sql::Session& session, Channel& channel, DumpRequest request) = 0;

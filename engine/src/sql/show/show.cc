@@ -165,7 +165,7 @@ Result<ShowResult> show(const ast::ShowStatement& statement, SessionState& sessi
       return show_replica_status(session);
     case ShowWhat::Replicas:
       COMMITD_RETURN_IF_ERROR(session.require(privilege::kReplicationSlave, "REPLICATION SLAVE"));
-      return nothing({"Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"});
+      return show_replicas(session);
     case ShowWhat::Privileges:
       return nothing({"Privilege", "Context", "Comment"});
     case ShowWhat::Triggers:

@@ -31,6 +31,7 @@ Result<ShowResult> show_binary_logs(SessionState& session);
 Result<ShowResult> show_binary_log_status(SessionState& session);
 Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, SessionState& session);
 Result<ShowResult> show_replica_status(SessionState& session);
+Result<ShowResult> show_replicas(SessionState& session);
 Result<ShowResult> show_engine_status(const ast::ShowStatement& statement, SessionState& session);
 
 // The table a SHOW names, virtual ones included; errors 1046, 1146.

@@ -165,6 +165,19 @@ Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, Sessi
   return result;
 }
 
+Result<ShowResult> show_replicas(SessionState& session) {
+  auto result = shown({number("Server_Id"), text("Host", 255), number("Port"), number("Source_Id"),
+                       text("Replica_UUID", 36)});
+  if (!session.server.instance) return result;
+  const Value own_id = session.server.variables->global("server_id");
+  for (const AttachedReplica& replica : session.server.instance->replicas()) {
+    result.rows.push_back({number_value(replica.server_id), text_value(replica.host),
+                           number_value(replica.port), own_id,
+                           text_value(replica.uuid.is_nil() ? "" : replica.uuid.to_string())});
+  }
+  return result;
+}
+
 Result<ShowResult> show_replica_status(SessionState& session) {
   auto result = shown({});
   if (!session.server.instance) return result;

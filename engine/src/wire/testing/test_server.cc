@@ -57,10 +57,6 @@ std::optional<sql::Account> TestAccounts::find(std::string_view user, std::strin
   return account;
 }
 
-void TestDumps::register_replica(sql::Session&, const RegisterReplica& replica) {
-  registered = replica;
-}
-
 Task<Status> TestDumps::dump(sql::Session&, Channel& channel, DumpRequest request) {
   requested = request;
   for (int i = 0;; ++i) {

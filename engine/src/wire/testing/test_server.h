@@ -23,10 +23,8 @@ class TestAccounts final : public sql::AccountDirectory {
 // Sends "event <n>" packets until an acknowledgement "enough" comes, then ends with an error.
 class TestDumps final : public DumpHandler {
  public:
-  void register_replica(sql::Session& session, const RegisterReplica& replica) override;
   Task<Status> dump(sql::Session& session, Channel& channel, DumpRequest request) override;
 
-  RegisterReplica registered;
   DumpRequest requested;
 };
 
