@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pathlib
 import signal
 import tempfile
 import unittest
@@ -61,7 +62,13 @@ class Member(Commitd):
             return False
 
     def pause(self):
+        """Every thread of it: until then it may still acknowledge."""
         self.process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: set(self.thread_states()) == {"T"}, "all threads are stopped")
+
+    def thread_states(self):
+        for stat in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            yield stat.read_text().rsplit(")", 1)[1].split()[0]
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
