@@ -213,6 +213,16 @@ class FailoverTest(ClusterTest):
         self.assertEqual(status["gtid_logged"], held)
         self.assertIn("has lost transactions of its own", status["receiver_error"])
 
+    def test_semisync_belongs_to_the_role_statements(self):
+        self.assert_error(1290, self.master.control, "SET GLOBAL rpl_semi_sync_source_enabled = 0")
+        self.assert_error(1290, self.second.control, "SET PERSIST rpl_semi_sync_master_timeout = 1")
+        self.assertEqual(self.master.query("SELECT @@rpl_semi_sync_source_enabled, @@rpl_semi_sync_source_wait_for_replica_count, "
+                                           "@@commitd_semi_sync_on_timeout"), ((1, 1, "block"),))
+        self.assertEqual(self.second.query("SELECT @@rpl_semi_sync_source_enabled, @@rpl_semi_sync_replica_enabled"), ((0, 1),))
+        shown = dict(self.master.query("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_source_%'"))
+        self.assertEqual((shown["Rpl_semi_sync_source_status"], shown["Rpl_semi_sync_source_no_tx"]), ("ON", "0"))
+        self.assertIn(("Rpl_semi_sync_replica_status", "ON"), self.second.query("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_replica_%'"))
+
     def test_members_sync_every_group(self):
         self.assert_error(1231, self.master.control, "SET GLOBAL sync_binlog = 0")
         self.assert_error(1231, self.second.control, "SET PERSIST sync_binlog = 100")

@@ -1,6 +1,7 @@
-"""A MariaDB server follows commitd: by file and position, as it does with any MySQL source."""
+"""A MariaDB server follows commitd: by file and position, as it does with any MySQL source, and acknowledges."""
 
 import shutil
+import threading
 import unittest
 
 import pymysql
@@ -57,6 +58,25 @@ class MariaDBReplicaTest(unittest.TestCase):
         self.wait_for_all()
         self.assert_equal_rows()
         self.assertEqual(self.status()["Slave_IO_Running"], "Yes")
+
+    def test_its_acknowledgements_are_what_a_commit_waits_for(self):
+        self.on_replica("STOP SLAVE")
+        self.on_replica("SET GLOBAL rpl_semi_sync_slave_enabled = 1")
+        self.addCleanup(self.source.query, "SET GLOBAL rpl_semi_sync_source_enabled = 0")
+        self.source.query("SET GLOBAL commitd_semi_sync_on_timeout = 'block'")
+        self.source.query("SET GLOBAL rpl_semi_sync_source_enabled = 1")
+        writer = threading.Thread(target=self.source.query, args=("CREATE DATABASE acknowledged",))
+        writer.start()
+        self.addCleanup(writer.join, 60)
+        wait_until(lambda: self.semisync("wait_sessions") == "1", "the commit waits")
+        self.assertEqual(self.source.query("SHOW DATABASES LIKE 'acknowledged'"), ())
+        self.on_replica("START SLAVE")
+        wait_until(lambda: self.source.query("SHOW DATABASES LIKE 'acknowledged'"), "it is acknowledged")
+        self.assertEqual((self.semisync("clients"), self.semisync("no_tx")), ("1", "0"))
+        self.wait_for_all()
+
+    def semisync(self, name):
+        return self.source.query(f"SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_source_{name}'")[0][1]
 
     def test_an_account_can_log_in_there_as_well(self):
         self.wait_for_all()

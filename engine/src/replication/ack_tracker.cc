@@ -4,7 +4,8 @@
 
 namespace commitd::replication {
 
-AckTracker::AckTracker(std::function<void(LogPosition)> acknowledge) : acknowledge_(std::move(acknowledge)) {}
+AckTracker::AckTracker(std::function<void(LogPosition)> acknowledge, std::function<void()> readers_changed)
+    : acknowledge_(std::move(acknowledge)), readers_changed_(std::move(readers_changed)) {}
 
 void AckTracker::configure(Voters voters, Quorum quorum) {
   std::lock_guard lock(mutex_);
@@ -38,6 +39,7 @@ AckTracker::Token AckTracker::attach(const Uuid& server, LogPosition held) {
   const Token token = ++last_token_;
   servers_[server] = Server{held, token};
   advance();
+  readers_changed_();
   return token;
 }
 
@@ -57,11 +59,23 @@ void AckTracker::detach(Token token) {
   for (auto& [uuid, server] : servers_) {
     if (server.token == token) server.token = 0;
   }
+  readers_changed_();
 }
 
 bool AckTracker::is_voter(const Uuid& server) const {
   std::lock_guard lock(mutex_);
   return active_ && counts(server);
+}
+
+size_t AckTracker::attached() const {
+  std::lock_guard lock(mutex_);
+  return static_cast<size_t>(
+      std::count_if(servers_.begin(), servers_.end(), [](const auto& one) { return one.second.token != 0; }));
+}
+
+LogPosition AckTracker::announced() const {
+  std::lock_guard lock(mutex_);
+  return announced_;
 }
 
 AckTracker::Snapshot AckTracker::snapshot(const std::function<LogPosition()>& acknowledged) const {
@@ -97,6 +111,7 @@ void AckTracker::advance() {
   if (*nth <= announced_ || *nth < floor_) return;
   announced_ = *nth;
   acknowledge_(announced_);
+  readers_changed_();
 }
 
 }  // namespace commitd::replication

@@ -19,7 +19,9 @@ namespace commitd::replication {
 class AckTracker {
  public:
   // `acknowledge` is called with ascending positions, under the tracker's lock.
-  explicit AckTracker(std::function<void(LogPosition)> acknowledge);
+  // `readers_changed`, when somebody has attached or detached, or enough hold more than before; likewise.
+  explicit AckTracker(
+      std::function<void(LogPosition)> acknowledge, std::function<void()> readers_changed = [] {});
 
   enum class Voters { Members /* those of the quorum */, Anybody /* outside clusters */ };
   // From now on acknowledgements count, for this quorum. What was acknowledged before stays so.
@@ -45,6 +47,8 @@ class AckTracker {
   void detach(Token token);
 
   bool is_voter(const Uuid& server) const;
+  size_t attached() const;        // all readers that acknowledge
+  LogPosition announced() const;  // what enough of them hold
 
   struct Snapshot {
     Quorum quorum;
@@ -67,6 +71,7 @@ class AckTracker {
   void advance();
 
   std::function<void(LogPosition)> acknowledge_;
+  std::function<void()> readers_changed_;
   mutable observe::Mutex mutex_{"wait/synch/mutex/semisync/LOCK_binlog_"};
   bool active_ = false;
   Voters voters_ = Voters::Members;

@@ -26,6 +26,7 @@ struct ReceiverReport {
   std::string source_file;
   uint64_t source_position = 0;
   std::optional<Clock::time_point> last_heard;
+  bool acknowledges = false;
 };
 
 class Reception;
@@ -38,6 +39,7 @@ class Receiver {
     uint32_t server_id = 0;
     uint16_t port = 0;
     Uuid server_uuid;
+    bool acknowledges = true;  // where the source asks for it
     // Makes a GNO floor durable before anything is cut off the log.
     std::function<Status(uint64_t floor)> save_gno_floor;
   };

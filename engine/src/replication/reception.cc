@@ -230,6 +230,7 @@ void Reception::show_heard(const SourceStream& stream) {
   report_.state = stopping_ ? ReceiverState::Off : ReceiverState::Receiving;
   report_.error.reset();
   report_.last_heard = Clock::now();
+  report_.acknowledges = connection_ && connection_->source.semisync && !stopping_;
   report_.source_file = stream.file();
   report_.source_position = stream.position();
 }

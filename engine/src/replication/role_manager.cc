@@ -49,7 +49,10 @@ Error outcome_unknown() {
 
 RoleManager::RoleManager(ReplicationContext context)
     : context_(std::move(context)),
-      acknowledgements_([this](LogPosition up_to) { pipeline_.load()->acknowledge(up_to); }),
+      acknowledgements_([this](LogPosition up_to) { pipeline_.load()->acknowledge(up_to); },
+                        [this] { semisync_->readers_changed(); }),
+      semisync_(std::make_shared<StandaloneSemisync>(StandaloneSemisync::Environment{
+          &acknowledgements_, context_.reactor, context_.semisync, [this] { return writable_.load(); }})),
       dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, context_.server_id,
               context_.server_uuid}) {
   register_metrics();
@@ -196,6 +199,7 @@ Task<void> RoleManager::step_down(Role next) {
   const Role before = role();
   writable_ = false;
   begin_role(Role::Undecided);
+  semisync_->end();
   acknowledgements_.stop();
   pipeline.close_to_local_commits(read_only());
   pipeline.set_gate(Gate::Gated);
@@ -394,6 +398,7 @@ void RoleManager::serve_as_replica(Receiver::Target target) {
   environment.server_id = context_.server_id;
   environment.port = context_.port;
   environment.server_uuid = context_.server_uuid;
+  environment.acknowledges = semisync_policy().replica_enabled;
   environment.save_gno_floor = [this](uint64_t floor) { return save_gno_floor(floor); };
   receiver_.start(std::move(environment), std::move(target));
 }
@@ -421,20 +426,7 @@ Task<Status> RoleManager::set_quorum(uint64_t epoch, uint64_t version, uint32_t 
 void RoleManager::serve_standalone() {
   CommitPipeline& pipeline = *pipeline_.load();
   begin_role(Role::Standalone);
-  bool semisync = false;
-  Quorum quorum;
-  {
-    std::lock_guard lock(mutex_);
-    semisync = standalone_semisync_;
-    quorum.wait_count = standalone_wait_count_;
-  }
-  if (semisync && pipeline.logging()) {
-    pipeline.set_gate(Gate::Gated);
-    acknowledgements_.configure(AckTracker::Voters::Anybody, quorum);
-  } else {
-    acknowledgements_.pause();
-    pipeline.set_gate(Gate::Immediate);
-  }
+  semisync_->begin(pipeline);
   dumps_.open(0);
   if (!pipeline.logging()) dumps_.refuse(log_is_not_open());
   if (writable_) return;
@@ -454,13 +446,17 @@ Task<void> RoleManager::wait_until_open(uint64_t generation) {
     co_await sleep_until(Clock::now() + kLook);
 }
 
-void RoleManager::set_standalone_semisync(bool enabled, uint32_t wait_count) {
-  {
-    std::lock_guard lock(mutex_);
-    standalone_semisync_ = enabled;
-    standalone_wait_count_ = std::max<uint32_t>(wait_count, 1);
-  }
-  if (role() == Role::Standalone) serve_standalone();
+SemisyncPolicy RoleManager::semisync_policy() const {
+  SemisyncPolicy policy = context_.semisync->get();
+  if (!starts_undecided()) return policy;
+  const Quorum quorum = state().quorum;
+  policy.enabled = role() == Role::Master && quorum.wait_count > 0;
+  policy.wait_count = std::max<uint32_t>(quorum.wait_count, 1);
+  policy.timeout = SemisyncPolicy::kForEver;
+  policy.wait_no_replica = true;
+  policy.on_timeout = OnSemisyncTimeout::Block;
+  policy.replica_enabled = true;
+  return policy;
 }
 
 Task<Status> RoleManager::reset_logs() {
@@ -474,6 +470,7 @@ Task<Status> RoleManager::reset_logs() {
   CommitPipeline& pipeline = *pipeline_.load();
   if (!pipeline.logging()) co_return binlog::no_binary_logging();
   COMMITD_CO_RETURN_IF_ERROR(pipeline.log().check_unread());
+  semisync_->end();
   acknowledgements_.stop();  // places in the old log would count as acknowledgements in the new one
   Status status = co_await pipeline.reset();
   serve_standalone();
@@ -516,6 +513,7 @@ Task<Status> RoleManager::start_replica() {
   COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
   writable_ = false;
   begin_role(Role::Replica);
+  semisync_->end();
   pipeline_.load()->close_to_local_commits(read_only());
   serve_as_replica({source, std::nullopt});
   co_return Status{};

@@ -29,6 +29,7 @@
 #include "replication/role_state.h"
 #include "replication/role_view.h"
 #include "replication/signal.h"
+#include "replication/standalone_semisync.h"
 #include "runtime/reactor.h"
 #include "sql/instance_control.h"
 
@@ -40,8 +41,9 @@ struct ReplicationContext {
   uint32_t server_id = 0;
   Uuid server_uuid;
   std::string version;
-  uint16_t port = 0;           // told to the source
-  bool require_role = false;   // --require-role
+  uint16_t port = 0;          // told to the source
+  bool require_role = false;  // --require-role
+  std::shared_ptr<SemisyncSettings> semisync = std::make_shared<SemisyncSettings>();
   Reactor* reactor = nullptr;  // where the receiver and what goes on in the background live
   // Makes the data directory, opens log and engine, and calls attach().
   std::function<Task<Status>()> initialize;
@@ -71,9 +73,10 @@ class RoleManager final : public sql::InstanceControl {
 
   DumpService& dumps() { return dumps_; }
 
-  // rpl_semi_sync_source_enabled and …_wait_for_replica_count outside a cluster, where everybody may
-  // acknowledge.
-  void set_standalone_semisync(bool enabled, uint32_t wait_count);
+  // A variable of semisync was SET.
+  void semisync_changed() { semisync_->settings_changed(); }
+  // What is in force: in a cluster what the role statements say.
+  SemisyncPolicy semisync_policy() const;
 
   Role role() const;
   // Why this server does not serve its role now; nullopt when it does (/readyz).
@@ -124,10 +127,13 @@ class RoleManager final : public sql::InstanceControl {
   static Task<void> open_when_visible(RoleManager* self, uint64_t generation);
   Task<void> wait_until_open(uint64_t generation);
   void register_metrics();
+  bool waits_for_acknowledgements() const;
+  StandaloneSemisync::Tally tally(double commits) const;
 
   const ReplicationContext context_;
   AsyncMutex control_;  // one role statement at a time
   AckTracker acknowledgements_;
+  const std::shared_ptr<StandaloneSemisync> semisync_;
   DumpService dumps_;
   Receiver receiver_;
   std::atomic<binlog::CommitPipeline*> pipeline_{nullptr};
@@ -140,8 +146,6 @@ class RoleManager final : public sql::InstanceControl {
   uint64_t generation_ = 0;  // of roles: what was started under an older one must not act any more
   uint64_t log_epoch_before_ = 0, gno_before_ = 0;  // when the present mastership began
   sql::FollowTarget source_;
-  bool standalone_semisync_ = false;
-  uint32_t standalone_wait_count_ = 1;
 };
 
 }  // namespace commitd::replication

@@ -65,6 +65,7 @@ class Host {
     context.version = "8.4.0-commitd";
     context.require_role = require_role;
     context.reactor = &reactor_;
+    context.semisync = semisync;
     context.initialize = [this]() -> Task<Status> { return open_as_task(this); };
     context.close_client_sessions = [this]() -> Task<void> { return count_closed(this); };
     roles.emplace(std::move(context));
@@ -97,6 +98,10 @@ class Host {
     pipeline->start();
   }
 
+  void switch_semisync(bool on) {
+    semisync->change([on](SemisyncPolicy& policy) { policy.enabled = on; });
+    roles->semisync_changed();
+  }
   Status fence(uint64_t epoch) { return run_blocking(roles->fence(epoch)); }
   Status promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) {
     return run_blocking(roles->promote(epoch, wait_count, std::move(members)));
@@ -124,6 +129,7 @@ class Host {
   }
 
   const std::shared_ptr<binlog::CommitSettings> settings = std::make_shared<binlog::CommitSettings>();
+  const std::shared_ptr<SemisyncSettings> semisync = std::make_shared<SemisyncSettings>();
 
  private:  // what the pipeline uses, and lives longer
   FileSystem& fs_;
@@ -317,9 +323,9 @@ TEST_F(RoleManagerTest, OutsideAClusterAServerServesByItself) {
   EXPECT_EQ(host.shown("role"), "standalone");
   EXPECT_TRUE(host.roles->check_writable().ok());
   EXPECT_EQ(host.roles->not_ready(), std::nullopt);
-  host.roles->set_standalone_semisync(true, 1);
+  host.switch_semisync(true);
   EXPECT_EQ(host.shown("writes_blocked"), "1");
-  host.roles->set_standalone_semisync(false, 1);
+  host.switch_semisync(false);
   EXPECT_EQ(host.shown("writes_blocked"), "0");
 
   sql::FollowTarget source;

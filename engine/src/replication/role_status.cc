@@ -39,6 +39,7 @@ RoleView RoleManager::look() const {
     if (binlog::CommitPipeline* pipeline = pipeline_.load()) view.log = pipeline->state();
     return view.log.acknowledged_end;
   });
+  if (!starts_undecided() && !semisync_->blocks_without_readers()) view.acknowledgements.active = false;
   return view;
 }
 
@@ -71,6 +72,17 @@ double count_of(const observe::Histogram& histogram) {
 
 }  // namespace
 
+bool RoleManager::waits_for_acknowledgements() const {
+  return starts_undecided() ? semisync_policy().enabled : semisync_->is_on();
+}
+
+// In a cluster nothing is committed without.
+StandaloneSemisync::Tally RoleManager::tally(double commits) const {
+  const auto all = static_cast<uint64_t>(commits);
+  if (!starts_undecided()) return semisync_->tally(all);
+  return {waits_for_acknowledgements() ? all : 0, 0};
+}
+
 void RoleManager::register_metrics() {
   acknowledgement_waits();  // looked up now: callbacks run under the registry's lock and must not look up
                             // metrics
@@ -92,6 +104,10 @@ void RoleManager::register_metrics() {
         [this] { return static_cast<double>(view().acknowledgements.attached_voters.size()); });
   gauge("commitd_semisync_wait_count", "Acknowledgements a commit waits for.",
         [this] { return static_cast<double>(view().acknowledgements.quorum.wait_count); });
+  gauge("commitd_semisync_on", "1 while commits wait for acknowledgements.",
+        [this] { return waits_for_acknowledgements() ? 1.0 : 0.0; });
+  gauge("commitd_replica_acknowledges", "1 while this server acknowledges to a source.",
+        [this] { return view().receiver.acknowledges ? 1.0 : 0.0; });
   const observe::Histogram& waits =
       acknowledgement_waits();  // not in the callbacks: a scrape holds the registry
   observe::callback("counter", "commitd_semisync_tx_waits_total", "Commits that waited for acknowledgements.",
@@ -99,6 +115,16 @@ void RoleManager::register_metrics() {
   observe::callback("counter", "commitd_semisync_tx_wait_seconds_total",
                     "Time commits waited for acknowledgements.", {},
                     [&waits] { return static_cast<double>(waits.sum_ns()) * 1e-9; });
+  semisync_->count_commits_by([&waits] { return static_cast<uint64_t>(count_of(waits)); });
+  const auto counted = [](const char* name, const char* help, std::function<double()> read) {
+    observe::callback("counter", name, help, {}, std::move(read));
+  };
+  counted("commitd_semisync_yes_tx_total", "Commits that were acknowledged.",
+          [this, &waits] { return static_cast<double>(tally(count_of(waits)).yes); });
+  counted("commitd_semisync_no_tx_total", "Commits that were not waited for, because too few acknowledged.",
+          [this, &waits] { return static_cast<double>(tally(count_of(waits)).no); });
+  counted("commitd_semisync_given_up_total", "Times that acknowledgements were given up.",
+          [this] { return static_cast<double>(semisync_->times_given_up()); });
   gauge("commitd_replica_unapplied_transactions",
         "Transactions in the log that the engine does not show yet.",
         [this] { return static_cast<double>(view().log.unapplied); });

@@ -19,6 +19,36 @@ Task<void> Signal::wait(Deadline deadline) {
   set_ = false;
 }
 
+// Takes the waiter off however the coroutine leaves, also when its frame is destroyed.
+class Event::Waiting {
+ public:
+  Waiting(Event& event, Parker& parker) : event_(event) {
+    std::lock_guard lock(event_.mutex_);
+    event_.waiter_ = &parker;
+    if (event_.set_) parker.wake();
+  }
+  ~Waiting() {
+    std::lock_guard lock(event_.mutex_);
+    event_.waiter_ = nullptr;
+    event_.set_ = false;
+  }
+
+ private:
+  Event& event_;
+};
+
+void Event::set() {
+  std::lock_guard lock(mutex_);
+  set_ = true;
+  if (waiter_ != nullptr) waiter_->wake();
+}
+
+Task<void> Event::wait(Deadline deadline) {
+  Parker parker;
+  const Waiting waiting(*this, parker);
+  co_await parker.park(deadline);
+}
+
 Task<AsyncMutex::Guard> AsyncMutex::lock() {
   Parker parker;
   bool must_wait = false;

@@ -1,4 +1,5 @@
-// Waiting between coroutines: Signal for those of one reactor, AsyncMutex and DrainGate across reactors.
+// Waiting between coroutines: Signal for those of one reactor, Event, AsyncMutex and DrainGate across
+// reactors.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,20 @@ class Signal {
   Task<void> wait(Deadline deadline = kNoDeadline);
 
  private:
+  bool set_ = false;
+  Parker* waiter_ = nullptr;
+};
+
+// The same for setters on any thread.
+class Event {
+ public:
+  void set();
+  Task<void> wait(Deadline deadline = kNoDeadline);
+
+ private:
+  class Waiting;
+
+  std::mutex mutex_;
   bool set_ = false;
   Parker* waiter_ = nullptr;
 };

@@ -131,8 +131,8 @@ Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::En
   SourceTraits traits;
   COMMITD_CO_RETURN_IF_ERROR(
       co_await identify_source(client, environment, target.source.source_uuid, traits));
-  if (traits.commitd) {
-    traits.semisync = true;
+  if (traits.commitd || !environment.acknowledges) {
+    traits.semisync = environment.acknowledges;
   } else {
     Result<bool> waits = co_await source_waits_for_acknowledgements(client);
     if (!waits.ok()) co_return std::move(waits).error();

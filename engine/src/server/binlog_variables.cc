@@ -80,6 +80,7 @@ Status set_gtid_purged(sql::ServerContext& context, std::string_view text) {
 VariableDefinition gtid_purged(sql::ServerContext& context) {
   VariableDefinition definition;
   definition.name = "gtid_purged";
+  definition.persistent = false;
   definition.initial = Value::string("");
   definition.read = [&context]() -> Value {
     txn::Services* services = context.transactions;

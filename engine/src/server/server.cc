@@ -98,6 +98,8 @@ Status Server::start() {
   start_workers();  // from here on others look variables up: none is defined any more
   roles_ = std::make_unique<replication::RoleManager>(replication_context());
   context_.instance = roles_.get();
+  semisync_variables_.connect([this] { return roles_->semisync_policy(); },
+                              [this] { roles_->semisync_changed(); });
   COMMITD_RETURN_IF_ERROR(roles_->load());
   COMMITD_RETURN_IF_ERROR(commit_variables_.check_for_clusters());
   COMMITD_RETURN_IF_ERROR(serve_http());
@@ -111,6 +113,7 @@ Status Server::set_variables() {
   define_binlog_variables(variables_, context_);
   define_options(variables_, options_);
   commit_variables_.define();
+  semisync_variables_.define();
   define_idle_spin(variables_);
   define_limits(variables_, limits_);
   define_lock_variables(variables_, context_);
@@ -201,6 +204,7 @@ replication::ReplicationContext Server::replication_context() {
   context.version = kVersion;
   context.port = options_.port;
   context.require_role = options_.require_role;
+  context.semisync = semisync_variables_.settings();
   context.reactor = background_.reactor.get();
   context.initialize = [this] { return initialize_on_command(); };
   context.close_client_sessions = [this] { return close_client_sessions(); };

@@ -14,6 +14,7 @@
 #include "server/instance.h"
 #include "server/options.h"
 #include "server/remote_servers.h"
+#include "server/semisync_variables.h"
 #include "server/slow_log_file.h"
 #include "sql/accounts/accounts.h"
 #include "sql/process_list.h"
@@ -83,6 +84,7 @@ class Server {
   sql::Accounts accounts_;
   sql::ProcessList processes_;
   sql::ServerContext context_;
+  SemisyncVariables semisync_variables_{variables_, context_};
   SlowLogFile slow_log_{fs_, options_.datadir};
   std::shared_ptr<wire::ServerLimits> limits_ = std::make_shared<wire::ServerLimits>();
   RemoteServers remote_servers_{limits_};

@@ -36,6 +36,7 @@ VariableDefinition computed(std::string name, std::function<Value()> read,
                             std::vector<std::string> aliases = {}) {
   auto definition = fixed(std::move(name), VariableType::String, Value::string(""), std::move(aliases));
   definition.read = std::move(read);
+  definition.persistent = false;
   return definition;
 }
 

@@ -106,7 +106,7 @@ Status set_global(SessionState& session, size_t ordinal, const std::optional<Val
 Status set_persist(SessionState& session, size_t ordinal, const std::optional<Value>& value, bool only) {
   SystemVariables& variables = *session.server.variables;
   const VariableDefinition& definition = variables.definition(ordinal);
-  if (definition.scope == VariableScope::Session || definition.read || !definition.dynamic) {
+  if (definition.scope == VariableScope::Session || !definition.persistent || !definition.dynamic) {
     return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a non persistent{} variable",
                       definition.name, definition.dynamic ? "" : " read only");
   }

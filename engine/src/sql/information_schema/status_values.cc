@@ -32,6 +32,10 @@ const std::map<std::string, std::string>& mysql_names() {
       {"commitd_semisync_clients", "Rpl_semi_sync_source_clients"},
       {"commitd_semisync_waiters", "Rpl_semi_sync_source_wait_sessions"},
       {"commitd_semisync_tx_waits_total", "Rpl_semi_sync_source_tx_waits"},
+      {"commitd_semisync_yes_tx_total", "Rpl_semi_sync_source_yes_tx"},
+      {"commitd_semisync_no_tx_total", "Rpl_semi_sync_source_no_tx"},
+      {"commitd_semisync_given_up_total", "Rpl_semi_sync_source_no_times"},
+      {"commitd_semisync_acks_total", "Rpl_semi_sync_source_net_waits"},
   };
   return names;
 }
@@ -100,14 +104,26 @@ void add_sessions(Values& values, SessionState& session, StatusScope scope) {
     values[std::string(status_variable_name(i))] = std::to_string(counted[i]);
 }
 
+void add_semisync(Values& values) {
+  const auto is_one = [&values](const char* name) {
+    const auto found = values.find(name);
+    return found != values.end() && found->second == "1" ? "ON" : "OFF";
+  };
+  values["Rpl_semi_sync_source_status"] = is_one("Commitd_semisync_on");
+  values["Rpl_semi_sync_replica_status"] = is_one("Commitd_replica_acknowledges");
+  // As in MySQL, which has stopped to measure them.
+  for (const char* name :
+       {"net_avg_wait_time", "net_wait_time", "timefunc_failures", "wait_pos_backtraverse"})
+    values[std::string("Rpl_semi_sync_source_") + name] = "0";
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> status_values(SessionState& session, StatusScope scope) {
   Values values;
   add_metrics(values, session);
   add_sessions(values, session, scope);
-  auto clients = values.find("Rpl_semi_sync_source_clients");
-  values["Rpl_semi_sync_source_status"] = clients != values.end() && clients->second != "0" ? "ON" : "OFF";
+  add_semisync(values);
   // Sorts and groups stay in memory: nothing has ever been put on a disk.
   values["Created_tmp_disk_tables"] = "0";
   values["Created_tmp_files"] = "0";

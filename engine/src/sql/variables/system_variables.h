@@ -39,7 +39,8 @@ struct VariableDefinition {
   std::string name;
   VariableType type = VariableType::String;
   VariableScope scope = VariableScope::Global;
-  bool dynamic = true;  // false: only at start (error 1238 afterwards)
+  bool dynamic = true;     // false: only at start (error 1238 afterwards)
+  bool persistent = true;  // false: SET PERSIST is error 1238
   Value initial;
   int64_t min = 0;
   uint64_t max = UINT64_MAX;

@@ -1,0 +1,82 @@
+// Semisync outside of a cluster, as MySQL has it: every reader that acknowledges counts, and a commit waits
+// for rpl_semi_sync_source_timeout at most. In a cluster the role statements own the gate.
+//
+// Invariant: outside of begin() … end() it touches neither the gate nor the acknowledgements.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "commit/commit_pipeline.h"
+#include "replication/ack_tracker.h"
+#include "replication/semisync_settings.h"
+#include "replication/signal.h"
+#include "runtime/reactor.h"
+
+namespace commitd::replication {
+
+class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisync> {
+ public:
+  struct Environment {
+    AckTracker* acknowledgements = nullptr;
+    Reactor* reactor = nullptr;
+    std::shared_ptr<const SemisyncSettings> settings;
+    std::function<bool()> is_writable;  // local commits are let in
+  };
+  explicit StandaloneSemisync(Environment environment) : environment_(std::move(environment)) {}
+
+  // The server stands alone from now on.
+  void begin(binlog::CommitPipeline& pipeline);
+  // When this returns, the gate is somebody else's.
+  void end();
+  // From any thread.
+  void settings_changed();
+  // From any thread, also under the tracker's lock: who is attached, or what enough of them hold.
+  void readers_changed();
+
+  // What a commit waits for now.
+  bool is_on() const;
+  bool blocks_without_readers() const { return is_on() || refuses_.load(); }
+  // Transactions that were acknowledged, and those that were not waited for, by commits counted elsewhere.
+  struct Tally {
+    uint64_t yes = 0, no = 0;
+  };
+  Tally tally(uint64_t commits) const;
+  uint64_t times_given_up() const { return times_given_up_.load(); }
+  void count_commits_by(std::function<uint64_t()> commits) { commits_ = std::move(commits); }
+
+ private:
+  enum class State : uint8_t { Off, Waiting, GivenUp };
+
+  static Task<void> watch(std::shared_ptr<StandaloneSemisync> self);
+  // Acts on what has become of time and readers; when to look again at the latest.
+  Deadline look();
+  void apply();
+  void give_up(const SemisyncPolicy& policy);
+  bool has_caught_up(const SemisyncPolicy& policy);
+  void resume();
+  void enter(State next);
+
+  const Environment environment_;
+  std::function<uint64_t()> commits_ = [] { return 0; };
+  Event changed_;
+  std::atomic<bool> listens_{false};  // to what readers do
+  std::atomic<uint64_t> times_given_up_{0};
+
+  mutable std::mutex mutex_;  // below
+  binlog::CommitPipeline* pipeline_ = nullptr;
+  bool watched_ = false;
+  std::atomic<bool> refuses_{false};  // local commits, by us
+  // Who holds, soon after it was durable, what was durable then has caught up.
+  LogPosition goal_;
+  Clock::time_point goal_set_{};
+
+  // Metrics are read while others hold mutex_ and wait for the log.
+  mutable std::mutex tally_mutex_;  // below
+  std::atomic<State> state_{State::Off};
+  Tally tally_;
+  uint64_t tallied_ = 0;
+};
+
+}  // namespace commitd::replication
