@@ -52,7 +52,8 @@ RoleManager::RoleManager(ReplicationContext context)
       acknowledgements_([this](LogPosition up_to) { pipeline_.load()->acknowledge(up_to); },
                         [this] { semisync_->readers_changed(); }),
       semisync_(std::make_shared<StandaloneSemisync>(StandaloneSemisync::Environment{
-          &acknowledgements_, context_.reactor, context_.semisync, [this] { return writable_.load(); }})),
+          &acknowledgements_, context_.reactor, context_.semisync, [this] { return writable_.load(); },
+          [this] { open_to_local_commits(); }})),
       dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, context_.server_id,
               context_.server_uuid}) {
   register_metrics();
@@ -182,9 +183,42 @@ Status RoleManager::persist(RoleState next) {
 }
 
 Status RoleManager::check_writable() {
-  if (writable_.load(std::memory_order_acquire)) return {};
-  if (role() == Role::Standalone) return still_applying(*pipeline_.load());
-  return read_only();
+  if (!writable_.load(std::memory_order_acquire)) {
+    if (role() == Role::Standalone) return still_applying(*pipeline_.load());
+    return read_only();
+  }
+  if (is_super_read_only()) return read_only();
+  return {};
+}
+
+bool RoleManager::only_privileged_may_write() const {
+  return context_.read_only->read_only.load() && !starts_undecided();
+}
+
+bool RoleManager::is_super_read_only() const {
+  return context_.read_only->super_read_only.load() && !starts_undecided();
+}
+
+// A role that begins meanwhile closes behind this, since it takes the mutex first.
+void RoleManager::set_read_only(bool only, bool super) {
+  context_.read_only->read_only = only;
+  context_.read_only->super_read_only = super;
+  {
+    std::lock_guard lock(mutex_);
+    if (role_ != Role::Standalone) return;
+    if (super) {
+      pipeline_.load()->close_to_local_commits(read_only());
+    } else if (writable_) {
+      open_to_local_commits();
+    }
+  }
+  semisync_->settings_changed();
+}
+
+// Whoever wishes otherwise at this moment looks before, or is seen behind it.
+void RoleManager::open_to_local_commits() {
+  pipeline_.load()->open_to_local_commits();
+  if (is_super_read_only()) pipeline_.load()->close_to_local_commits(read_only());
 }
 
 void RoleManager::begin_role(Role role) {
@@ -354,7 +388,7 @@ Task<void> RoleManager::open_when_visible(RoleManager* self, uint64_t generation
       if (Clock::now() < deadline) co_return;  // the pipeline has stopped
       continue;
     }
-    pipeline.open_to_local_commits();
+    self->open_to_local_commits();
     self->writable_ = true;
     spdlog::info("{}, epoch {}: accepts writes", role_name(self->role_), self->state_.epoch);
     co_return;
@@ -434,7 +468,7 @@ void RoleManager::serve_standalone() {
     context_.reactor->spawn(open_when_visible(this, role_generation()));
     return;
   }
-  pipeline.open_to_local_commits();
+  open_to_local_commits();
   writable_ = true;
 }
 

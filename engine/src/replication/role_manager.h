@@ -24,6 +24,7 @@
 #include "commit/commit_pipeline.h"
 #include "replication/ack_tracker.h"
 #include "replication/dump_service.h"
+#include "replication/read_only.h"
 #include "replication/receiver.h"
 #include "replication/role.h"
 #include "replication/role_state.h"
@@ -44,6 +45,7 @@ struct ReplicationContext {
   uint16_t port = 0;          // told to the source
   bool require_role = false;  // --require-role
   std::shared_ptr<SemisyncSettings> semisync = std::make_shared<SemisyncSettings>();
+  std::shared_ptr<ReadOnlyWish> read_only = std::make_shared<ReadOnlyWish>();
   Reactor* reactor = nullptr;  // where the receiver and what goes on in the background live
   // Makes the data directory, opens log and engine, and calls attach().
   std::function<Task<Status>()> initialize;
@@ -73,6 +75,9 @@ class RoleManager final : public sql::InstanceControl {
 
   DumpService& dumps() { return dumps_; }
 
+  // Both of read_only and super_read_only, outside of a cluster. When it returns and `super` is on, nothing
+  // local that is not committed yet will be.
+  void set_read_only(bool read_only, bool super);
   // A variable of semisync was SET.
   void semisync_changed() { semisync_->settings_changed(); }
   // What is in force: in a cluster what the role statements say.
@@ -96,6 +101,7 @@ class RoleManager final : public sql::InstanceControl {
   sql::NamedValues replica_status() override;
   std::vector<sql::AttachedReplica> replicas() override { return dumps_.replicas(); }
   Status check_writable() override;
+  bool only_privileged_may_write() const override;
   bool serves_under_epochs() const override { return starts_undecided(); }
   // RESET BINARY LOGS AND GTIDS: error 1290 on a server that belongs to a cluster or replicates.
   Task<Status> reset_logs();
@@ -120,6 +126,9 @@ class RoleManager final : public sql::InstanceControl {
   Task<void> step_down(Role next);
   void begin_role(Role role);
   void serve_standalone();
+  // Under whatever keeps the role as it is.
+  void open_to_local_commits();
+  bool is_super_read_only() const;
   Task<Status> serve_as_master(uint64_t epoch, Quorum quorum);
   void serve_as_replica(Receiver::Target target);
   void apply_quorum(const Quorum& quorum);

@@ -23,7 +23,8 @@ RoleView RoleManager::look() const {
   view.server_uuid = context_.server_uuid;
   view.server_id = context_.server_id;
   view.version = context_.version;
-  view.writable = writable_;
+  view.super_read_only = is_super_read_only();
+  view.writable = writable_ && !view.super_read_only;
   view.receiver = receiver_.report();
   {
     std::lock_guard lock(mutex_);

@@ -49,7 +49,7 @@ std::optional<std::string> RoleView::not_ready() const {
                          receiver.error ? ": " + receiver.error->message : std::string());
     case Role::Master:
     case Role::Standalone:
-      if (!writes_blocked()) return std::nullopt;
+      if (!writes_blocked() || (super_read_only && !log.failure)) return std::nullopt;
       if (log.apply_error) return "the applier has stopped: " + log.apply_error->message;
       if (role == Role::Standalone && !writable) return "received transactions are still being applied";
       return writable ? "too few members acknowledge" : "the epoch transaction is not acknowledged yet";

@@ -21,6 +21,7 @@ struct RoleView {
   Role role = Role::Uninitialized;
   uint64_t epoch = 0;
   bool writable = false;
+  bool super_read_only = false;  // as somebody wishes: it serves reads
   sql::FollowTarget source;
   ReceiverReport receiver;
   AckTracker::Snapshot acknowledgements;

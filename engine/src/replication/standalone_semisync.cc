@@ -88,7 +88,7 @@ void StandaloneSemisync::enter(State next) {
 void StandaloneSemisync::apply() {
   const SemisyncPolicy policy = environment_.settings->get();
   AckTracker& acknowledgements = *environment_.acknowledgements;
-  if (refuses_.exchange(false)) pipeline_->open_to_local_commits();
+  if (refuses_.exchange(false)) environment_.open_to_local_commits();
   if (!policy.enabled || !pipeline_->logging()) {
     enter(State::Off);
     acknowledgements.pause();
@@ -163,7 +163,7 @@ void StandaloneSemisync::resume() {
   enter(State::Waiting);
   spdlog::info("Semi-sync replication switched ON");
   pipeline_->set_gate(Gate::Gated);
-  if (refuses_.exchange(false)) pipeline_->open_to_local_commits();
+  if (refuses_.exchange(false)) environment_.open_to_local_commits();
 }
 
 }  // namespace commitd::replication

@@ -22,7 +22,8 @@ class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisyn
     AckTracker* acknowledgements = nullptr;
     Reactor* reactor = nullptr;
     std::shared_ptr<const SemisyncSettings> settings;
-    std::function<bool()> is_writable;  // local commits are let in
+    std::function<bool()> is_writable;            // local commits are let in
+    std::function<void()> open_to_local_commits;  // again
   };
   explicit StandaloneSemisync(Environment environment) : environment_(std::move(environment)) {}
 

@@ -19,6 +19,7 @@
 #include "server/memory.h"
 #include "server/metrics.h"
 #include "server/point_in_time.h"
+#include "server/read_only_variables.h"
 #include "server/variables.h"
 #include "sql/variables/persisted_variables.h"
 
@@ -114,6 +115,9 @@ Status Server::set_variables() {
   define_options(variables_, options_);
   commit_variables_.define();
   semisync_variables_.define();
+  define_read_only(variables_, context_, *read_only_, [this](bool read_only, bool super) {
+    if (roles_) roles_->set_read_only(read_only, super);
+  });
   define_idle_spin(variables_);
   define_limits(variables_, limits_);
   define_lock_variables(variables_, context_);
@@ -205,6 +209,7 @@ replication::ReplicationContext Server::replication_context() {
   context.port = options_.port;
   context.require_role = options_.require_role;
   context.semisync = semisync_variables_.settings();
+  context.read_only = read_only_;
   context.reactor = background_.reactor.get();
   context.initialize = [this] { return initialize_on_command(); };
   context.close_client_sessions = [this] { return close_client_sessions(); };

@@ -85,6 +85,7 @@ class Server {
   sql::ProcessList processes_;
   sql::ServerContext context_;
   SemisyncVariables semisync_variables_{variables_, context_};
+  const std::shared_ptr<replication::ReadOnlyWish> read_only_ = std::make_shared<replication::ReadOnlyWish>();
   SlowLogFile slow_log_{fs_, options_.datadir};
   std::shared_ptr<wire::ServerLimits> limits_ = std::make_shared<wire::ServerLimits>();
   RemoteServers remote_servers_{limits_};

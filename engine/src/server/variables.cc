@@ -151,12 +151,6 @@ void define_state(sql::SystemVariables& variables, sql::ServerContext& context) 
   };
   variables.define(computed("gtid_executed", gtids(&binlog::CommitPipeline::gtid_executed)));
   variables.define(computed("commitd_gtid_logged", gtids(&binlog::CommitPipeline::gtid_logged)));
-  auto read_only = [&context] { return Value::integer(!context.instance->check_writable().ok()); };
-  for (const char* name : {"read_only", "super_read_only"}) {
-    auto definition = computed(name, read_only);
-    definition.type = VariableType::Boolean;
-    variables.define(std::move(definition));
-  }
 }
 
 }  // namespace commitd::server

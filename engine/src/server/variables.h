@@ -21,7 +21,7 @@ void define_tls(sql::SystemVariables& variables, std::function<bool()> is_offere
 wire::TlsSettings tls_settings(const sql::SystemVariables& variables);
 // server_uuid, datadir.
 void define_identity(sql::SystemVariables& variables, const Datadir& datadir, const Options& options);
-// What is computed: gtid_executed, read_only.
+// What is computed: gtid_executed.
 void define_state(sql::SystemVariables& variables, sql::ServerContext& context);
 
 }  // namespace commitd::server

@@ -53,6 +53,8 @@ class InstanceControl {
   // Error 1290 with the reason while this server does not accept writes (undecided, replica, read_only);
   // checked when a statement is about to write.
   virtual Status check_writable() = 0;
+  // read_only: others than SUPER and CONNECTION_ADMIN get 1290.
+  virtual bool only_privileged_may_write() const { return false; }
   // This server belongs to a cluster: what it acknowledges must survive a loss of power.
   virtual bool serves_under_epochs() const { return false; }
 };

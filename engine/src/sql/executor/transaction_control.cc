@@ -174,7 +174,14 @@ Status check_may_write(SessionState& session) {
     return make_error(er::kCantUpdateWithReadLock,
                       "Can't execute the query because you have a conflicting read lock");
   }
-  return session.server.instance ? session.server.instance->check_writable() : Status();
+  if (session.server.instance == nullptr) return {};
+  COMMITD_RETURN_IF_ERROR(session.server.instance->check_writable());
+  if (!session.server.instance->only_privileged_may_write() || session.account.is_operator ||
+      session.has_privilege(privilege::kSuper) || session.has_privilege(privilege::kConnectionAdmin))
+    return {};
+  return make_error(
+      er::kOptionPreventsStatement,
+      "The MySQL server is running with the --read-only option so it cannot execute this statement");
 }
 
 }  // namespace commitd::sql
