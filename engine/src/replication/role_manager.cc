@@ -199,26 +199,36 @@ bool RoleManager::is_super_read_only() const {
   return context_.read_only->super_read_only.load() && !starts_undecided();
 }
 
-// A role that begins meanwhile closes behind this, since it takes the mutex first.
 void RoleManager::set_read_only(bool only, bool super) {
   context_.read_only->read_only = only;
   context_.read_only->super_read_only = super;
   {
-    std::lock_guard lock(mutex_);
-    if (role_ != Role::Standalone) return;
+    std::lock_guard opening(opening_mutex_);
+    if (role() != Role::Standalone) return;
     if (super) {
       pipeline_.load()->close_to_local_commits(read_only());
     } else if (writable_) {
-      open_to_local_commits();
+      pipeline_.load()->open_to_local_commits();
     }
   }
   semisync_->settings_changed();
 }
 
-// Whoever wishes otherwise at this moment looks before, or is seen behind it.
+// Under opening_mutex_.
+void RoleManager::open_unless_super_read_only() {
+  if (!is_super_read_only()) pipeline_.load()->open_to_local_commits();
+}
+
 void RoleManager::open_to_local_commits() {
-  pipeline_.load()->open_to_local_commits();
-  if (is_super_read_only()) pipeline_.load()->close_to_local_commits(read_only());
+  std::lock_guard opening(opening_mutex_);
+  open_unless_super_read_only();
+}
+
+// Behind it, no SET opens or closes anything any more.
+void RoleManager::leave_standalone(Role next) {
+  std::lock_guard opening(opening_mutex_);
+  writable_ = false;
+  begin_role(next);
 }
 
 void RoleManager::begin_role(Role role) {
@@ -231,8 +241,7 @@ void RoleManager::begin_role(Role role) {
 Task<void> RoleManager::step_down(Role next) {
   CommitPipeline& pipeline = *pipeline_.load();
   const Role before = role();
-  writable_ = false;
-  begin_role(Role::Undecided);
+  leave_standalone(Role::Undecided);
   semisync_->end();
   acknowledgements_.stop();
   pipeline.close_to_local_commits(read_only());
@@ -382,13 +391,14 @@ Task<void> RoleManager::open_when_visible(RoleManager* self, uint64_t generation
   while (true) {
     const Deadline deadline = Clock::now() + kLook;
     const bool visible = co_await pipeline.wait_executed(inherited, deadline);
+    std::lock_guard opening(self->opening_mutex_);
     std::lock_guard lock(self->mutex_);
     if (self->generation_ != generation || pipeline.failure()) co_return;
     if (!visible) {
       if (Clock::now() < deadline) co_return;  // the pipeline has stopped
       continue;
     }
-    self->open_to_local_commits();
+    self->open_unless_super_read_only();
     self->writable_ = true;
     spdlog::info("{}, epoch {}: accepts writes", role_name(self->role_), self->state_.epoch);
     co_return;
@@ -468,8 +478,8 @@ void RoleManager::serve_standalone() {
     context_.reactor->spawn(open_when_visible(this, role_generation()));
     return;
   }
+  writable_ = true;  // first: a SET that comes now opens, if this does not
   open_to_local_commits();
-  writable_ = true;
 }
 
 // STOP REPLICA; not for ever, since an applier that has stopped keeps the server closed.
@@ -545,8 +555,7 @@ Task<Status> RoleManager::start_replica() {
   next.start_replica = true;
   const sql::FollowTarget source = next.source;
   COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
-  writable_ = false;
-  begin_role(Role::Replica);
+  leave_standalone(Role::Replica);
   semisync_->end();
   pipeline_.load()->close_to_local_commits(read_only());
   serve_as_replica({source, std::nullopt});

@@ -126,8 +126,9 @@ class RoleManager final : public sql::InstanceControl {
   Task<void> step_down(Role next);
   void begin_role(Role role);
   void serve_standalone();
-  // Under whatever keeps the role as it is.
   void open_to_local_commits();
+  void open_unless_super_read_only();
+  void leave_standalone(Role next);
   bool is_super_read_only() const;
   Task<Status> serve_as_master(uint64_t epoch, Quorum quorum);
   void serve_as_replica(Receiver::Target target);
@@ -148,6 +149,9 @@ class RoleManager final : public sql::InstanceControl {
   std::atomic<binlog::CommitPipeline*> pipeline_{nullptr};
   std::atomic<bool> writable_{false};
 
+  // Around opening, and around closing by SET, which waits for the log; taken before mutex_, which those who
+  // read metrics wait for.
+  std::mutex opening_mutex_;
   std::mutex save_mutex_;     // around writing the role file: the receiver may do it, too
   mutable std::mutex mutex_;  // below
   RoleState state_;

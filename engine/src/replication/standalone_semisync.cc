@@ -44,7 +44,7 @@ void StandaloneSemisync::end() {
   std::lock_guard lock(mutex_);
   if (pipeline_ == nullptr) return;
   enter(State::Off);
-  refuses_ = false;
+  if (refuses_.exchange(false)) environment_.open_to_local_commits();
   environment_.acknowledgements->pause();
   pipeline_ = nullptr;
 }
