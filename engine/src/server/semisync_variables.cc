@@ -1,5 +1,7 @@
 #include "server/semisync_variables.h"
 
+#include <algorithm>
+
 #include "base/error_codes.h"
 
 namespace commitd::server {
