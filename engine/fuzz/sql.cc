@@ -75,7 +75,7 @@ void answer(StatementContext& context, const ast::SelectStatement& select) {
   const BoundSelect& s = **bound;
   must(s.items.size() == s.columns.size());
   RowBuffer buffer;
-  SelectOutput output(s, context.session, buffer, false);
+  SelectOutput output(context, s, buffer, false);
   Evaluation evaluation(context.session);
   for (const Row& row : server().rows) {
     evaluation.rows.assign(s.scope.sources.size(), row.data());
