@@ -266,9 +266,9 @@ class DiskFaultsTest(unittest.TestCase):
 
         def insert_all():
             with contextlib.suppress(pymysql.err.MySQLError, OSError), contextlib.closing(server.connect()) as connection:
-                for number in range(1000):
-                    connection.cursor().execute(f"INSERT INTO d.t VALUES ({number}, '{os.urandom(50_000).hex()}')")
-                    acknowledged.append(number)
+                while self.filler.exists():
+                    connection.cursor().execute(f"INSERT INTO d.t VALUES ({len(acknowledged)}, '{os.urandom(50_000).hex()}')")
+                    acknowledged.append(len(acknowledged))
 
         thread = threading.Thread(target=insert_all)
         thread.start()
