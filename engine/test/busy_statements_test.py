@@ -1,13 +1,16 @@
 """Statements that compute without end: others are answered beside them, and they can be ended."""
 
 import contextlib
+import socket
 import threading
 import time
 import unittest
+import urllib.request
+from pathlib import Path
 
 import pymysql
 
-from commitd_process import Commitd, wait_until
+from commitd_process import Commitd, free_port, wait_until
 
 ENDLESS = "SELECT COUNT(*) FROM " + ", ".join(f"d.t {name}" for name in "abcdefghijkl")  # 10^12 rows
 QUESTIONS = 500
@@ -36,7 +39,10 @@ class BusyStatementsTest(unittest.TestCase):
     def setUp(self):
         stack = contextlib.ExitStack()
         self.addCleanup(stack.close)
-        self.server = stack.enter_context(Commitd())
+        self.server = Commitd()
+        self.server.admin_port = free_port()
+        self.server.flags.append(f"--admin-port={self.server.admin_port}")
+        stack.enter_context(self.server)
         self.server.query("CREATE DATABASE d")
         self.server.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
         self.server.query("INSERT INTO d.t VALUES " + ", ".join(f"({number})" for number in range(10)))
@@ -77,6 +83,39 @@ class BusyStatementsTest(unittest.TestCase):
 
     def test_others_are_answered_beside_four(self):
         self.answer_beside(4)
+
+
+    def test_a_statement_whose_client_has_gone_ends(self):
+        for client in self.start(2):
+            client.connection._sock.shutdown(socket.SHUT_RDWR)
+            client.thread.join(ANSWER_SECONDS)
+        wait_until(lambda: self.running() == 0, "none of them runs any more")
+
+    def processor_times(self):
+        """Nanoseconds, by thread of the server."""
+        tasks = Path(f"/proc/{self.server.process.pid}/task").iterdir()
+        return {(task / "comm").read_text().strip(): int((task / "schedstat").read_text().split()[0]) for task in tasks}
+
+    def busiest(self, work):
+        before = self.processor_times()
+        work()
+        return max((after - before[name], name) for name, after in self.processor_times().items() if name in before)[1]
+
+    def ping_admin_port(self):
+        port = self.server.admin_port
+        with contextlib.closing(pymysql.connect(host="127.0.0.1", port=port, user="root")) as connection:
+            for _ in range(QUESTIONS):
+                connection.ping()
+
+    def ask_for_health(self):
+        for _ in range(QUESTIONS):
+            url = f"http://127.0.0.1:{self.server.http_port}/healthz"
+            with urllib.request.urlopen(url, timeout=ANSWER_SECONDS) as reply:
+                self.assertEqual(reply.read(), b"ok\n")
+
+    def test_admin_sessions_and_probes_have_threads_of_their_own(self):
+        self.assertEqual(self.busiest(self.ping_admin_port), "admin")
+        self.assertEqual(self.busiest(self.ask_for_health), "http")
 
 
 if __name__ == "__main__":

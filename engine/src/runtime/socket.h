@@ -43,6 +43,8 @@ class Socket {
   // sent is not waited for: a write that waits ends now, a later one soon. What the peer takes still arrives.
   void hurry();
   int fd() const { return fd_.get(); }
+  // What its reactor has seen when it last waited. Bytes that came before the end may still be read.
+  bool peer_has_ended() const { return watch_.input_ended(); }
   SocketAddress peer() const;
   std::string peer_host() const;  // as SocketAddress::host()
   SocketAddress local() const;

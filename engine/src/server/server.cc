@@ -177,14 +177,23 @@ Status Server::apply_persisted_variables() {
 void Server::start_workers() {
   uint32_t count =
       options_.reactor_threads ? options_.reactor_threads : std::max(1u, std::thread::hardware_concurrency());
-  for (uint32_t i = 0; i < count; ++i) {
-    Worker worker;
-    worker.reactor = std::make_unique<Reactor>("sessions");
-    worker.thread = std::thread(run_worker, std::ref(*worker.reactor), fmt::format("sessions-{}", i));
-    workers_.push_back(std::move(worker));
-  }
-  background_.reactor = std::make_unique<Reactor>("background");
-  background_.thread = std::thread(run_worker, std::ref(*background_.reactor), "background");
+  const auto start = [](Worker& worker, const std::string& name) {
+    worker.reactor = std::make_unique<Reactor>(name);
+    worker.thread = std::thread(run_worker, std::ref(*worker.reactor), name);
+  };
+  workers_.resize(count);
+  for (uint32_t i = 0; i < count; ++i) start(workers_[i], fmt::format("sessions-{}", i));
+  start(background_, "background");
+  start(admin_, "admin");
+  start(probes_, "http");
+}
+
+void Server::watch_workers() {
+  for (size_t i = 0; i < workers_.size(); ++i)
+    watch_.add(fmt::format("sessions-{}", i), *workers_[i].reactor);
+  watch_.add("background", *background_.reactor);
+  watch_.add("admin", *admin_.reactor);
+  probes_.reactor->spawn(watch_.run());
 }
 
 void Server::stop_workers() {
@@ -193,10 +202,12 @@ void Server::stop_workers() {
     worker.reactor->stop();
     worker.thread.join();
   };
+  join(probes_);  // first: it asks the others
   for (auto& worker : workers_) join(worker);
+  join(admin_);
   join(background_);
   workers_.clear();
-  background_.reactor.reset();
+  for (Worker* worker : {&probes_, &admin_, &background_}) worker->reactor.reset();
 }
 
 replication::ReplicationContext Server::replication_context() {
@@ -320,6 +331,7 @@ Status Server::listen() {
   protocol.socket_path = options_.socket;
   protocol.admin_address = options_.admin_address;
   protocol.admin_port = options_.admin_port;
+  protocol.admin_reactor = admin_.reactor.get();
   protocol.limits = limits_;
   protocol.tls = tls_.get();
   protocol.thread_per_connection = variables_.global("thread_handling").as_string() != "reactor";
@@ -337,20 +349,23 @@ Status Server::listen() {
 
 Status Server::serve_http() {
   if (options_.http_port == 0) return {};
-  http_ = std::make_unique<HttpServer>(*background_.reactor, options_.http_address, options_.http_port);
+  http_ = std::make_unique<HttpServer>(*probes_.reactor, options_.http_address, options_.http_port);
   http_->get("/metrics", [] {
     return HttpReply{200, "text/plain; version=0.0.4", observe::prometheus_text()};
   });
   http_->get("/healthz", [this] {
     txn::Services* services = context_.transactions;
     auto failure = services ? services->pipeline.failure() : std::nullopt;
-    return failure ? HttpReply{503, "text/plain", failure->message + "\n"}
-                   : HttpReply{200, "text/plain", "ok\n"};
+    if (failure) return HttpReply{503, "text/plain", failure->message + "\n"};
+    if (auto still = watch_.standing_still())
+      return HttpReply{503, "text/plain", fmt::format("The thread '{}' does not turn\n", *still)};
+    return HttpReply{200, "text/plain", "ok\n"};
   });
   http_->get("/readyz", [this] {
     auto reason = roles_->not_ready();
     return reason ? HttpReply{503, "text/plain", *reason + "\n"} : HttpReply{200, "text/plain", "ok\n"};
   });
+  watch_workers();
   return http_->listen();
 }
 

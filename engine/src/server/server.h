@@ -13,6 +13,7 @@
 #include "server/http_server.h"
 #include "server/instance.h"
 #include "server/options.h"
+#include "server/reactor_watch.h"
 #include "server/remote_servers.h"
 #include "server/semisync_variables.h"
 #include "server/slow_log_file.h"
@@ -54,6 +55,7 @@ class Server {
   };
 
   void start_workers();
+  void watch_workers();
   void stop_workers();
   Status set_variables();
   // What SET PERSIST kept: mysqld-auto.cnf in the data directory, over what options say.
@@ -77,7 +79,9 @@ class Server {
   const Environment environment_;
   FileSystem& fs_ = *environment_.files;
   std::vector<Worker> workers_;  // sessions
-  Worker background_;            // receiver, role changes, HTTP
+  Worker background_;            // receiver, role changes
+  Worker admin_;                 // sessions of the admin port
+  Worker probes_;                // HTTP
   std::unique_ptr<Datadir> datadir_;
   sql::SystemVariables variables_;
   CommitVariables commit_variables_{variables_, options_.commit_settings, context_};
@@ -95,6 +99,7 @@ class Server {
   std::unique_ptr<wire::TlsService> tls_;
   std::unique_ptr<wire::ProtocolServer> protocol_;
   std::unique_ptr<HttpServer> http_;
+  ReactorWatch watch_;
 };
 
 }  // namespace commitd::server

@@ -328,6 +328,10 @@ void Session::on_kill(std::function<void()> callback) {
   impl_->kill_callback = std::move(callback);
 }
 
+void Session::ends_when(std::function<bool()> client_has_gone) {
+  impl_->state.client_has_gone = std::move(client_has_gone);
+}
+
 std::optional<Value> Session::user_variable(std::string_view name) const {
   const auto found = impl_->state.user_variables.find(lower_case(name));
   if (found == impl_->state.user_variables.end()) return std::nullopt;

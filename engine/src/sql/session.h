@@ -83,6 +83,9 @@ class Session {
   bool gives_role() const;  // from any thread
   // Called once when kill(connection) arrives, on the killer's thread: the protocol closes the socket.
   void on_kill(std::function<void()> callback);
+  // Asked now and then by a statement that runs for long: whether there is nobody left to answer. Then it
+  // ends as one that was killed.
+  void ends_when(std::function<bool()> client_has_gone);
 
   // Values that replication clients set on their session: @source_binlog_checksum, @rpl_semi_sync_replica,
   // @replica_uuid, @source_heartbeat_period … nullopt when the user variable is not set (names without @,

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,6 +79,8 @@ struct SessionState {
   std::atomic<bool> kill_query{false};
   std::atomic<bool> kill_connection{false};
   std::atomic<bool> gives_role{false};  // its statement may end all others' sessions, and waits for them
+
+  std::function<bool()> client_has_gone = [] { return false; };
 
   void refresh_settings();
   // As those of a new session; `names`: of the collation that its client asks for.

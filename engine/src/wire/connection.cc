@@ -57,6 +57,7 @@ Connection::Connection(ConnectionContext& context, std::unique_ptr<Socket> socke
       id_(id),
       session_(context.server, id) {
   session_.on_kill([this] { close_socket_when_killed(); });
+  session_.ends_when([this] { return socket_.peer_has_ended(); });
   context_.registry.add(*this);
   open_connections().add(1);
 }

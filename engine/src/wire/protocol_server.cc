@@ -65,11 +65,20 @@ class ProtocolServer::Impl {
   Task<void> refuse(UniqueFd fd, Error why);
   void start_session(UniqueFd fd, Entrance entrance);
   bool is_full(Entrance entrance) const;
-  Reactor& next_reactor() { return *reactors_[next_reactor_++ % reactors_.size()]; }
+  bool has_own_reactor(Entrance entrance) const {
+    return entrance == Entrance::Admin && options_.admin_reactor != nullptr;
+  }
+  Reactor& accepting_reactor(Entrance entrance) {
+    return has_own_reactor(entrance) ? *options_.admin_reactor : *reactors_.front();
+  }
+  Reactor& next_reactor(Entrance entrance) {
+    if (has_own_reactor(entrance)) return *options_.admin_reactor;
+    return *reactors_[next_reactor_++ % reactors_.size()];
+  }
 
   ProtocolServerOptions options_;
   std::vector<Reactor*> reactors_;
-  size_t next_reactor_ = 0;  // only the accepting reactor's
+  size_t next_reactor_ = 0;  // only the first reactor's
   std::atomic<uint32_t> last_id_{0};
   ConnectionRegistry registry_;
   Authenticator authenticator_;
@@ -91,7 +100,7 @@ Status ProtocolServer::Impl::listen() {
   }
   if (!options_.socket_path.empty())
     COMMITD_RETURN_IF_ERROR(open(listen_unix(options_.socket_path), Entrance::UnixSocket));
-  for (auto& listener : listeners_) reactors_.front()->spawn(accept_on(*listener));
+  for (auto& listener : listeners_) accepting_reactor(listener->entrance).spawn(accept_on(*listener));
   return {};
 }
 
@@ -121,11 +130,11 @@ Task<void> ProtocolServer::Impl::accept_on(Listener& listener) {
 }
 
 void ProtocolServer::Impl::start_session(UniqueFd fd, Entrance entrance) {
-  if (!options_.thread_per_connection) return next_reactor().spawn(serve(std::move(fd), entrance));
+  if (!options_.thread_per_connection) return next_reactor(entrance).spawn(serve(std::move(fd), entrance));
   auto connection = std::make_shared<UniqueFd>(std::move(fd));
   Status started =
       threads_.start([this, connection, entrance] { return serve(std::move(*connection), entrance); });
-  if (!started.ok()) next_reactor().spawn(refuse(std::move(*connection), std::move(started).error()));
+  if (!started.ok()) next_reactor(entrance).spawn(refuse(std::move(*connection), std::move(started).error()));
 }
 
 Task<void> ProtocolServer::Impl::refuse(UniqueFd fd, Error why) {

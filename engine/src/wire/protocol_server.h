@@ -23,7 +23,8 @@ struct ProtocolServerOptions {
   uint16_t port = 3306;     // 0 = none
   std::string socket_path;  // empty = none
   std::string admin_address = "127.0.0.1";
-  uint16_t admin_port = 0;  // not subject to max_connections
+  uint16_t admin_port = 0;           // not subject to max_connections
+  Reactor* admin_reactor = nullptr;  // accepts and serves there; null: one of the sessions' own
   std::shared_ptr<ServerLimits> limits = std::make_shared<ServerLimits>();
   std::string server_version;
   bool thread_per_connection = false;  // thread_handling=one-thread-per-connection

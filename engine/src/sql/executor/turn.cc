@@ -27,7 +27,8 @@ Status Turn::look(const SessionState& session) {
   looked_ = now;
   left_ = units_;
   over_ = over_ || now - began_ >= kLength;
-  if (session.interrupted()) return make_error(er::kQueryInterrupted, "Query execution was interrupted");
+  if (session.interrupted() || (over_ && session.client_has_gone()))
+    return make_error(er::kQueryInterrupted, "Query execution was interrupted");
   if (now < end_) return {};
   constexpr uint16_t kQueryTimeout = 3024;
   return make_error(kQueryTimeout,

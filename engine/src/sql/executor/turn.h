@@ -1,5 +1,5 @@
-// A statement that computes for long looks up now and then: whether it was killed, whether its time is over,
-// and whether others of its reactor have waited long enough.
+// A statement that computes for long looks up now and then: whether it was killed, whether its client has
+// gone, whether its time is over, and whether others of its reactor have waited long enough.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ struct SessionState;
 
 class Turn {
  public:
-  // One unit of work, a row mostly. 1317 when the statement was killed, 3024 when its time is over.
+  // One unit of work, a row mostly. 1317 when the statement was killed or its client has gone, 3024 when its
+  // time is over.
   Status count(const SessionState& session) { return --left_ != 0 ? Status() : look(session); }
   // The same at once, after what took as long as many units.
   Status look(const SessionState& session);
