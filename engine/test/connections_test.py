@@ -118,7 +118,8 @@ class ThreadPerConnectionTest(unittest.TestCase):
             self.assertEqual(server.terminate(), 0)
             waiting.join()
             server.start()
-            self.assertEqual(server.query("SELECT id FROM d.t"), ((1,),))
+            # Who is ended first is open: the waiter may still have got what the holder gave back.
+            self.assertIn(server.query("SELECT id FROM d.t"), (((1,),), ((3,),)))
 
     def wait_for_lock(self, connection):
         with contextlib.suppress(Exception), connection.cursor() as cursor:
