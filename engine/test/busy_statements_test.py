@@ -13,6 +13,7 @@ import pymysql
 from commitd_process import Commitd, free_port, wait_until
 
 ENDLESS = "SELECT COUNT(*) FROM " + ", ".join(f"d.t {name}" for name in "abcdefghijkl")  # 10^12 rows
+SUBQUERY = f"SELECT COUNT(*) FROM d.t WHERE ({ENDLESS} WHERE a.id = t.id) > 0"  # one run of it is as long
 QUESTIONS = 500
 INTERRUPTED = 1317
 ANSWER_SECONDS = 20  # when nothing answers, nothing ever will
@@ -21,7 +22,8 @@ ANSWER_SECONDS = 20  # when nothing answers, nothing ever will
 class Busy:
     """A client with an endless statement."""
 
-    def __init__(self, server):
+    def __init__(self, server, sql):
+        self.sql = sql
         self.connection = server.connect()
         self.id = self.connection.thread_id()
         self.error = None
@@ -30,7 +32,7 @@ class Busy:
 
     def run(self):
         try:
-            self.connection.cursor().execute(ENDLESS)
+            self.connection.cursor().execute(self.sql)
         except (pymysql.Error, OSError) as error:
             self.error = error
 
@@ -53,15 +55,15 @@ class BusyStatementsTest(unittest.TestCase):
             return cursor.fetchall()
 
     def running(self):
-        return self.ask(f"SELECT COUNT(*) FROM information_schema.processlist WHERE info = '{ENDLESS}'")[0][0]
+        return self.ask(f"SELECT COUNT(*) FROM information_schema.processlist WHERE info IN ('{ENDLESS}', '{SUBQUERY}')")[0][0]
 
-    def start(self, count):
-        busy = [Busy(self.server) for _ in range(count)]
+    def start(self, count, sql=ENDLESS):
+        busy = [Busy(self.server, sql) for _ in range(count)]
         wait_until(lambda: self.running() == count, "the endless statements run")
         return busy
 
-    def answer_beside(self, count):
-        busy, times = self.start(count), []
+    def answer_beside(self, count, sql=ENDLESS):
+        busy, times = self.start(count, sql), []
         with self.server.connect(read_timeout=ANSWER_SECONDS) as connection, connection.cursor() as cursor:
             for _ in range(QUESTIONS):
                 asked = time.perf_counter()
@@ -85,11 +87,15 @@ class BusyStatementsTest(unittest.TestCase):
         self.answer_beside(4)
 
 
+    def test_others_are_answered_beside_subqueries(self):
+        self.answer_beside(4, SUBQUERY)
+
     def test_a_statement_whose_client_has_gone_ends(self):
-        for client in self.start(2):
-            client.connection._sock.shutdown(socket.SHUT_RDWR)
-            client.thread.join(ANSWER_SECONDS)
-        wait_until(lambda: self.running() == 0, "none of them runs any more")
+        for sql in (ENDLESS, SUBQUERY):
+            for client in self.start(2, sql):
+                client.connection._sock.shutdown(socket.SHUT_RDWR)
+                client.thread.join(ANSWER_SECONDS)
+            wait_until(lambda: self.running() == 0, "none of them runs any more")
 
     def processor_times(self):
         """Nanoseconds, by thread of the server."""

@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 
 #include <cassert>
+#include <utility>
 
 #include "runtime/reactor_impl.h"
 
@@ -42,12 +43,15 @@ void FdWatch::on_events(uint32_t epoll_events) {
     output_ready_ = true;
     watch_output(false);
   }
-  // The resumed writer may end this watch.
+  // The resumed writer may end this watch, and let others go first, who are told of other events.
   bool gone = false;
-  gone_ = &gone;
+  bool* const around = std::exchange(gone_, &gone);
   if (output && writer_) writer_->resume(Wake::Woken);
-  if (gone) return;
-  gone_ = nullptr;
+  if (gone) {
+    if (around != nullptr) *around = true;
+    return;
+  }
+  gone_ = around;
   if (input && reader_) reader_->resume(Wake::Woken);
 }
 

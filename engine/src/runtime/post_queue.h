@@ -31,15 +31,13 @@ class PostQueue {
         !newest_.compare_exchange_weak(newest, &work, std::memory_order_seq_cst, std::memory_order_relaxed));
   }
 
-  // Everything posted so far, each piece once, in the order of posting. `use` may end the piece's life.
-  template <class Use>
-  void take_all(Use use) {
-    Posted* work = oldest_first(newest_.exchange(nullptr, std::memory_order_acquire));
-    while (work) {
-      Posted* next = work->next_;
-      use(*work);
-      work = next;
-    }
+  // Everything posted so far, the oldest first; null when there is nothing.
+  Posted* take_all() { return oldest_first(newest_.exchange(nullptr, std::memory_order_acquire)); }
+  // Of what take_all() gave: takes the first piece off. From then on its life may end.
+  static Posted& take_first(Posted*& batch) {
+    Posted& first = *batch;
+    batch = first.next_;
+    return first;
   }
 
  private:

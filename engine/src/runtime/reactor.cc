@@ -94,7 +94,20 @@ class PostedTask final : public Posted {
 
 }  // namespace
 
-Reactor::Impl::Impl(Reactor& owner, std::string name) : owner_(owner), name_(std::move(name)) {
+// A driver that let others go first has waited long enough.
+class Reactor::Impl::Return final : public Posted {
+ public:
+  explicit Return(Drivers& drivers) : drivers_(drivers) {}
+  void run() override { drivers_.give_back(seat); }
+
+  Drivers::Seat seat;
+
+ private:
+  Drivers& drivers_;
+};
+
+Reactor::Impl::Impl(Reactor& owner, std::string name)
+    : owner_(owner), name_(std::move(name)), drivers_(name_, [this] { drive(); }) {
   epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
   if (epoll_fd_ < 0) die("epoll_create1");
   wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -109,7 +122,7 @@ Reactor::Impl::~Impl() {
   CurrentReactor current(owner_);
   // First the queue, whose nodes may lie in the frames that go next. Work that those frames' destructors post
   // is dropped as well, and never looked at again.
-  posted_.take_all([](Posted& work) { work.discard(); });
+  for (Posted* left = posted_.take_all(); left;) PostQueue::take_first(left).discard();
   roots_.destroy_all();
   while (visitors_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
   close(wake_fd_);
@@ -117,12 +130,39 @@ Reactor::Impl::~Impl() {
 }
 
 void Reactor::Impl::run() {
+  drive();
+}
+
+// Another driver may have left it, at any call of what waited, in the middle of its work.
+void Reactor::Impl::drive() {
   CurrentReactor current(owner_);
-  while (!stopping_.load(std::memory_order_acquire)) {
+  while (!is_over()) {
     run_posted();
+    if (drivers_.ended()) return;
     timers.fire_due(Clock::now());
+    dispatch();
     wait_for_events();
   }
+}
+
+// Plain code comes to its end first.
+bool Reactor::Impl::is_over() {
+  if (!stopping_.load(std::memory_order_acquire) || left_by_ != 0) return false;
+  drivers_.end();
+  return true;
+}
+
+void Reactor::Impl::let_others_go_first() {
+  if (stopping_.load(std::memory_order_acquire) || !others_wait()) return;
+  Return back(drivers_);
+  ++left_by_;
+  drivers_.leave(back.seat, [&] { posted_.push(back); });
+  --left_by_;
+}
+
+bool Reactor::Impl::others_wait() {
+  if (next_event_ == event_count_) received(poll(0));
+  return next_event_ < event_count_ || batch_ != nullptr || !posted_.empty() || timers.next() <= Clock::now();
 }
 
 void Reactor::Impl::stop() {
@@ -132,14 +172,18 @@ void Reactor::Impl::stop() {
 }
 
 void Reactor::Impl::run_posted() {
-  posted_.take_all([](Posted& work) { work.run(); });
+  if (batch_ == nullptr) batch_ = posted_.take_all();
+  while (batch_ != nullptr && !drivers_.ended()) PostQueue::take_first(batch_).run();
 }
 
 void Reactor::Impl::wait_for_events() {
   static auto& wakeups = observe::counter("commitd_reactor_wakeups_total",
                                           "Times a reactor thread went to sleep and was woken.");
   int timeout = milliseconds_to_wait();
-  if (timeout == 0) return dispatch(poll(0));
+  if (timeout == 0) {
+    received(poll(0));
+    return dispatch();
+  }
   int count = 0;
   if (!idle_.look([&] { return (count = poll(0)) != 0 || !posted_.empty(); })) {
     // Pairs with post(): either it sees that we sleep and wakes us, or we see its work here.
@@ -150,7 +194,8 @@ void Reactor::Impl::wait_for_events() {
     if (timeout != 0) wakeups.add();
   }
   idle_.over();
-  dispatch(count);
+  received(count);
+  dispatch();
 }
 
 int Reactor::Impl::poll(int timeout) {
@@ -168,9 +213,13 @@ int Reactor::Impl::milliseconds_to_wait() const {
   return static_cast<int>(std::clamp<int64_t>(left, 0, kLongest));
 }
 
-void Reactor::Impl::dispatch(int count) {
+void Reactor::Impl::received(int count) {
   event_count_ = count;
-  for (next_event_ = 0; next_event_ < event_count_;) {
+  next_event_ = 0;
+}
+
+void Reactor::Impl::dispatch() {
+  while (next_event_ < event_count_) {
     const epoll_event& event = events_[static_cast<size_t>(next_event_++)];
     if (event.data.ptr) static_cast<FdWatch*>(event.data.ptr)->on_events(event.events);
   }
@@ -233,6 +282,9 @@ void Reactor::run() {
 }
 void Reactor::stop() {
   impl_->stop();
+}
+void Reactor::let_others_go_first() {
+  impl_->let_others_go_first();
 }
 void Reactor::post(std::coroutine_handle<> handle) {
   impl_->post(*new PostedHandle(handle));

@@ -45,6 +45,10 @@ class Reactor {
   void add_timer(Timer& timer, Deadline deadline);
   void cancel_timer(Timer& timer);
 
+  // From plain code on this reactor's thread, which cannot be suspended: what else waits here goes first,
+  // driven by another thread meanwhile. The caller must hold no lock.
+  void let_others_go_first();
+
   class Impl;
   Impl& impl() { return *impl_; }
 

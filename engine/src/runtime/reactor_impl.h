@@ -7,6 +7,7 @@
 #include <atomic>
 #include <string>
 
+#include "runtime/drivers.h"
 #include "runtime/fd_watch.h"
 #include "runtime/idle_spin.h"
 #include "runtime/reactor.h"
@@ -23,6 +24,7 @@ class Reactor::Impl {
   void stop();
   void post(Posted& work);
   void start(Task<void> task);  // on this thread
+  void let_others_go_first();
 
   void watch(int fd, FdWatch& watch);  // its input
   void watch_output(int fd, FdWatch& watch, bool on);
@@ -32,11 +34,16 @@ class Reactor::Impl {
   TimerHeap timers;
 
  private:
+  class Return;
+  void drive();
+  bool is_over();
+  bool others_wait();
   void run_posted();
   void wait_for_events();
   int poll(int timeout);
   int milliseconds_to_wait() const;
-  void dispatch(int count);
+  void received(int count);
+  void dispatch();
   void control(int operation, int fd, FdWatch& watch, uint32_t output);
   void write_wake_fd();
 
@@ -55,8 +62,12 @@ class Reactor::Impl {
   std::atomic<int> visitors_{0};
   IdleSpin idle_;
   RootTasks roots_;
+  // What is being worked off: members, as the next driver goes on where the last one was.
+  Posted* batch_ = nullptr;
   std::array<epoll_event, 128> events_;
   int event_count_ = 0, next_event_ = 0;
+  size_t left_by_ = 0;  // drivers in the middle of plain code
+  Drivers drivers_;     // ends first
 };
 
 }  // namespace commitd

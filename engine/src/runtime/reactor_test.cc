@@ -1,6 +1,8 @@
 #include "runtime/reactor.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/fd_watch.h"
 #include "runtime/parker.h"
 
 namespace commitd {
@@ -179,6 +182,112 @@ TEST(Reactor, RunBlockingNestsInsideAReactor) {
   });
   reactor.run();
   EXPECT_EQ(result, 84);
+}
+
+// Plain code of one task beside others on the same reactor.
+Task<void> compute(int rounds, int& mistakes, int& left) {
+  for (int i = 0; i < rounds; ++i) {
+    Reactor* const reactor = Reactor::current();
+    if (i % 3 == 0) co_await sleep_until(Clock::now());
+    const auto thread = std::this_thread::get_id();
+    reactor->let_others_go_first();
+    mistakes += std::this_thread::get_id() != thread || Reactor::current() != reactor;
+  }
+  --left;
+}
+
+Task<int> compute_beside_each_other(int count, int rounds) {
+  int mistakes = 0, left = count;
+  for (int i = 0; i < count; ++i) Reactor::current()->spawn(compute(rounds, mistakes, left));
+  while (left > 0) co_await sleep_until(Clock::now() + 100us);
+  co_return mistakes;
+}
+
+TEST(PlainCode, StaysOnItsThreadWhileOthersGoFirst) {
+  EXPECT_EQ(run_blocking(compute_beside_each_other(20, 200)), 0);
+}
+
+// Two that throw a byte to each other, as long as there is somebody who computes.
+Task<void> throw_back(int fd, int& thrown, const bool& over) {
+  FdWatch watch(fd);
+  for (char byte = 0; !over;) {
+    if (co_await watch.readable(Clock::now() + 10s) == Wake::TimedOut) co_return;
+    if (read(fd, &byte, 1) != 1) {
+      watch.drained_input();
+      continue;
+    }
+    thrown += send(fd, &byte, 1, MSG_NOSIGNAL) == 1;
+  }
+}
+
+Task<int> throw_beside_plain_code(int rounds) {
+  int ends[2] = {-1, -1}, thrown = 0;
+  bool over = false;
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  Reactor* const reactor = Reactor::current();
+  for (const int end : ends) reactor->spawn(throw_back(end, thrown, over));
+  EXPECT_EQ(write(ends[0], "x", 1), 1);
+  const Deadline patience = Clock::now() + 20s;
+  while (thrown < rounds && Clock::now() < patience) reactor->let_others_go_first();
+  over = true;
+  for (const int end : ends) shutdown(end, SHUT_RDWR);
+  co_await sleep_until(Clock::now() + 1ms);
+  for (const int end : ends) close(end);
+  co_return thrown;
+}
+
+TEST(PlainCode, LosesNoEvents) {
+  EXPECT_GE(run_blocking(throw_beside_plain_code(1000)), 1000);
+}
+
+Task<void> note_the_wake(Parker& parker, std::string& order) {
+  co_await parker.park();
+  order += "woken ";
+}
+
+Task<std::string> note_who_goes_first() {
+  std::string order;
+  Reactor* const reactor = Reactor::current();
+  Parker parker;
+  reactor->spawn(note_the_wake(parker, order));
+  co_await sleep_until(Clock::now());
+  reactor->post([&] { order += "posted "; });
+  parker.wake();
+  reactor->let_others_go_first();
+  order += "back";
+  co_return order;
+}
+
+TEST(PlainCode, LetsAllOthersGoFirst) {
+  EXPECT_EQ(run_blocking(note_who_goes_first()), "woken posted back");
+}
+
+Task<void> stop_in_the_middle(bool& came_to_its_end) {
+  Reactor* const reactor = Reactor::current();
+  bool stopped = false;
+  reactor->post([&] {
+    reactor->stop();
+    stopped = true;
+  });
+  reactor->let_others_go_first();
+  EXPECT_TRUE(stopped);
+  reactor->let_others_go_first();
+  came_to_its_end = true;
+  co_return;
+}
+
+// It is not cut off: what it has on its stack would be lost.
+TEST(PlainCode, ComesToItsEndBeforeItsReactor) {
+  int mistakes = 0, left = 3;
+  bool came_to_its_end = false;
+  {
+    Reactor reactor("stopped");
+    for (int i = 0; i < 3; ++i) reactor.spawn(compute(1'000'000, mistakes, left));
+    reactor.spawn(stop_in_the_middle(came_to_its_end));
+    reactor.run();
+  }
+  EXPECT_TRUE(came_to_its_end);
+  EXPECT_EQ(mistakes, 0);
 }
 
 }  // namespace

@@ -50,8 +50,7 @@ class Collector : public RowConsumer {
       const auto comes_first = [&](const Found& l, const Found& r) {
         return before(l.keys, r.keys, collations, descending);
       };
-      COMMITD_CO_RETURN_IF_ERROR(
-          co_await sort_in_turns(context.turn, context.session, true, rows_, comes_first));
+      COMMITD_CO_RETURN_IF_ERROR(co_await sort_in_turns(context.turn, context.session, rows_, comes_first));
     }
     std::vector<txn::FoundRow> result;
     for (Found& found : rows_) {

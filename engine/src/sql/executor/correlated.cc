@@ -16,8 +16,8 @@ Error unsupported(std::string_view what) {
   return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'", what);
 }
 
-// Reads a snapshot, which never waits: so the coroutine ends when it is started, and evaluation stays plain
-// code.
+// Reads a snapshot, which never waits, nor does its turn: so the coroutine ends when it is started, and
+// evaluation stays plain code.
 Status finish_at_once(Task<Status> task) {
   const bool waits = task.await_suspend(std::noop_coroutine());
   if (waits) std::abort();  // a locking read in a subquery: plan_select was given another mode
@@ -35,6 +35,7 @@ class CorrelatedRows : public RowSource {
     evaluation.outer = &outer;
     RowBuffer buffer(true);
     const uint64_t found_rows = context_.session.found_rows;
+    const Turn::PlainCode never_suspended(context_.turn);
     const Status status = finish_at_once(run_planned(context_, planned_, evaluation, buffer));
     context_.session.found_rows = found_rows;
     rows = std::move(buffer.rows);

@@ -274,7 +274,7 @@ Task<Status> sort_union(StatementContext& context, const ast::SelectStatement& s
     }
     return false;
   };
-  co_return co_await sort_in_turns(context.turn, context.session, true, rows, comes_first);
+  co_return co_await sort_in_turns(context.turn, context.session, rows, comes_first);
 }
 
 Task<Status> run_union(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {

@@ -235,7 +235,7 @@ bool same_kind(const Value& left, const Value& right) {
 
 }  // namespace
 
-Task<Result<std::vector<const Value*>>> SelectOutput::in_order(bool may_wait) const {
+Task<Result<std::vector<const Value*>>> SelectOutput::in_order() const {
   struct Entry {
     uint64_t prefix;
     const Value* row;
@@ -254,8 +254,7 @@ Task<Result<std::vector<const Value*>>> SelectOutput::in_order(bool may_wait) co
     if (comparable && left.prefix != right.prefix) return left.prefix < right.prefix;
     return before(left.row, right.row);
   };
-  COMMITD_CO_RETURN_IF_ERROR(
-      co_await sort_in_turns(context_.turn, context_.session, may_wait, entries, comes_first));
+  COMMITD_CO_RETURN_IF_ERROR(co_await sort_in_turns(context_.turn, context_.session, entries, comes_first));
   std::vector<const Value*> rows;
   rows.reserve(entries.size());
   for (const Entry& entry : entries) rows.push_back(entry.row);
@@ -263,7 +262,6 @@ Task<Result<std::vector<const Value*>>> SelectOutput::in_order(bool may_wait) co
 }
 
 Task<Status> SelectOutput::finish(Evaluation& evaluation) {
-  const bool may_wait = evaluation.outer == nullptr;  // as in table_reader.cc
   // Without GROUP BY there is one group, also of no rows.
   if (select_.grouped && select_.group_by.empty() && groups_.empty()) groups_.push_back(new_group(nullptr));
   std::vector<Value> results(select_.aggregates.size());
@@ -275,18 +273,18 @@ Task<Status> SelectOutput::finish(Evaluation& evaluation) {
     auto more = emit(evaluation);
     if (!more.ok()) co_return std::move(more).error();
     if (!*more) break;
-    COMMITD_CO_RETURN_IF_ERROR(co_await context_.turn.take(context_.session, may_wait));
+    COMMITD_CO_RETURN_IF_ERROR(co_await context_.turn.take(context_.session));
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   if (!sorting_) co_return Status();
-  auto sorted = co_await in_order(may_wait);
+  auto sorted = co_await in_order();
   if (!sorted.ok()) co_return std::move(sorted).error();
   const Value* previous = nullptr;
   for (const Value* row : *sorted) {
     if (neighbours_tell_ && previous != nullptr && !before(previous, row)) continue;
     previous = row;
     if (!deliver({row, select_.items.size()})) break;
-    COMMITD_CO_RETURN_IF_ERROR(co_await context_.turn.take(context_.session, may_wait));
+    COMMITD_CO_RETURN_IF_ERROR(co_await context_.turn.take(context_.session));
     if (sink_.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink_.flush());
   }
   co_return Status();

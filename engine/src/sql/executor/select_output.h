@@ -52,7 +52,7 @@ class SelectOutput : public RowConsumer {
   SortKey sort_key(const BoundOrder& order);
   Result<bool> keep(std::span<const Value> row, Evaluation& evaluation);  // until all are sorted
   bool before(const Value* left, const Value* right) const;
-  Task<Result<std::vector<const Value*>>> in_order(bool may_wait) const;
+  Task<Result<std::vector<const Value*>>> in_order() const;
 
   const BoundSelect& select_;
   StatementContext& context_;

@@ -98,8 +98,7 @@ class JoinReader {
     if (evaluation_.failed()) return evaluation_.status();
     return context_.turn.count(context_.session);
   }
-  // A subquery that refers to the statement around it is read as plain code: that statement waits for it.
-  bool turn_is_over() const { return may_wait_ && context_.turn.is_over(); }
+  bool turn_is_over() const { return context_.turn.is_over(); }
 
   // Answers are kept for as long as the same is asked: an inner table that is read from end to end is fetched
   // once.
@@ -262,7 +261,6 @@ class JoinReader {
   std::vector<txn::FoundRow> own_found_;
   std::vector<txn::FoundRow>& found_;
   std::vector<RemoteAnswer> remote_;  // per level
-  const bool may_wait_ = evaluation_.outer == nullptr;
 };
 
 // The level at which all sources of a condition are known; conditions without sources belong to the first.

@@ -26,13 +26,19 @@ Status Turn::look(const SessionState& session) {
   if (since < kOften) units_ = std::min(units_ * 2, kMostUnits);
   looked_ = now;
   left_ = units_;
-  over_ = over_ || now - began_ >= kLength;
-  if (session.interrupted() || (over_ && session.client_has_gone()))
+  const bool over = over_ = over_ || now - began_ >= kLength;
+  if (over && plain_code_) let_others_go_first();
+  if (session.interrupted() || (over && session.client_has_gone()))
     return make_error(er::kQueryInterrupted, "Query execution was interrupted");
   if (now < end_) return {};
   constexpr uint16_t kQueryTimeout = 3024;
   return make_error(kQueryTimeout,
                     "Query execution was interrupted, maximum statement execution time exceeded");
+}
+
+void Turn::let_others_go_first() {
+  if (Reactor* reactor = Reactor::current()) reactor->let_others_go_first();
+  begin_again();
 }
 
 void Turn::end_after(uint64_t milliseconds) {

@@ -43,6 +43,9 @@ TEST_F(Turns, OthersAreAnsweredAndMayKill) {
         "SELECT 1 FROM {} WHERE a.id + l.id < 0",
         "SELECT COUNT(*) FROM t z LEFT JOIN ({}) ON a.id + l.id < 0",
         "SELECT 1 FROM {} WHERE (SELECT MAX(x.v) FROM t x WHERE x.id >= a.id + 0 * l.id) < 0",
+        "SELECT 1 FROM t z WHERE (SELECT COUNT(*) FROM {} WHERE a.id + l.id < z.id) < 0",
+        "SELECT (SELECT MAX(a.v) FROM {} WHERE EXISTS (SELECT 1 FROM t x WHERE x.id + l.id + z.id < 0)) FROM "
+        "t z",
         "SELECT DISTINCT a.v FROM {}", "INSERT INTO copy SELECT 1 FROM {} WHERE a.id + l.id < 0",
         "UPDATE {} SET a.v = 1 WHERE a.id + l.id < 0", "DELETE a FROM {} WHERE a.id + l.id < 0"}) {
     SCOPED_TRACE(select);
