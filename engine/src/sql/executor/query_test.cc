@@ -139,6 +139,47 @@ TEST_F(Queries, SqlSelectLimitCutsAnswersAndNothingElse) {
   EXPECT_EQ(run("SELECT COUNT(*) FROM copy"), "4");
 }
 
+TEST_F(Queries, DatesBesideConstants) {
+  run("CREATE TABLE days (id INT PRIMARY KEY, d DATE, dt DATETIME, KEY (dt), KEY (d));"
+      "INSERT INTO days VALUES (1, '2002-10-19', '2002-10-19 12:00:00'), (2, '2002-10-21', '2002-10-21 "
+      "12:00:00')");
+  for (const char* beyond : {"20021020", "'20021020'", "'2002-10-20'", "021020", "20021020000000"}) {
+    EXPECT_EQ(run(fmt::format("SELECT id FROM days WHERE dt > {}", beyond)), "2") << beyond;
+    EXPECT_EQ(run(fmt::format("SELECT id FROM days WHERE {} > d", beyond)), "1") << beyond;
+  }
+  EXPECT_EQ(run("SELECT id FROM days WHERE d < '2002-10-19 12:00:00'"), "1");
+  EXPECT_EQ(run("SELECT id FROM days WHERE d > '2002-10-19 12:00:00'"), "2");
+  EXPECT_EQ(run("SELECT id FROM days WHERE d = '2002-10-19 12:00:00'"), "");
+  EXPECT_EQ(run("SELECT id FROM days WHERE dt BETWEEN 20021020 AND 20021022"), "2");
+  EXPECT_EQ(run("SELECT id FROM days WHERE d IN (20021019, '2002-10-20')"), "1");
+  EXPECT_EQ(run("SELECT id FROM days WHERE dt = 0 OR dt = '0000-00-00' OR d = '2002-10-00' OR d < 5"), "");
+  EXPECT_EQ(run("SELECT id FROM days WHERE dt > NULL OR d IN (NULL, 20021021)"), "2");
+  EXPECT_EQ(run("SELECT id FROM days WHERE dt > 'yesterday'"),
+            "ERROR 1525: Incorrect DATETIME value: 'yesterday'");
+  EXPECT_EQ(run("DELETE FROM days WHERE d <> '2002-02-30'"),
+            "ERROR 1525: Incorrect DATE value: '2002-02-30'");
+  run("PREPARE later FROM 'SELECT id FROM days WHERE dt > ?'");
+  for (const char* beyond : {"20021020", "'20021020'", "'2002-10-20 10:00:00'"}) {
+    EXPECT_EQ(run(fmt::format("SET @beyond = {}; EXECUTE later USING @beyond", beyond)), " ; 2") << beyond;
+  }
+  EXPECT_EQ(run("UPDATE days SET d = '2002-10-30' WHERE dt > 20021020"), "");
+  EXPECT_EQ(run("DELETE FROM days WHERE dt > 20021020"), "");
+  EXPECT_EQ(run("SELECT id, d FROM days"), "1|2002-10-19");
+}
+
+TEST_F(Queries, IntegersBesideTextsOfDigitsAreExact) {
+  run("CREATE TABLE large (id INT PRIMARY KEY, n BIGINT, u BIGINT UNSIGNED);"
+      "INSERT INTO large VALUES (1, 9007199254740992, '18446744073709551614'),"
+      "(2, 9007199254740993, '9223372036854775809')");
+  EXPECT_EQ(run("SELECT id FROM large WHERE n = '9007199254740993'"), "2");
+  EXPECT_EQ(run("SELECT id FROM large WHERE n IN ('9007199254740992')"), "1");
+  EXPECT_EQ(run("SELECT id FROM large WHERE n BETWEEN '9007199254740993' AND '9007199254740994'"), "2");
+  EXPECT_EQ(run("SELECT u FROM large"), "18446744073709551614\n9223372036854775809");
+  EXPECT_EQ(run("SELECT CAST('18446744073709551615' AS UNSIGNED)"), "18446744073709551615");
+  EXPECT_EQ(run("SELECT id FROM large WHERE n = '12 monkeys' OR u = ''"), "");
+  EXPECT_EQ(run("DELETE FROM large WHERE n = '9007199254740993'; SELECT id FROM large"), " ; 1");
+}
+
 TEST_F(Queries, SumsOfIntegersDoNotOverflow) {
   EXPECT_EQ(run("CREATE TABLE numbers (id INT PRIMARY KEY, n BIGINT, u BIGINT UNSIGNED, d DECIMAL(5,2))"),
             "");

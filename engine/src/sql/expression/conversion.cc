@@ -97,6 +97,20 @@ int64_t leading_integer(std::string_view text, bool* complete) {
   return result;
 }
 
+std::optional<Value> whole_integer(std::string_view text) {
+  std::string_view number = trim_left(text);
+  if (!number.empty() && number.front() == '+') number.remove_prefix(1);
+  const char* end = number.data() + number.size();
+  const auto all_of_it = [&](const std::from_chars_result& parsed) {
+    return parsed.ec == std::errc() && only_blanks({parsed.ptr, static_cast<size_t>(end - parsed.ptr)});
+  };
+  int64_t integer = 0;
+  if (all_of_it(std::from_chars(number.data(), end, integer))) return Value::integer(integer);
+  uint64_t above = 0;
+  if (all_of_it(std::from_chars(number.data(), end, above))) return Value::unsigned_integer(above);
+  return std::nullopt;
+}
+
 double temporal_number(const Temporal& t) {
   const double time = t.hour * 10000.0 + t.minute * 100.0 + t.second + t.microsecond / 1e6;
   if (t.kind == Temporal::Kind::Time) return t.negative ? -time : time;
@@ -138,11 +152,9 @@ Value to_integer(const Value& value) {
       return whole ? integer_from_wide(whole->unscaled)
                    : integer_from_double(commitd::to_double(value.as_decimal()));
     }
-    case Value::Kind::String: {
-      bool complete = false;
-      const int64_t integer = leading_integer(value.as_string(), &complete);
-      return complete ? Value::integer(integer) : integer_from_double(leading_double(value.as_string()));
-    }
+    case Value::Kind::String:
+      if (auto integer = whole_integer(value.as_string())) return *std::move(integer);
+      return integer_from_double(leading_double(value.as_string()));
     case Value::Kind::Temporal:
       return integer_from_double(temporal_number(value.as_temporal()));
     case Value::Kind::Json:

@@ -14,6 +14,8 @@ namespace commitd::sql {
 
 // Numbers from the start of a text ("12abc" → 12); `complete` says whether that was all of it.
 double leading_double(std::string_view text, bool* complete = nullptr);
+// The integer that a text is, exactly; nullopt for what is none, or beyond 64 bits.
+std::optional<Value> whole_integer(std::string_view text);
 int64_t leading_integer(std::string_view text, bool* complete = nullptr);
 
 // None of these takes NULL.

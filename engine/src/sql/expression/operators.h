@@ -62,6 +62,10 @@ ExpressionPtr number_of_label(ExpressionPtr expression);
 // name it, a literal.
 ExpressionPtr numeric_text(ExpressionPtr expression, std::string_view type = "DOUBLE");
 
+// A literal or parameter beside dates, or beside a column of integers: as what is there. 1525 for a text that
+// is no date.
+ExpressionPtr constant_beside(ExpressionPtr constant, const Expression& other);
+
 // Where there is a number among them, those that are none become numbers (FIELD).
 void numbers_beside_numbers(Expressions& expressions);
 

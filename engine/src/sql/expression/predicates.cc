@@ -387,6 +387,8 @@ ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
   if (is_number(left->type())) right = number_of_label(std::move(right));
   if (is_number(right->type())) left = numeric_text(std::move(left));
   if (is_number(left->type())) right = numeric_text(std::move(right));
+  right = constant_beside(std::move(right), *left);
+  left = constant_beside(std::move(left), *right);
   return std::make_unique<Comparison>(op, std::move(left), std::move(right));
 }
 ExpressionPtr make_logic(Op op, ExpressionPtr left, ExpressionPtr right) {
@@ -420,6 +422,8 @@ ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionP
     low = numeric_text(std::move(low));
     high = numeric_text(std::move(high));
   }
+  low = constant_beside(std::move(low), *operand);
+  high = constant_beside(std::move(high), *operand);
   return std::make_unique<Between>(std::move(operand), std::move(low), std::move(high), negated);
 }
 ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
@@ -432,6 +436,7 @@ ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
   if (is_number(operand->type())) {
     for (ExpressionPtr& item : list) item = numeric_text(std::move(item));
   }
+  for (ExpressionPtr& item : list) item = constant_beside(std::move(item), *operand);
   return std::make_unique<In>(std::move(operand), std::move(list), negated);
 }
 ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated) {

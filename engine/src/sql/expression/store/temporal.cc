@@ -17,25 +17,6 @@ bool has_zero_part(const Temporal& t) {
   return t.month == 0 || t.day == 0;
 }
 
-// '2024-00-10', '2024-05-00': dates that are not known in full.
-std::optional<Temporal> with_zero_parts(std::string text) {
-  constexpr std::string_view kDigits = "0123456789";
-  std::array<bool, 2> is_zero{};
-  size_t at = text.find_first_not_of(kDigits, text.find_first_of(kDigits));  // behind the year
-  for (bool& zero : is_zero) {
-    const size_t begin = text.find_first_of(kDigits, at);
-    if (begin == std::string::npos) return std::nullopt;
-    at = std::min(text.find_first_not_of(kDigits, begin), text.size());
-    zero = text.find_first_not_of('0', begin) >= at;
-    if (zero) text[at - 1] = '1';
-  }
-  if (!is_zero[0] && !is_zero[1]) return std::nullopt;
-  std::optional<Temporal> t = parse_datetime(text);
-  if (t && is_zero[0]) t->month = 0;
-  if (t && is_zero[1]) t->day = 0;
-  return t;
-}
-
 // "839:00:00": a time, but more than TIME holds.
 bool is_beyond_time(const Value& value) {
   const std::string text = to_text(value);
@@ -57,6 +38,24 @@ Temporal longest_time(const ColumnDef& column, const Value& value) {
 }
 
 }  // namespace
+
+std::optional<Temporal> with_zero_parts(std::string text) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::array<bool, 2> is_zero{};
+  size_t at = text.find_first_not_of(kDigits, text.find_first_of(kDigits));  // behind the year
+  for (bool& zero : is_zero) {
+    const size_t begin = text.find_first_of(kDigits, at);
+    if (begin == std::string::npos) return std::nullopt;
+    at = std::min(text.find_first_not_of(kDigits, begin), text.size());
+    zero = text.find_first_not_of('0', begin) >= at;
+    if (zero) text[at - 1] = '1';
+  }
+  if (!is_zero[0] && !is_zero[1]) return std::nullopt;
+  std::optional<Temporal> t = parse_datetime(text);
+  if (t && is_zero[0]) t->month = 0;
+  if (t && is_zero[1]) t->day = 0;
+  return t;
+}
 
 Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, StoreContext& context) {
   const bool date_only = column.type == FieldType::Date;

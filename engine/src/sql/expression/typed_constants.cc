@@ -1,0 +1,119 @@
+// Constants beside a column of another kind: MySQL reads them as the column's kind once, and compares those.
+#include "base/temporal.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operands.h"
+#include "sql/expression/operators.h"
+#include "sql/expression/store/kinds.h"
+
+namespace commitd::sql {
+namespace {
+
+bool is_date(const ValueType& type) {
+  return type.is_temporal() && type.type != FieldType::Time && type.type != FieldType::Time2;
+}
+
+bool has_range_of_integers(const ValueType& type) {
+  return type.is_integer() && type.type != FieldType::Year && type.type != FieldType::Bit;
+}
+
+// 20021020 and 20021020123000, years of two digits too; nullopt for what is no date.
+std::optional<Temporal> date_of_number(const Value& value) {
+  constexpr uint64_t kLeast = 101, kDateOfTwoDigits = 1'000'000, kGreatestDate = 99'991'231,
+                     kTimeOfTwoDigits = 1'000'000'000'000;
+  const Value integer = to_integer(value);
+  if (integer.kind() == Value::Kind::Int && integer.as_int() < 0) return std::nullopt;
+  const uint64_t number = to_bits(integer);
+  if (number < kLeast) return std::nullopt;
+  const bool two_digits = number < kDateOfTwoDigits || (number > kGreatestDate && number < kTimeOfTwoDigits);
+  return parse_datetime(fmt::format("{:0{}}", number, !two_digits ? 1 : number < kDateOfTwoDigits ? 6 : 12));
+}
+
+std::optional<Temporal> date_of_text(const std::string& text) {
+  const auto found = parse_datetime(text);
+  return found ? found : store::with_zero_parts(text);
+}
+
+constexpr uint16_t kWrongValue = 1525;
+
+class DateConstant : public OneOperand {
+ public:
+  DateConstant(ExpressionPtr operand, bool date_only)
+      : OneOperand(std::move(operand)), date_only_(date_only) {
+    type_ = operand_->type();
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    Value operand_scratch;
+    scratch = operand_->evaluate(evaluation, operand_scratch);
+    if (const auto date = date_of(scratch)) {
+      scratch = Value::temporal(*date);
+    } else if (scratch.kind() == Value::Kind::String) {
+      evaluation.fail(make_error(kWrongValue, "Incorrect {} value: '{}'", date_only_ ? "DATE" : "DATETIME",
+                                 scratch.as_string()));
+      scratch = Value::null();
+    }
+    return scratch;
+  }
+  bool is_constant() const override { return true; }
+
+  static std::optional<Temporal> date_of(const Value& value) {
+    if (value.kind() == Value::Kind::String) return date_of_text(value.as_string());
+    const bool integer = value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt;
+    return integer ? date_of_number(value) : std::nullopt;
+  }
+
+ private:
+  bool date_only_;
+};
+
+class IntegerConstant : public OneOperand {
+ public:
+  explicit IntegerConstant(ExpressionPtr operand) : OneOperand(std::move(operand)) {
+    type_ = operand_->type();
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& value = operand_->evaluate(evaluation, scratch);
+    if (value.kind() != Value::Kind::String) return value;
+    if (auto integer = whole_integer(value.as_string())) {
+      scratch = *std::move(integer);
+      return scratch;
+    }
+    return value;
+  }
+  bool is_constant() const override { return true; }
+};
+
+const Value* literal_of(const Expression& expression) {
+  const auto* constant = dynamic_cast<const Constant*>(&expression);
+  return constant == nullptr ? nullptr : &constant->value();
+}
+
+ExpressionPtr date_constant(ExpressionPtr constant, bool date_only) {
+  if (const Value* literal = literal_of(*constant)) {
+    if (const auto date = DateConstant::date_of(*literal))
+      return std::make_unique<Constant>(Value::temporal(*date));
+    if (literal->kind() != Value::Kind::String) return constant;
+  }
+  return std::make_unique<DateConstant>(std::move(constant), date_only);
+}
+
+ExpressionPtr integer_constant(ExpressionPtr constant) {
+  const Value* literal = literal_of(*constant);
+  if (literal == nullptr) return std::make_unique<IntegerConstant>(std::move(constant));
+  auto integer = whole_integer(literal->as_string());
+  return integer ? std::make_unique<Constant>(*std::move(integer)) : std::move(constant);
+}
+
+}  // namespace
+
+ExpressionPtr constant_beside(ExpressionPtr constant, const Expression& other) {
+  if (!constant->is_constant()) return constant;
+  const bool is_text = constant->type().is_string();
+  const ValueType& type = other.type();
+  if (is_date(type) && !other.is_constant() && (is_text || constant->type().is_integer()))
+    return date_constant(std::move(constant), type.type == FieldType::Date);
+  const bool is_column = dynamic_cast<const ColumnReference*>(&other) != nullptr;
+  if (is_text && is_column && has_range_of_integers(type)) return integer_constant(std::move(constant));
+  return constant;
+}
+
+}  // namespace commitd::sql
