@@ -127,6 +127,12 @@ func TestABadSpecDoesNotStopAFailover(t *testing.T) {
 			c.Spec.Engine.Variables = map[string]apiextensionsv1.JSON{"long_query_time": {Raw: []byte("0.5")}}
 		},
 		"onTimeout": func(_ *site, c *v1alpha1.CommitCluster) { c.Spec.Semisync.OnTimeout = "async" },
+		"application user": func(s *site, _ *v1alpha1.CommitCluster) {
+			secret := &corev1.Secret{}
+			must(kube.Get(context.Background(), types.NamespacedName{Namespace: s.namespace, Name: "demo-app"}, secret))
+			secret.StringData = map[string]string{"username": "root"}
+			must(kube.Update(context.Background(), secret))
+		},
 		"secret": func(s *site, _ *v1alpha1.CommitCluster) {
 			secret := &corev1.Secret{}
 			secret.Namespace, secret.Name = s.namespace, "demo-credentials"

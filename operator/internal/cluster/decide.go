@@ -27,7 +27,7 @@ func Decide(v View) Plan {
 func (v *View) describeDenied(p *Plan) {
 	for i := range v.Servers {
 		if s := &v.Servers[i]; s.Denied {
-			p.problem(s.Name, "it refuses the operator's password: the Secret of the credentials was changed after the server had started. "+
+			p.Report(s.Name, "it refuses the operator's password: the Secret of the credentials was changed after the server had started. "+
 				"Put the former operator-password back, or delete the pod to have it start with the new one")
 		}
 	}
@@ -67,11 +67,11 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 	p.Waiting = "the operator does not reach the master " + v.Record.Master
 	replaced := master != nil && master.Reachable
 	if replaced {
-		p.problem(master.Name, describeIdentity(v.identityOf(master)))
+		p.Report(master.Name, describeIdentity(v.identityOf(master)))
 	}
 	switch {
 	case v.Policy.FailoverDisabled:
-		p.problem("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled)")
+		p.Report("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled)")
 	case !replaced && master != nil && master.UnreachableFor < v.Policy.UnreachableAfter:
 	case !coversRecord(v.silentServers(), &v.Record):
 		p.Waiting += "; too few replicas have lost it to elect another one"
@@ -105,7 +105,7 @@ func (v *View) hears(s *Server) bool {
 // runCluster: the master serves. Bring the others to it and keep the quorum right.
 func (v *View) runCluster(p *Plan, master *Server) {
 	if !v.wanted(master) {
-		p.problem(master.Name, "spec.replicas no longer asks for this pod, but it is the master: it stays. Raise spec.replicas to include it")
+		p.Report(master.Name, "spec.replicas no longer asks for this pod, but it is the master: it stays. Raise spec.replicas to include it")
 	}
 	if record, event := v.admitFresh(); record != nil {
 		p.Record, p.Event = record, event
@@ -132,15 +132,15 @@ func (v *View) bringIn(p *Plan, s, master *Server) {
 	case id == identityEmpty && v.wanted(s):
 		p.Commands = append(p.Commands, Command{Kind: CommandInitialize, Server: s.Name})
 	case id == identityForeign || id == identityReplacedVolume:
-		p.problem(s.Name, describeIdentity(id))
+		p.Report(s.Name, describeIdentity(id))
 	case id == identityFresh && s.Status.Epoch > v.Record.Epoch:
-		p.problem(s.Name, "its empty volume has promised an epoch of another cluster: delete its pod and volume to have it built anew")
+		p.Report(s.Name, "its empty volume has promised an epoch of another cluster: delete its pod and volume to have it built anew")
 	case id != identityMember:
 	case s.Status.ReceiverState == engine.ReceiverDiverged:
-		p.problem(s.Name, "its log has transactions that the master does not have and that were visible already: it is kept as it is. "+
+		p.Report(s.Name, "its log has transactions that the master does not have and that were visible already: it is kept as it is. "+
 			"Look at it, then delete its pod and volume to have it built anew")
 	case v.follows(s) && s.Status.ApplierState == engine.ApplierStopped:
-		p.problem(s.Name, "it receives and acknowledges, but cannot apply a transaction: "+s.Status.ApplierError)
+		p.Report(s.Name, "it receives and acknowledges, but cannot apply a transaction: "+s.Status.ApplierError)
 	case !v.follows(s):
 		p.Commands = append(p.Commands, Command{Kind: CommandFollow, Server: s.Name, Epoch: v.Record.Epoch,
 			Source: engine.Source{Host: master.Address, Port: MySQLPort, UUID: master.Status.ServerUUID}})

@@ -34,7 +34,7 @@ func (v *View) claimBootstrap(p *Plan) {
 	for i := range v.Servers {
 		s := &v.Servers[i]
 		if s.Reachable && s.Status.Role != engine.RoleUninitialized {
-			p.problem(s.Name, fmt.Sprintf("the volume of %s holds data, but the status of this cluster is empty: nothing is touched. "+
+			p.Report(s.Name, fmt.Sprintf("the volume of %s holds data, but the status of this cluster is empty: nothing is touched. "+
 				"Restore the status; or, if all volumes are this cluster's, annotate it with %s=true; or delete the volumes to start anew",
 				s.Name, v1alpha1.AnnotationAdopt))
 		}
@@ -58,7 +58,7 @@ func (v *View) claimAdoption(p *Plan) {
 		return
 	}
 	if len(v.Unused) > 0 {
-		p.problem("", fmt.Sprintf("adopting: the volumes of %v are there as well, and may hold what was acknowledged and nobody else has. "+
+		p.Report("", fmt.Sprintf("adopting: the volumes of %v are there as well, and may hold what was acknowledged and nobody else has. "+
 			"Raise spec.replicas to include them, or delete those volume claims", v.Unused))
 		return
 	}
@@ -85,7 +85,7 @@ func (v *View) claimAdoption(p *Plan) {
 		p.Commands = empty
 		return
 	case len(members) < len(list):
-		p.problem("", "two of the volumes have the same server UUID: one is a copy of the other. Nothing is adopted; remove the older one")
+		p.Report("", "two of the volumes have the same server UUID: one is a copy of the other. Nothing is adopted; remove the older one")
 		return
 	}
 	epoch := v.highestEpoch()
@@ -123,7 +123,7 @@ func (v *View) elect(p *Plan) {
 	}
 	if err != nil {
 		v.fenceRest(p)
-		p.problem("", err.Error())
+		p.Report("", err.Error())
 		return
 	}
 	p.Record = v.elected(winner, fenced)

@@ -69,9 +69,13 @@ func (c Command) String() string {
 	}
 }
 
-func (p *Plan) problem(server, text string) {
+// Report notes what only a person can put right, by pod name ("" = the cluster).
+func (p *Plan) Report(server, text string) {
 	if p.Problems == nil {
 		p.Problems = map[string]string{}
+	}
+	if before := p.Problems[server]; before != "" {
+		text = before + "; " + text
 	}
 	p.Problems[server] = text
 }

@@ -33,8 +33,11 @@ func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster,
 			return ctrl.Result{}, err
 		}
 		p := cluster.Decide(v)
-		if err := r.applyRoles(ctx, c, v, p); err != nil {
-			return ctrl.Result{}, err
+		// Labels are for clients only, so whoever refuses them keeps nobody from being fenced and elected.
+		rolesErr := r.applyRoles(ctx, c, v, p)
+		if rolesErr != nil {
+			log.FromContext(ctx).Info("role labels cannot be written", "error", rolesErr.Error())
+			p.Report("", "role labels cannot be written, so Services may select the wrong pods: "+rolesErr.Error())
 		}
 		switch {
 		case p.Record != nil:
@@ -47,7 +50,8 @@ func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster,
 				continue
 			}
 		}
-		return r.finish(ctx, c, v, p, password)
+		result, err := r.finish(ctx, c, v, p, password)
+		return result, errors.Join(err, rolesErr)
 	}
 	return ctrl.Result{RequeueAfter: shortestWait}, nil
 }
@@ -78,8 +82,10 @@ func (r *Reconciler) persist(ctx context.Context, c *v1alpha1.CommitCluster, p c
 	return nil
 }
 
-// applyRoles writes the role labels that differ. Labels are taken away before any is given.
+// applyRoles writes the role labels that differ, as many as it can. None is given before all are gone that must go: no
+// Service ever has two masters.
 func (r *Reconciler) applyRoles(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan) error {
+	var errs []error
 	for _, giving := range []bool{false, true} {
 		for _, s := range v.Servers {
 			role := p.Roles[s.Name]
@@ -87,11 +93,14 @@ func (r *Reconciler) applyRoles(ctx context.Context, c *v1alpha1.CommitCluster, 
 				continue
 			}
 			if err := r.label(ctx, c, s.Name, role); client.IgnoreNotFound(err) != nil {
-				return fmt.Errorf("label %s: %w", s.Name, err)
+				errs = append(errs, fmt.Errorf("label %s: %w", s.Name, err))
 			}
 		}
+		if len(errs) > 0 {
+			break
+		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (r *Reconciler) label(ctx context.Context, c *v1alpha1.CommitCluster, pod, role string) error {

@@ -52,7 +52,8 @@ type Reconciler struct {
 	Observer     *Observer
 	DefaultImage string
 
-	patience backoff
+	// How long each of the two controllers waits before it tries the same again.
+	patience, objectsPatience backoff
 }
 
 // protocolWorkers is as good as one for each cluster: a cluster whose servers do not answer delays no other.
@@ -120,6 +121,7 @@ func (r *Reconciler) get(ctx context.Context, req ctrl.Request) (*v1alpha1.Commi
 func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	c, err := r.get(ctx, req)
 	if c == nil {
+		r.objectsPatience.forget(req.NamespacedName)
 		return ctrl.Result{}, err
 	}
 	cause := r.applyObjects(ctx, c)
@@ -137,6 +139,10 @@ func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ct
 	if err := r.writeStatus(ctx, before, c); err != nil {
 		return retryOnConflict(err)
 	}
+	if cause != nil {
+		return ctrl.Result{RequeueAfter: r.objectsPatience.next(req.NamespacedName, cause.Error())}, nil
+	}
+	r.objectsPatience.forget(req.NamespacedName)
 	// Looked at again now and then also when all is well: Secrets are not watched.
 	return ctrl.Result{RequeueAfter: idleRequeue}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,9 @@ const (
 )
 
 const replicationUser = "commitlab_replication"
+
+// reservedUsers must not get an application's password and grants.
+var reservedUsers = []string{"root", engine.OperatorUser, replicationUser}
 
 // credentials are the passwords of a cluster.
 type credentials struct {
@@ -74,6 +78,9 @@ func (r *Reconciler) ensureSecrets(ctx context.Context, c *v1alpha1.CommitCluste
 	app, err := r.ensureSecret(ctx, c, AppSecretName(c), c.Spec.Secrets.App == nil, BuildAppSecret, keyUsername, keyPassword, keyDatabase)
 	if err != nil {
 		return credentials{}, err
+	}
+	if user := string(app.Data[keyUsername]); slices.Contains(reservedUsers, user) {
+		return credentials{}, fmt.Errorf("secret %s: username %s belongs to the cluster: choose another one", app.Name, user)
 	}
 	return credentials{
 		operator:    string(builtIn.Data[keyOperatorPassword]),
