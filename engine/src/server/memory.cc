@@ -9,12 +9,10 @@
 #include "base/memory_budget.h"
 #include "observe/metrics.h"
 #include "server/control_group.h"
+#include "storage/engine.h"
 
 namespace commitd::server {
 namespace {
-
-// The engine fills one memtable while it writes the one before it.
-constexpr uint64_t kMemtables = 2;
 
 // "max": no limit.
 void narrow(uint64_t& limit, const std::vector<std::string>& settings) {
@@ -51,7 +49,8 @@ uint64_t memory_limit(const std::string& root) {
 void apply_memory_budget(Options& options) {
   auto& budget = MemoryBudget::process();
   budget.set_limit(options.memory_budget != 0 ? options.memory_budget : memory_limit() / 5 * 4);
-  const uint64_t wanted = options.block_cache_size + kMemtables * options.write_buffer_size;
+  const uint64_t wanted =
+      options.block_cache_size + storage::RocksOptions::kMostMemtables * options.write_buffer_size;
   const uint64_t most = budget.limit() / 2;
   if (wanted > most) {
     const double part = static_cast<double>(most) / static_cast<double>(wanted);
@@ -60,7 +59,8 @@ void apply_memory_budget(Options& options) {
     spdlog::warn("memory budget={}: smaller caches block_cache_size={} write_buffer_size={}", budget.limit(),
                  options.block_cache_size, options.write_buffer_size);
   }
-  budget.reserve(MemoryUse::StorageCaches, options.block_cache_size + kMemtables * options.write_buffer_size);
+  budget.reserve(MemoryUse::StorageCaches, options.block_cache_size + storage::RocksOptions::kMostMemtables *
+                                                                          options.write_buffer_size);
   publish();
 }
 

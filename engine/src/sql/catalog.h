@@ -60,7 +60,7 @@ class CatalogChange {
   explicit CatalogChange(Catalog& catalog);
 
   uint64_t new_table_id() { return ids_.next_table++; }
-  uint32_t new_index_id() { return ids_.next_index++; }
+  uint32_t new_index_id();
 
   void put_database(DatabaseDef database);
   void drop_database(std::string_view db);  // its tables must be dropped one by one

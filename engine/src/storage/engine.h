@@ -22,6 +22,7 @@
 #include "gtid/gtid_set.h"
 #include "runtime/task.h"
 #include "storage/connection_data.h"
+#include "storage/unnamed_indexes.h"
 #include "storage/write_set.h"
 
 namespace commitd::storage {
@@ -78,6 +79,9 @@ class Engine {
   // One that is spilled comes alone, and may be taken in parts, with its counters and `point` in the last.
   // Nobody sees it before that. A crash may leave some of the parts: `incomplete_up_to`.
   virtual Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) = 0;
+
+  // Null: new indexes are filled by the transactions that name them.
+  virtual UnnamedIndexes* unnamed_indexes() { return nullptr; }
 
   // --- for engines that may find no room on their volume ---
   // An error while that is so. commit_ordered() then fails with the same one: nothing of its transactions is
@@ -140,11 +144,15 @@ inline constexpr uint32_t kCountersIndexId = 2;
 inline constexpr uint32_t kCommitPointIndexId = 3;
 inline constexpr uint32_t kAccountsIndexId = 4;
 inline constexpr uint32_t kPreparedIndexId = 5;
+inline constexpr uint32_t kUnnamedIndexId = 6;
 
 struct RocksOptions {
+  // One takes what comes, the others wait to become files.
+  static constexpr uint32_t kMostMemtables = 4;
+
   std::string directory;
   uint64_t block_cache_bytes = 128ull << 20;
-  uint64_t write_buffer_bytes = 64ull << 20;
+  uint64_t write_buffer_bytes = 64ull << 20;  // of each
   // A transaction that is larger than memory is taken in parts of this size.
   uint64_t part_bytes = 1 << 20;
   // RocksDB's write-ahead log on: for commitd_durability=xa.

@@ -26,6 +26,8 @@ class EngineRouter final : public Engine {
 
   Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) override;
 
+  UnnamedIndexes* unnamed_indexes() override { return durable_->unnamed_indexes(); }
+
   Status room() const override { return durable_->room(); }
   void on_room(std::function<void()> callback) override { durable_->on_room(std::move(callback)); }
 

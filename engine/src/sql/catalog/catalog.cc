@@ -105,6 +105,16 @@ CatalogChange::CatalogChange(Catalog& catalog) : catalog_(catalog) {
   ids_ = catalog.state_.ids;
 }
 
+// Not one that is filled, or was, by a change that the catalog does not show.
+uint32_t CatalogChange::new_index_id() {
+  if (auto* unnamed = catalog_.engine_.unnamed_indexes()) {
+    for (auto taken = unnamed->contains(ids_.next_index); taken.ok() && *taken;
+         taken = unnamed->contains(ids_.next_index))
+      ++ids_.next_index;
+  }
+  return ids_.next_index++;
+}
+
 void CatalogChange::put_database(DatabaseDef database) {
   writes_.put(database_key(database.name), encode_database(database));
   edits_.push_back([database](Catalog::State& state) { state.databases[database.name] = database; });

@@ -30,7 +30,11 @@ bool only_renames(const ast::AlterTableStatement& statement) {
 class Alteration {
  public:
   Alteration(TablePtr old_table, Context& context)
-      : old_(std::move(old_table)), context_(context), change_(context.catalog), table_(*old_) {
+      : old_(std::move(old_table)),
+        context_(context),
+        change_(context.catalog),
+        entries_(context.engine, *old_, change_.writes()),
+        table_(*old_) {
     source_.resize(old_->columns.size());
     std::iota(source_.begin(), source_.end(), 0);
   }
@@ -63,6 +67,7 @@ class Alteration {
   TablePtr old_;
   Context& context_;
   CatalogChange change_;
+  NewEntries entries_;
   TableDef table_;
   std::vector<int> source_;                // old ordinal of each column, -1 = new
   std::vector<IndexDef> dropped_indexes_;  // erased unless the table is rebuilt anyway
@@ -393,7 +398,7 @@ Status Alteration::rebuild(Effect& effect) {
     }
   }
   auto copied = copy_rows(
-      *old_, table_, [this](const Row& row) { return make_row(row); }, context_.engine, change_.writes());
+      *old_, table_, [this](const Row& row) { return make_row(row); }, context_.engine, entries_);
   if (!copied.ok()) return std::move(copied).error();
   effect.affected_rows = *copied;
   effect.rewritten = std::make_shared<const TableDef>(table_);
@@ -437,11 +442,11 @@ Result<Effect> Alteration::finish() {
     for (const auto& index : table_.indexes) {
       bool is_new = std::none_of(old_->indexes.begin(), old_->indexes.end(),
                                  [&](const auto& old_index) { return old_index.id == index.id; });
-      if (is_new)
-        COMMITD_RETURN_IF_ERROR(fill_index(*old_, table_, index, context_.engine, change_.writes()));
+      if (is_new) COMMITD_RETURN_IF_ERROR(fill_index(*old_, table_, index, context_.engine, entries_));
     }
     if (auto_increment_) COMMITD_RETURN_IF_ERROR(change_auto_increment());
   }
+  entries_.name();
   change_.put_table(std::move(table_));
   Effect changed = finished(change_);
   effect.writes = std::move(changed.writes);

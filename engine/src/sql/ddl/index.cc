@@ -176,41 +176,73 @@ Status check_table(const TableDef& table) {
 }
 
 Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index,
-                  storage::Engine& engine, WriteSet& writes) {
-  return for_each_row(old_table, engine, [&](std::string_view key, Row& row) -> Status {
+                  storage::Engine& engine, NewEntries& entries) {
+  COMMITD_RETURN_IF_ERROR(entries.begin(table, index));
+  COMMITD_RETURN_IF_ERROR(for_each_row(old_table, engine, [&](std::string_view key, Row& row) -> Status {
     for (size_t i = row.size(); i < table.columns.size(); ++i)
       row.push_back(table.columns[i].default_value.value_or(Value::null()));
     std::string_view suffix = clustered_suffix(key);
     std::string entry = secondary_key(table, index, row, suffix);
-    bool unique = index.unique && enforces_uniqueness(table, index, row);
-    if (unique && writes.find(entry)) return duplicate(table, index, row);
-    writes.put(std::move(entry), secondary_value(!unique, suffix));
-    return {};
-  });
+    const bool unique = index.unique && enforces_uniqueness(table, index, row);
+    if (unique) {
+      auto taken = entries.contains(entry);
+      if (!taken.ok()) return std::move(taken).error();
+      if (*taken) return duplicate(table, index, row);
+    }
+    entries.into().put(std::move(entry), secondary_value(!unique, suffix));
+    return entries.row_done();
+  }));
+  return entries.flush();
 }
 
+namespace {
+
+// Finds rows that collide. Most changes keep the order of the rows: whose key is above all before it collides
+// with none of them.
+class Collisions {
+ public:
+  Collisions(const TableDef& table, NewEntries& entries) : table_(table), entries_(entries) {}
+
+  Status check(const Row& row, std::string_view key) {
+    for (const auto& index : table_.indexes) {
+      const bool clustered = &index == &table_.clustered();
+      if (clustered ? key > greatest_ : !(index.unique && enforces_uniqueness(table_, index, row))) continue;
+      auto taken = entries_.contains(clustered ? std::string(key)
+                                               : secondary_key(table_, index, row, clustered_suffix(key)));
+      if (!taken.ok()) return std::move(taken).error();
+      if (*taken) return duplicate(table_, index, row);
+    }
+    if (key > greatest_) greatest_ = key;
+    return {};
+  }
+
+ private:
+  const TableDef& table_;
+  NewEntries& entries_;
+  std::string greatest_;
+};
+
+}  // namespace
+
 Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table, const RowMaker& make_row,
-                           storage::Engine& engine, WriteSet& writes) {
+                           storage::Engine& engine, NewEntries& entries) {
+  for (const auto& index : new_table.indexes) COMMITD_RETURN_IF_ERROR(entries.begin(new_table, index));
   uint64_t copied = 0;
   uint64_t row_id = 0;
+  Collisions collisions(new_table, entries);
   auto status = for_each_row(old_table, engine, [&](std::string_view, const Row& old_row) -> Status {
     auto made = make_row(old_row);
     if (!made.ok()) return std::move(made).error();
     const Row& row = *made;
     std::string image;
     encode_row_image(new_table, row, image);
-    if (!new_table.has_primary_key()) row_id = writes.new_provisional_row_id(new_table.id);
-    std::string key = clustered_key(new_table, row, row_id);
-    for (const auto& index : new_table.indexes) {
-      bool clustered = &index == &new_table.clustered();
-      if (!clustered && !(index.unique && enforces_uniqueness(new_table, index, row))) continue;
-      if (writes.find(clustered ? key : secondary_key(new_table, index, row, clustered_suffix(key))))
-        return duplicate(new_table, index, row);
-    }
-    txn::put_row(writes, new_table, row, image, row_id);
+    if (!new_table.has_primary_key()) row_id = entries.new_row_id(new_table.id);
+    COMMITD_RETURN_IF_ERROR(collisions.check(row, clustered_key(new_table, row, row_id)));
+    txn::put_row(entries.into(), new_table, row, image, row_id);
     ++copied;
-    return {};
+    return entries.row_done();
   });
+  if (status.ok()) status = entries.flush();
   if (!status.ok()) return std::move(status).error();
   return copied;
 }

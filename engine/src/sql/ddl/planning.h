@@ -7,6 +7,7 @@
 #include "base/error_codes.h"
 #include "sql/ast/definitions.h"
 #include "sql/ddl/ddl.h"
+#include "sql/ddl/new_entries.h"
 #include "storage/record/row_image.h"
 #include "storage/table_engines.h"
 
@@ -59,13 +60,13 @@ Status for_each_row(const TableDef& table, storage::Engine& engine,
 // A row of the altered table from one of the old.
 using RowMaker = std::function<Result<Row>(const Row& old_row)>;
 
-// Enters an entry of `index` (of `table`) for every committed row of `old_table` into the write set; 1062
-// when rows collide in a unique index.
+// Makes an entry of `index` (of `table`) for every committed row of `old_table`; 1062 when rows collide in a
+// unique index.
 Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index,
-                  storage::Engine& engine, WriteSet& writes);
+                  storage::Engine& engine, NewEntries& entries);
 // Writes every row of `old_table` anew as a row of `new_table` (which has other index ids).
 Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table, const RowMaker& make_row,
-                           storage::Engine& engine, WriteSet& writes);
+                           storage::Engine& engine, NewEntries& entries);
 
 Result<Effect> plan_database(const ast::Statement& statement, Context& context);
 Result<Effect> plan_server(const ast::ServerStatement& statement, Context& context);

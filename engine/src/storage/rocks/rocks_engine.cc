@@ -157,6 +157,7 @@ RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushT
       cache_(std::make_shared<RowCache>(row_cache_bytes)),
       flushes_(std::move(flushes)),
       room_(std::move(room)),
+      unnamed_(db_, [this] { return write_options(); }),
       counters_([this](const std::string& key) { return load_counter(*db_, key); }),
       point_(std::move(found)),
       part_bytes_(part_bytes) {

@@ -16,6 +16,7 @@
 #include "storage/rocks/flush_tracker.h"
 #include "storage/rocks/own_log.h"
 #include "storage/rocks/prepared_table.h"
+#include "storage/rocks/rocks_unnamed_indexes.h"
 #include "storage/rocks/room_watch.h"
 #include "storage/rocks/row_cache.h"
 
@@ -35,6 +36,8 @@ class RocksEngine final : public Engine {
   std::unique_ptr<Iterator> iterate(SnapshotPtr snapshot, std::string lower, std::string upper) override;
 
   Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) override;
+
+  UnnamedIndexes* unnamed_indexes() override { return &unnamed_; }
 
   Status room() const override { return room_->room(); }
   void on_room(std::function<void()> callback) override { room_->on_room(std::move(callback)); }
@@ -72,6 +75,7 @@ class RocksEngine final : public Engine {
   std::shared_ptr<FlushTracker> flushes_;
   std::shared_ptr<RoomWatch> room_;
   std::unique_ptr<OwnLog> own_log_;  // null in single_log
+  RocksUnnamedIndexes unnamed_;
   PreparedTable prepared_;
   Counters counters_;
   PartsGate parts_;

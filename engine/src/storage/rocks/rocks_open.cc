@@ -34,7 +34,7 @@ rocksdb::Options rocks_options(const RocksOptions& options) {
   rocksdb::Options rocks;
   rocks.create_if_missing = true;
   rocks.write_buffer_size = options.write_buffer_bytes;
-  rocks.max_write_buffer_number = 4;
+  rocks.max_write_buffer_number = RocksOptions::kMostMemtables;
   // One thread writes; the write thread's concurrency costs and gives nothing.
   rocks.allow_concurrent_memtable_write = false;
   rocks.enable_write_thread_adaptive_yield = false;

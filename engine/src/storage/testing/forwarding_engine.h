@@ -23,6 +23,7 @@ class ForwardingEngine : public Engine {
   Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) override {
     return inner_->commit_ordered(transactions, point);
   }
+  UnnamedIndexes* unnamed_indexes() override { return inner_->unnamed_indexes(); }
   bool has_own_log() const override { return inner_->has_own_log(); }
   std::string prepare(const WriteSet& writes) override { return inner_->prepare(writes); }
   Status prepare_ordered(std::span<const PreparedTransaction> transactions) override {
