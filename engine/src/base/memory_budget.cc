@@ -1,12 +1,13 @@
 #include "base/memory_budget.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace commitd {
 
 std::string_view name_of(MemoryUse use) {
-  constexpr std::array<std::string_view, kMemoryUses> kNames = {"storage_caches", "transactions", "rows",
-                                                                "network", "statements"};
+  constexpr std::array<std::string_view, kMemoryUses> kNames = {
+      "storage_caches", "transactions", "rows", "network", "statements", "recent_log"};
   return kNames[static_cast<size_t>(use)];
 }
 
@@ -21,8 +22,22 @@ bool MemoryBudget::reserve(MemoryUse use, uint64_t bytes) {
   do {
     if (bytes > limit || used > limit - bytes) return false;
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  if (is_resident_beyond(used, bytes)) {
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
   by_use_[static_cast<size_t>(use)].fetch_add(bytes, std::memory_order_relaxed);
   return true;
+}
+
+// The limit is for what clients need: the program itself, and what its allocator cannot use, come on top.
+bool MemoryBudget::is_resident_beyond(uint64_t used, uint64_t bytes) const {
+  constexpr uint64_t kProgram = 32 << 20;
+  const uint64_t limit = this->limit();
+  const uint64_t most = limit + std::max(limit / 8, kProgram);
+  if (!resident_.bytes || used < limit / 2 || resident_.bytes() + bytes <= most) return false;
+  resident_.give_back();
+  return resident_.bytes() + bytes > most;
 }
 
 void MemoryBudget::release(MemoryUse use, uint64_t bytes) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string_view>
 
@@ -18,8 +19,9 @@ enum class MemoryUse : uint8_t {
   Rows,           // rows that statements keep: sorts, groups, subqueries, those to be changed
   Network,        // packets
   Statements,     // prepared statements
+  RecentLog,      // for readers of the log: reserved once, at start
 };
-inline constexpr size_t kMemoryUses = 5;
+inline constexpr size_t kMemoryUses = 6;
 std::string_view name_of(MemoryUse use);  // as a metric's label
 
 class MemoryBudget {
@@ -34,11 +36,23 @@ class MemoryBudget {
     return by_use_[static_cast<size_t>(use)].load(std::memory_order_relaxed);
   }
 
-  // False, and nothing reserved, when that would be beyond the limit.
+  // What the process really has, which no estimate knows, and how it gives back what it does not use. Set
+  // before others reserve.
+  struct Resident {
+    std::function<uint64_t()> bytes;
+    std::function<void()> give_back;
+  };
+  void watch(Resident resident) { resident_ = std::move(resident); }
+
+  // False, and nothing reserved, when that would be beyond the limit, or what is resident beyond it and the
+  // program's own.
   bool reserve(MemoryUse use, uint64_t bytes);
   void release(MemoryUse use, uint64_t bytes);
 
  private:
+  bool is_resident_beyond(uint64_t used, uint64_t bytes) const;
+
+  Resident resident_;
   std::atomic<uint64_t> limit_{std::numeric_limits<uint64_t>::max()};
   std::atomic<uint64_t> used_{0};
   std::array<std::atomic<uint64_t>, kMemoryUses> by_use_{};

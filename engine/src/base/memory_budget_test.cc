@@ -48,6 +48,21 @@ TEST(MemoryBudget, AReservationGivesEverythingBackAlsoWhenMoved) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
+TEST(MemoryBudget, WhatIsResidentBeyondTheLimitAndTheProgramCountsWhenNothingOfItCanBeGivenBack) {
+  MemoryBudget budget;
+  budget.set_limit(10 * kMiB);
+  uint64_t resident = 0, unused = 0;
+  budget.watch({[&] { return resident; }, [&] { resident -= std::exchange(unused, 0); }});
+  ASSERT_TRUE(budget.reserve(MemoryUse::StorageCaches, 6 * kMiB));
+  resident = 43 * kMiB;
+  unused = 3 * kMiB;
+  EXPECT_TRUE(budget.reserve(MemoryUse::Rows, kMiB));
+  EXPECT_EQ(resident, 40 * kMiB);
+  resident = 42 * kMiB;
+  EXPECT_FALSE(budget.reserve(MemoryUse::Rows, kMiB));
+  EXPECT_EQ(budget.used(), 7 * kMiB);
+}
+
 TEST(MemoryBudget, ManyThreadsNeverExceedIt) {
   MemoryBudget budget;
   budget.set_limit(8 * kMiB);

@@ -1,9 +1,12 @@
 #include "observe/process_metrics.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -11,6 +14,17 @@
 #include "observe/metrics.h"
 
 namespace commitd::observe {
+
+uint64_t resident_bytes() {
+  static const int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  char text[64];
+  const ssize_t length = pread(statm, text, sizeof(text), 0);
+  const char* const end = text + std::max<ssize_t>(length, 0);
+  const char* const second = std::find<const char*>(text, end, ' ');
+  uint64_t pages = 0;
+  if (second != end) std::from_chars(second + 1, end, pages);
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
 
 namespace {
 
@@ -27,13 +41,6 @@ double seconds(const timeval& time) {
 double cpu_seconds() {
   rusage used = usage();
   return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
-double resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  double size_pages = 0, resident_pages = 0;
-  statm >> size_pages >> resident_pages;
-  return resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 double open_descriptors() {
@@ -77,7 +84,8 @@ double start_time() {
 void register_process_metrics() {
   callback("counter", "process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", {},
            cpu_seconds);
-  callback("gauge", "process_resident_memory_bytes", "Resident memory size in bytes.", {}, resident_bytes);
+  callback("gauge", "process_resident_memory_bytes", "Resident memory size in bytes.", {},
+           [] { return static_cast<double>(resident_bytes()); });
   callback("gauge", "process_open_fds", "Number of open file descriptors.", {}, open_descriptors);
   double started = start_time();
   callback("gauge", "process_start_time_seconds", "Start time of the process since unix epoch in seconds.",

@@ -21,6 +21,7 @@ binlog::LogOptions log_options_for(const Datadir& datadir, const Options& option
   log.server_version = kVersion;
   log.max_file_size = options.max_binlog_size;
   log.prefill_bytes = options.binlog_prefill;
+  log.memory_bytes = recent_log_within_budget();
   return log;
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "server/allocator.h"
 #include "server/logging.h"
 #include "server/options.h"
 #include "server/room_wait.h"
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
   if (auto status = set_up_logging(options->log_level); !status.ok()) return refuse(status.error());
   if (options->validate_config) return validate(std::move(*options));
   raise_descriptor_limit();
+  watch_allocator();
   sigset_t signals = block_stop_signals();
   bool only_initialize = options->initialize_insecure;
   Environment environment;

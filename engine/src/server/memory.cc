@@ -8,6 +8,7 @@
 
 #include "base/memory_budget.h"
 #include "observe/metrics.h"
+#include "observe/process_metrics.h"
 #include "server/control_group.h"
 #include "storage/engine.h"
 
@@ -59,9 +60,19 @@ void apply_memory_budget(Options& options) {
     spdlog::warn("memory budget={}: smaller caches block_cache_size={} write_buffer_size={}", budget.limit(),
                  options.block_cache_size, options.write_buffer_size);
   }
+  budget.reserve(MemoryUse::RecentLog, recent_log_within_budget());
   budget.reserve(MemoryUse::StorageCaches, options.block_cache_size + storage::RocksOptions::kMostMemtables *
                                                                           options.write_buffer_size);
   publish();
+}
+
+void watch_resident_memory(std::function<void()> give_back) {
+  MemoryBudget::process().watch({observe::resident_bytes, std::move(give_back)});
+}
+
+uint64_t recent_log_within_budget() {
+  constexpr uint64_t kPart = 16, kMost = 32 << 20;
+  return std::min(MemoryBudget::process().limit() / kPart, kMost);
 }
 
 size_t locks_within_budget() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "server/options.h"
@@ -17,6 +18,12 @@ uint64_t memory_limit(const std::string& root = "");
 // stacks, programs, what the allocator cannot use), and takes the storage engine's caches out of it. Where
 // they would take more than half, `options` gets smaller ones.
 void apply_memory_budget(Options& options);
+
+// From now on reservations are measured against what the process has, too: `give_back` is the allocator's.
+void watch_resident_memory(std::function<void()> give_back);
+
+// How much of the newest log is kept for readers.
+uint64_t recent_log_within_budget();
 
 // How many row locks fit into the part of the budget that is meant for them; one more is error 1206.
 size_t locks_within_budget();

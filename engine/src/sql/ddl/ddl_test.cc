@@ -1,5 +1,7 @@
 // Definitions as clients make them: CHECK constraints, ALTER TABLE, table maintenance.
+#include "sql/catalog.h"
 #include "sql/testing/sql_fixture.h"
+#include "storage/record/key_codec.h"
 
 namespace commitd::sql {
 namespace {
@@ -153,6 +155,65 @@ TEST_F(Ddl, AlterTableSetsAutoIncrementAnew) {
   EXPECT_EQ(run("SELECT id FROM t WHERE v = 9"), "50") << "it is kept where nothing is said of it";
   run("DELETE FROM t; ALTER TABLE t AUTO_INCREMENT = 0; INSERT INTO t (v) VALUES (1)");
   EXPECT_EQ(run("SELECT * FROM t"), "1|1");
+}
+
+// More rows than go into the engine at a time.
+class DdlOverManyRows : public Ddl {
+ protected:
+  DdlOverManyRows() {
+    run("CREATE TABLE t (a INT, b INT, pad VARCHAR(300))");
+    run("INSERT INTO t VALUES (1, 1, REPEAT('x', 300))");
+    for (int rows = 1; rows < 8192; rows *= 2)
+      run("INSERT INTO t SELECT a + " + std::to_string(rows) + ", b + " + std::to_string(rows) +
+          ", pad FROM t");
+  }
+  size_t unnamed() { return (*server().engine->unnamed_indexes()->all()).size(); }
+};
+
+TEST_F(DdlOverManyRows, NewIndexesHaveThemAll) {
+  EXPECT_EQ(run("ALTER TABLE t ADD UNIQUE INDEX ua (a), ADD INDEX ib (b, pad)"), "");
+  EXPECT_EQ(run("SELECT COUNT(*), SUM(a) FROM t FORCE INDEX (ua) WHERE a > 0"), "8192|33558528");
+  EXPECT_EQ(run("SELECT COUNT(*), SUM(b) FROM t FORCE INDEX (ib) WHERE b > 0"), "8192|33558528");
+  EXPECT_EQ(run("INSERT INTO t VALUES (8192, 0, '')"), "ERROR 1062: Duplicate entry '8192' for key 't.ua'");
+  EXPECT_EQ(run("CHECKSUM TABLE t"), run("CHECKSUM TABLE t"));
+  EXPECT_EQ(unnamed(), 0u);
+}
+
+TEST_F(DdlOverManyRows, RowsThatCollideFarApartLeaveNothing) {
+  run("UPDATE t SET b = 1 WHERE a = 8192");
+  EXPECT_EQ(run("CREATE UNIQUE INDEX ub ON t (b)"), "ERROR 1062: Duplicate entry '1' for key 't.ub'");
+  EXPECT_EQ(run("ALTER TABLE t ADD PRIMARY KEY (b)"), "ERROR 1062: Duplicate entry '1' for key 't.PRIMARY'");
+  EXPECT_EQ(unnamed(), 0u);
+  run("UPDATE t SET b = 0 WHERE a = 8192");
+  EXPECT_EQ(run("ALTER TABLE t ADD PRIMARY KEY (b)"), "");
+  EXPECT_EQ(run("SELECT COUNT(*), MIN(b), MAX(b) FROM t"), "8192|0|8191");
+}
+
+TEST_F(DdlOverManyRows, CopiedRowsWithoutAKeyStayApartFromThoseThatCome) {
+  EXPECT_EQ(run("ALTER TABLE t MODIFY a BIGINT, ADD COLUMN c INT FIRST"), "");
+  EXPECT_EQ(run("INSERT INTO t VALUES (7, 8193, 1, 'new'), (7, 8194, 1, 'new')"), "");
+  EXPECT_EQ(run("SELECT COUNT(*), SUM(a) FROM t"), "8194|33574915");
+  EXPECT_EQ(run("ALTER TABLE t ENGINE = MEMORY"), "");
+  EXPECT_EQ(run("ALTER TABLE t ENGINE = InnoDB"), "");
+  EXPECT_EQ(run("SELECT COUNT(*), SUM(a) FROM t"), "8194|33574915");
+  EXPECT_EQ(unnamed(), 0u);
+}
+
+// What a crash, or a commit whose outcome nobody knew, has left: its ids are not given to others.
+TEST_F(DdlOverManyRows, AnUnnamedIndexIsInNobodysWay) {
+  auto& indexes = *server().engine->unnamed_indexes();
+  const uint32_t next = CatalogChange(*server().catalog).new_index_id();
+  WriteSet left;
+  std::string key;
+  append_index_id(key, next);
+  left.put(key + "left", "nonsense");
+  ASSERT_TRUE(indexes.begin(next).ok());
+  ASSERT_TRUE(indexes.fill(left).ok());
+  EXPECT_EQ(run("CREATE TABLE fresh (a INT PRIMARY KEY)"), "");
+  EXPECT_EQ(run("SELECT * FROM fresh"), "");
+  EXPECT_EQ(run("CREATE INDEX ib ON t (b)"), "");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM t FORCE INDEX (ib) WHERE b > 0"), "8192");
+  EXPECT_EQ(unnamed(), 1u);
 }
 
 }  // namespace

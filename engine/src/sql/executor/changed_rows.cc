@@ -4,7 +4,7 @@
 
 #include "base/error_codes.h"
 #include "sql/executor/precompute.h"
-#include "sql/executor/row_memory.h"
+#include "sql/row_memory.h"
 #include "sql/executor/select.h"
 #include "sql/executor/select_output.h"
 #include "sql/expression/conversion.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/memory_budget.h"
-#include "sql/executor/row_memory.h"
+#include "sql/row_memory.h"
 #include "sql/result_sink.h"
 #include "storage/record/row_image.h"
 

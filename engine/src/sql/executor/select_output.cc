@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/charset/collation.h"
-#include "sql/executor/row_memory.h"
+#include "sql/row_memory.h"
 #include "sql/expression/conversion.h"
 
 namespace commitd::sql {

@@ -7,7 +7,7 @@
 #include "sql/executor/joined_rows.h"
 #include "sql/executor/kept_change.h"
 #include "sql/executor/precompute.h"
-#include "sql/executor/row_memory.h"
+#include "sql/row_memory.h"
 #include "sql/executor/row_update.h"
 #include "sql/executor/select.h"
 

@@ -10,6 +10,7 @@
 #include "base/decimal.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_aggregate.h"
+#include "sql/expression/kept_memory.h"
 #include "sql/expression/operators.h"
 
 namespace commitd::sql {
@@ -41,7 +42,9 @@ class Filtered : public AggregateState {
         conform_digits(values_[i], type);  // as columns of a temporary table would hold them
         append_group_key(key, values_[i], type.collation);
       }
+      const size_t key_size = key.size();
       if (!seen_.insert(std::move(key)).second) return;
+      memory_.keep(key_size, evaluation);
     }
     take(values_, evaluation);
   }
@@ -53,6 +56,7 @@ class Filtered : public AggregateState {
  private:
   std::vector<Value> values_;
   absl::flat_hash_set<std::string> seen_;
+  KeptMemory memory_;
 };
 
 class Count : public Filtered {
@@ -199,9 +203,11 @@ class GroupConcat : public Filtered {
       Value scratch;
       part.keys.push_back(expression->evaluate(evaluation, scratch));
     }
+    memory_.keep(part.text.size() + memory_of(part.keys), evaluation);
     parts_.push_back(std::move(part));
   }
   std::vector<Part> parts_;
+  KeptMemory memory_;
 };
 
 class AnyValue : public AggregateState {

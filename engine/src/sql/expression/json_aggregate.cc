@@ -3,6 +3,7 @@
 #include "base/json/errors.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
+#include "sql/expression/kept_memory.h"
 
 namespace commitd::sql {
 namespace {
@@ -18,6 +19,7 @@ class JsonGroup : public AggregateState {
     Value scratch;
     Value value = call_.arguments[number]->evaluate(evaluation, scratch);
     conform_digits(value, call_.arguments[number]->type());
+    memory_.keep(memory_of({&value, 1}), evaluation);
     return json_of(value, call_.arguments[number]->type());
   }
   Value document(json::Node node) {
@@ -27,6 +29,7 @@ class JsonGroup : public AggregateState {
 
  private:
   Evaluation* evaluation_ = nullptr;  // of the rows; none yet without rows
+  KeptMemory memory_;
 };
 
 class JsonArray : public JsonGroup {

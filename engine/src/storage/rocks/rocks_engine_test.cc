@@ -331,5 +331,38 @@ TEST_F(RocksEngineTest, ASecondServerOnTheSameDirectoryIsRefused) {
   EXPECT_FALSE(open_rocks({.directory = data()}).ok());
 }
 
+// What a crash leaves of one has an entry that says so, whatever was flushed; what is named has not.
+TEST_F(RocksEngineTest, UnnamedIndexesAreThereUntilTheyAreNamedOrErased) {
+  const auto key_in = [](uint32_t index, std::string_view rest) {
+    std::string key;
+    append_big_endian(key, index, 4);
+    return key.append(rest);
+  };
+  UnnamedIndexes& unnamed = *engine_->unnamed_indexes();
+  for (const uint32_t index : {2000u, 2001u}) {
+    ASSERT_TRUE(unnamed.begin(index).ok());
+    WriteSet entries;
+    entries.put(key_in(index, "a"), "1");
+    entries.put(key_in(index, "b"), "2");
+    ASSERT_TRUE(unnamed.fill(entries).ok());
+  }
+  EXPECT_TRUE(*unnamed.contains(2000));
+  EXPECT_FALSE(*unnamed.contains(2002));
+  ASSERT_TRUE(engine_->checkpoint().ok());
+  engine_.reset();
+  open();
+  UnnamedIndexes& found = *engine_->unnamed_indexes();
+  EXPECT_EQ(*found.all(), (std::vector<uint32_t>{2000, 2001}));
+  WriteSet naming;
+  naming.erase(unnamed_index_key(2000));
+  commit(naming, 10);
+  ASSERT_TRUE(found.erase(2001).ok());
+  EXPECT_EQ(*found.all(), std::vector<uint32_t>());
+  std::string value;
+  EXPECT_TRUE(*engine_->get(nullptr, key_in(2000, "b"), value));
+  EXPECT_EQ(value, "2");
+  EXPECT_FALSE(*engine_->get(nullptr, key_in(2001, "b"), value));
+}
+
 }  // namespace
 }  // namespace commitd::storage
