@@ -184,18 +184,6 @@ Status Instance::recover(const binlog::OpenReport& found, replication::RoleManag
       "rolled_back_prepared={}",
       from.file, from.offset, limit.file, limit.offset, replayed->transactions, replayed->rows,
       pipeline_->unapplied_transactions(), replayed->committed_prepared, replayed->rolled_back_prepared);
-  return erase_unnamed_indexes();
-}
-
-// Nobody fills one now. What is prepared may name some.
-Status Instance::erase_unnamed_indexes() {
-  auto* unnamed = engine_->unnamed_indexes();
-  if (unnamed == nullptr || !engine_->recover().empty()) return {};
-  auto left = unnamed->all();
-  if (!left.ok()) return std::move(left).error();
-  for (const uint32_t id : *left) COMMITD_RETURN_IF_ERROR(unnamed->erase(id));
-  if (!left->empty())
-    spdlog::info("erased what unfinished definition changes had left: indexes={}", left->size());
   return {};
 }
 

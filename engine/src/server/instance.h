@@ -58,7 +58,6 @@ class Instance {
                   replication::RoleManager& roles);
   Result<std::unique_ptr<binlog::Log>> open_log_files(const Options& options, binlog::OpenReport& found);
   Status recover(const binlog::OpenReport& found, replication::RoleManager& roles);
-  Status erase_unnamed_indexes();
   Status settle_logging(const Options& options);
 
   void start_tables_in_memory();

@@ -1,7 +1,7 @@
 // Indexes that are filled before any definition names them, so that a definition change over many rows needs
 // little memory. Nobody reads them until the transaction that names them is committed; it erases
-// unnamed_index_key() of each. What a statement that failed, or a crash, has left is still listed here; its
-// ids are not given to others, and it is erased at the next start.
+// unnamed_index_key() of each. What a statement that failed has left is still listed here, and its ids are
+// not given to others; it is erased when the engine is opened, as is what a crash has left.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@
 namespace commitd::storage {
 
 std::string unnamed_index_key(uint32_t index_id);
+// Those that a transaction names.
+std::vector<uint32_t> indexes_named_by(const WriteSet& writes);
 
 class UnnamedIndexes {
  public:

@@ -174,6 +174,26 @@ Status RocksEngine::open_own_log(OwnLog::Level level) {
   return {};
 }
 
+Status RocksEngine::erase_what_nobody_names() {
+  auto left = unnamed_.all();
+  if (!left) return std::move(left).error();
+  for (const Gtid& gtid : prepared_.all()) {
+    auto writes = prepared_writes(gtid);
+    if (!writes) return std::move(writes).error();
+    for (const uint32_t id : indexes_named_by(**writes)) std::erase(*left, id);
+  }
+  for (const uint32_t id : *left) COMMITD_RETURN_IF_ERROR(unnamed_.erase(id));
+  return {};
+}
+
+Status RocksEngine::erase_indexes_named_by(const Gtid& prepared) {
+  auto writes = prepared_writes(prepared);
+  if (!writes) return std::move(writes).error();
+  if (!*writes) return {};
+  for (const uint32_t id : indexes_named_by(**writes)) COMMITD_RETURN_IF_ERROR(unnamed_.erase(id));
+  return {};
+}
+
 rocksdb::WriteOptions RocksEngine::write_options() const {
   rocksdb::WriteOptions options;
   options.disableWAL = own_log_ == nullptr;
@@ -304,6 +324,7 @@ Status RocksEngine::commit() {
 // Synced whatever the level: the number of a transaction that is forgotten may be given again.
 Status RocksEngine::rollback(std::span<const Gtid> transactions) {
   if (own_log_ == nullptr || transactions.empty()) return {};
+  for (const Gtid& gtid : transactions) COMMITD_RETURN_IF_ERROR(erase_indexes_named_by(gtid));
   rocksdb::WriteBatch batch;
   for (const Gtid& gtid : transactions) batch.Delete(prepared_key(gtid));
   const rocksdb::Status status = db_->Write(write_options(), &batch);

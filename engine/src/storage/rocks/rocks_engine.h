@@ -29,6 +29,8 @@ class RocksEngine final : public Engine {
               uint64_t part_bytes);
   // For commitd_durability=xa; before use.
   Status open_own_log(OwnLog::Level level);
+  // Unnamed indexes that nobody will name any more; before use.
+  Status erase_what_nobody_names();
   ~RocksEngine() override;
 
   SnapshotPtr snapshot() override;
@@ -67,6 +69,7 @@ class RocksEngine final : public Engine {
   std::unique_ptr<Iterator> iterate_at(SnapshotPtr snapshot, std::string lower, std::string upper);
   rocksdb::WriteOptions write_options() const;
   rocksdb::Status write(rocksdb::WriteBatch& batch);  // the cache with it
+  Status erase_indexes_named_by(const Gtid& prepared);
   Status take(std::span<WriteSet* const> transactions, const CommitPoint& point);
   void incomplete_up_to(LogPosition position);  // from the next batch on
 

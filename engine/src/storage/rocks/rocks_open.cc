@@ -114,6 +114,7 @@ Result<std::unique_ptr<Engine>> open_rocks_on(rocksdb::Env& env, const RocksOpti
       std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(room), std::move(*point),
                                     row_cache_bytes(options), options.part_bytes);
   if (options.own_log) COMMITD_RETURN_IF_ERROR(engine->open_own_log(options.flush_log_at_trx_commit));
+  COMMITD_RETURN_IF_ERROR(engine->erase_what_nobody_names());
   return std::unique_ptr<Engine>(std::move(engine));
 }
 

@@ -25,6 +25,15 @@ std::string unnamed_index_key(uint32_t index_id) {
   return key;
 }
 
+std::vector<uint32_t> indexes_named_by(const WriteSet& writes) {
+  const std::string prefix = index_prefix(kUnnamedIndexId);
+  std::vector<uint32_t> ids;
+  for (auto at = writes.entries().lower_bound(prefix);
+       at != writes.entries().end() && at->first.starts_with(prefix); ++at)
+    ids.push_back(static_cast<uint32_t>(load_be(at->first.data() + prefix.size(), 4)));
+  return ids;
+}
+
 Status RocksUnnamedIndexes::write(rocksdb::WriteBatch& batch) {
   const rocksdb::Status written = db_->Write(options_(), &batch);
   return written.ok() ? Status{} : Status{write_error(written)};
