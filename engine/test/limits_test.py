@@ -128,14 +128,19 @@ class SmallLimitsTest(unittest.TestCase):
         admin = free_port()
         with Commitd("--max-connections=2", f"--admin-port={admin}") as server:
             with contextlib.ExitStack() as stack:
-                for _ in range(2):
-                    stack.enter_context(contextlib.closing(server.connect()))
+                first, _ = (stack.enter_context(contextlib.closing(server.connect())) for _ in range(2))
                 with self.assertRaises(pymysql.MySQLError) as raised:
                     server.connect()
                 self.assertEqual(raised.exception.args[0], 1040)
                 with contextlib.closing(pymysql.connect(host="127.0.0.1", port=admin, user="root")) as connection:
                     with connection.cursor() as cursor:
                         cursor.execute("SET GLOBAL max_connections = 10, GLOBAL max_user_connections = 4")
+
+                def connected():
+                    with first.cursor() as cursor:
+                        cursor.execute("SHOW STATUS LIKE 'Threads_connected'")
+                        return cursor.fetchone()[1]
+                wait_until(lambda: connected() == "2", "the one on the admin port is gone")
                 stack.enter_context(contextlib.closing(server.connect()))
                 stack.enter_context(contextlib.closing(server.connect()))
                 with self.assertRaises(pymysql.MySQLError) as raised:
