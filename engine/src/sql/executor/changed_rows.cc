@@ -4,11 +4,11 @@
 
 #include "base/error_codes.h"
 #include "sql/executor/precompute.h"
-#include "sql/row_memory.h"
 #include "sql/executor/select.h"
 #include "sql/executor/select_output.h"
 #include "sql/expression/conversion.h"
 #include "sql/federated/remote_rows.h"
+#include "sql/row_memory.h"
 
 namespace commitd::sql {
 namespace {

@@ -6,9 +6,9 @@
 #include "sql/executor/dml.h"
 #include "sql/executor/joined_rows.h"
 #include "sql/executor/kept_change.h"
-#include "sql/row_memory.h"
 #include "sql/executor/row_rules.h"
 #include "sql/executor/select.h"
+#include "sql/row_memory.h"
 
 namespace commitd::sql {
 namespace {

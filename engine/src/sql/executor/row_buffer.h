@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/memory_budget.h"
-#include "sql/row_memory.h"
 #include "sql/result_sink.h"
+#include "sql/row_memory.h"
 #include "storage/record/row_image.h"
 
 namespace commitd::sql {

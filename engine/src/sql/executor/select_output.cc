@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/charset/collation.h"
-#include "sql/row_memory.h"
 #include "sql/expression/conversion.h"
+#include "sql/row_memory.h"
 
 namespace commitd::sql {
 

@@ -7,9 +7,9 @@
 #include "sql/executor/joined_rows.h"
 #include "sql/executor/kept_change.h"
 #include "sql/executor/precompute.h"
-#include "sql/row_memory.h"
 #include "sql/executor/row_update.h"
 #include "sql/executor/select.h"
+#include "sql/row_memory.h"
 
 namespace commitd::sql {
 namespace {

@@ -2,9 +2,9 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
-#include "sql/row_memory.h"
 #include "sql/expression/column_store.h"
 #include "sql/federated/remote_select.h"
+#include "sql/row_memory.h"
 #include "sql/variables/system_variables.h"
 #include "storage/engine_router.h"
 
