@@ -260,6 +260,7 @@ bool Session::gives_role() const {
 void Session::on_kill(std::function<void()> callback) {
   impl_->on_kill = std::move(callback);
 }
+void Session::ends_when(std::function<bool()>) {}
 std::optional<Value> Session::user_variable(std::string_view) const {
   return std::nullopt;
 }
