@@ -24,6 +24,7 @@ func (s *site) runPods(ctx context.Context) {
 	if kube.List(ctx, &sets, client.InNamespace(s.namespace)) != nil {
 		return
 	}
+	s.runValidations(ctx)
 	for _, set := range sets.Items {
 		for ordinal := range *set.Spec.Replicas {
 			s.runPod(ctx, &set, ordinal)

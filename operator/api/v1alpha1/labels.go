@@ -11,6 +11,9 @@ const (
 // AnnotationAdopt set to "true" on a cluster with an empty status says that the volumes that are there are its own.
 const AnnotationAdopt = "commitlab.dev/adopt"
 
+// AnnotationValidated on a StatefulSet names the question, of image and flags, that commitd has said yes to.
+const AnnotationValidated = "commitlab.dev/validated"
+
 // Values of LabelRole.
 const (
 	RoleMaster  = "master"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -161,5 +162,53 @@ func TestVolumesThatNobodyRunsAreSeen(t *testing.T) {
 	got := unused(demo(), volumes, []cluster.Server{{Name: "demo-0"}, {Name: "demo-1"}})
 	if !slices.Equal(got, []string{"demo-7"}) {
 		t.Fatal(got)
+	}
+}
+
+func TestTheValidationPodAsksForWhatTheServersGet(t *testing.T) {
+	c := variables(demo(), "max_connections", "7")
+	c.Spec.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi"), "example.com/gpu": resource.MustParse("1")}
+	set, err := BuildStatefulSet(c, "commitd:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod, err := BuildValidationPod(c, "commitd:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, validation := set.Spec.Template.Spec.Containers[0], pod.Spec.Containers[0]
+	if validation.Image != *server.Image || !slices.Equal(validation.Args, append(server.Args, "--validate-config")) {
+		t.Fatalf("%s %v", validation.Image, validation.Args)
+	}
+	if n, ok := ordinalOf(pod.Spec.Hostname); !ok || n != 0 {
+		t.Fatalf("commitd reads its server id from the host name: %q", pod.Spec.Hostname)
+	}
+	if _, looksLikeAServer := ordinalOf(pod.Name); looksLikeAServer || pod.Labels["app.kubernetes.io/name"] == "commitd" {
+		t.Fatalf("it would be taken for a server: %s %v", pod.Name, pod.Labels)
+	}
+	requests, limits := validation.Resources.Requests, validation.Resources.Limits
+	if memory, set := requests[corev1.ResourceMemory]; !set || !memory.IsZero() || limits.Memory().String() != "1Gi" || len(limits) != 1 {
+		t.Fatalf("it must keep nobody from a full node: %+v", validation.Resources)
+	}
+}
+
+func TestEveryQuestionHasItsOwnValidationPod(t *testing.T) {
+	name := func(c *v1alpha1.CommitCluster, image string) string {
+		pod, err := BuildValidationPod(c, image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pod.Name
+	}
+	first := name(demo(), "commitd:1")
+	larger := demo()
+	larger.Spec.Replicas = 5
+	if name(larger, "commitd:1") != first {
+		t.Error("the number of servers is no part of the question")
+	}
+	again := demo()
+	again.UID = "another"
+	if name(demo(), "commitd:2") == first || name(variables(demo(), "a", "1"), "commitd:1") == first || name(again, "commitd:1") == first {
+		t.Error("two questions with one name")
 	}
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -32,7 +34,7 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups="",resources=services;serviceaccounts,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -69,6 +71,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, probes *Prober) error {
 		Owns(&corev1.Service{}).
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
+		Owns(&corev1.Pod{}). // those that validate: a server's pod is the StatefulSet's
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
 		Complete(reconcile.Func(r.reconcileObjects)); err != nil {
 		return err
@@ -129,11 +132,12 @@ func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ct
 		return ctrl.Result{}, cause
 	}
 	if cause != nil {
-		log.FromContext(ctx).Info("the configuration cannot be used", "reason", cause.Error())
+		log.FromContext(ctx).Info("the configuration is not applied", "reason", cause.Error())
 	}
 	before := c.DeepCopy()
 	setConfigurationValid(c, cause)
-	if cause != nil && !equality.Semantic.DeepEqual(before.Status, c.Status) {
+	if meta.IsStatusConditionFalse(c.Status.Conditions, v1alpha1.ConditionConfigurationValid) &&
+		!equality.Semantic.DeepEqual(before.Status, c.Status) {
 		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, "ConfigurationInvalid", "Reconcile", "%s", cause.Error())
 	}
 	if err := r.writeStatus(ctx, before, c); err != nil {
@@ -147,6 +151,8 @@ func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ct
 	return ctrl.Result{RequeueAfter: idleRequeue}, nil
 }
 
+// applyObjects writes every object of the cluster; what is as it should be stays untouched. The servers' own comes last, and
+// only when commitd takes what it says.
 func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster) error {
 	if _, err := r.ensureSecrets(ctx, c); err != nil {
 		return err
@@ -155,19 +161,28 @@ func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster
 	if err != nil {
 		return err
 	}
-	return r.apply(ctx, c, set)
+	question, err := BuildValidationPod(c, r.DefaultImage)
+	if err != nil {
+		return err
+	}
+	if err := r.apply(ctx, BuildServiceAccount(c)); err != nil {
+		return err
+	}
+	verdict := r.validate(ctx, c, question)
+	if err := r.apply(ctx, BuildHeadlessService(c), BuildMasterService(c), BuildReplicasService(c), BuildPodDisruptionBudget(c)); err != nil {
+		return err
+	}
+	if verdict != nil {
+		return errors.Join(verdict, r.forgetQuestions(ctx, c, question.Name))
+	}
+	if err := r.apply(ctx, set.WithAnnotations(map[string]string{v1alpha1.AnnotationValidated: question.Name})); err != nil {
+		return err
+	}
+	return r.forgetQuestions(ctx, c, "")
 }
 
-// apply writes every object of the cluster; what is as it should be stays untouched.
-func (r *Reconciler) apply(ctx context.Context, c *v1alpha1.CommitCluster, set runtime.ApplyConfiguration) error {
-	for _, o := range []runtime.ApplyConfiguration{
-		BuildServiceAccount(c),
-		BuildHeadlessService(c),
-		BuildMasterService(c),
-		BuildReplicasService(c),
-		BuildPodDisruptionBudget(c),
-		set,
-	} {
+func (r *Reconciler) apply(ctx context.Context, objects ...runtime.ApplyConfiguration) error {
+	for _, o := range objects {
 		if err := r.Client.Apply(ctx, o, client.FieldOwner(FieldOwner), client.ForceOwnership); err != nil {
 			return fmt.Errorf("apply %T: %w", o, err)
 		}

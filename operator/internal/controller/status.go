@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -30,11 +31,14 @@ func setSummary(c *v1alpha1.CommitCluster, v cluster.View, s cluster.Summary) {
 	}
 }
 
-// setConfigurationValid tells whether spec and Secrets can be used.
+// setConfigurationValid tells whether spec and Secrets can be used, by commitd's own word.
 func setConfigurationValid(c *v1alpha1.CommitCluster, cause error) {
 	condition := metav1.Condition{Type: v1alpha1.ConditionConfigurationValid, Status: metav1.ConditionTrue,
 		Reason: "Valid", Message: "spec and secrets can be used"}
-	if cause != nil {
+	var open undecided
+	if errors.As(cause, &open) {
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionUnknown, open.reason, open.message
+	} else if cause != nil {
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, "Invalid", cause.Error()
 	}
 	setCondition(c, condition)
