@@ -68,7 +68,7 @@ CommitQueue::Gathering CommitPipeline::Impl::gathering() const {
 Status CommitPipeline::Impl::sync_log() {
   Status synced;
   {
-    std::lock_guard lock(sync_mutex);
+    MutexLock lock(sync_mutex);
     const uint64_t written = written_groups_;
     if (!logging || written == synced_groups_) return {};
     synced = log->sync();
@@ -283,7 +283,7 @@ Status CommitPipeline::Impl::rotate_log() {
   }
   Status rotated;
   {
-    std::lock_guard lock(sync_mutex);
+    MutexLock lock(sync_mutex);
     rotated = log->rotate(all);
     if (rotated.ok()) synced_groups_ = written_groups_.load();  // the file that was left is synced
   }

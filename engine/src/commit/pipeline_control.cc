@@ -171,7 +171,7 @@ Status CommitPipeline::add_purged(const GtidSet& gtids) {
 }
 
 Status CommitPipeline::Impl::cut_log(LogPosition position) {
-  std::lock_guard lock(sync_mutex);
+  MutexLock lock(sync_mutex);
   const uint32_t last_file = log->end().file;
   auto cut = log->cut(position);
   if (cut.ok()) synced_groups_ = written_groups_.load();  // cutting syncs

@@ -30,7 +30,7 @@ Status CommitPipeline::Impl::reset() {
 Status CommitPipeline::Impl::restart() {
   COMMITD_RETURN_IF_ERROR(engine_stage.restart_at(reset_position()));
   {
-    std::lock_guard lock(sync_mutex);
+    MutexLock lock(sync_mutex);
     COMMITD_RETURN_IF_ERROR(log->reset());
     synced_groups_ = written_groups_.load();
   }

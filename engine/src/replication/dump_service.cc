@@ -16,7 +16,7 @@ DumpService::DumpService(Environment environment) : environment_(std::move(envir
 
 void DumpService::refuse(Error why) {
   gate_.close(why);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   refusal_ = std::move(why);
   for (const auto& stream : streams_) stream->request_stop();
 }
@@ -28,7 +28,7 @@ Task<void> DumpService::close(Error why) {
 
 void DumpService::open(uint64_t epoch) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     epoch_ = epoch;
     refusal_.reset();
   }
@@ -36,12 +36,12 @@ void DumpService::open(uint64_t epoch) {
 }
 
 size_t DumpService::stream_count() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return streams_.size();
 }
 
 std::vector<sql::AttachedReplica> DumpService::replicas() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<sql::AttachedReplica> result;
   for (const auto& stream : streams_) {
     if (const auto& replica = stream->replica())
@@ -80,7 +80,7 @@ Task<Status> DumpService::run_stream(sql::Session& session, wire::Channel& chann
 // is ended.
 Status DumpService::admit(const std::shared_ptr<DumpStream>& stream) {
   const ReaderTraits& traits = stream->traits();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (refusal_) return *refusal_;  // closed since it came through the gate
   if (traits.epoch && *traits.epoch != epoch_) {
     return make_error(er::kSourceFatalReadingBinlog,
@@ -99,7 +99,7 @@ Status DumpService::admit(const std::shared_ptr<DumpStream>& stream) {
 }
 
 void DumpService::dismiss(const std::shared_ptr<DumpStream>& stream) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   streams_.remove(stream);
 }
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "replication/dump_stream.h"
 #include "replication/signal.h"
 #include "sql/instance_control.h"
@@ -44,10 +44,10 @@ class DumpService final : public wire::DumpHandler {
 
   Environment environment_;
   DrainGate gate_;
-  mutable std::mutex mutex_;
-  std::list<std::shared_ptr<DumpStream>> streams_;
-  uint64_t epoch_ = 0;
-  std::optional<Error> refusal_;
+  mutable Mutex mutex_;
+  std::list<std::shared_ptr<DumpStream>> streams_ ABSL_GUARDED_BY(mutex_);
+  uint64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<Error> refusal_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace commitd::replication

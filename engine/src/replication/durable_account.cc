@@ -5,17 +5,17 @@
 namespace commitd::replication {
 
 void DurableAccount::handed(uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   bytes_on_the_way_ += bytes;
 }
 
 uint64_t DurableAccount::bytes_on_the_way() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return bytes_on_the_way_;
 }
 
 std::optional<Acknowledgement> DurableAccount::take_newest() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return std::exchange(newest_, std::nullopt);
 }
 
@@ -23,7 +23,7 @@ std::optional<Acknowledgement> DurableAccount::take_newest() {
 void DurableAccount::note_durable(const std::shared_ptr<DurableAccount>& account, uint64_t bytes,
                                   const std::optional<Acknowledgement>& acknowledgement) {
   {
-    std::lock_guard lock(account->mutex_);
+    MutexLock lock(account->mutex_);
     account->bytes_on_the_way_ -= bytes;
     if (acknowledgement) account->newest_ = acknowledgement;
     if (std::exchange(account->notice_posted_, true)) return;
@@ -33,7 +33,7 @@ void DurableAccount::note_durable(const std::shared_ptr<DurableAccount>& account
 
 void DurableAccount::tell() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     notice_posted_ = false;
   }
   acknowledge.set();

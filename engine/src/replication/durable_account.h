@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "replication/semisync_protocol.h"
 #include "replication/signal.h"
 #include "runtime/reactor.h"
@@ -34,10 +34,10 @@ class DurableAccount {
   void tell();
 
   Reactor& home_;
-  mutable std::mutex mutex_;
-  uint64_t bytes_on_the_way_ = 0;
-  std::optional<Acknowledgement> newest_;
-  bool notice_posted_ = false;
+  mutable Mutex mutex_;
+  uint64_t bytes_on_the_way_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<Acknowledgement> newest_ ABSL_GUARDED_BY(mutex_);
+  bool notice_posted_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace commitd::replication

@@ -26,7 +26,7 @@ void Receiver::start(Environment environment, Target target) {
   Reactor* reactor = environment.reactor;
   auto reception = std::make_shared<Reception>(std::move(environment), std::move(target));
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     current_ = reception;
   }
   reactor->spawn(Reception::run(reception));
@@ -35,17 +35,17 @@ void Receiver::start(Environment environment, Target target) {
 Task<void> Receiver::stop() {
   std::shared_ptr<Reception> reception;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     reception = current_;
   }
   if (!reception) co_return;
   co_await reception->stop();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (current_ == reception) current_.reset();
 }
 
 ReceiverReport Receiver::report() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return current_ ? current_->report() : ReceiverReport{};
 }
 

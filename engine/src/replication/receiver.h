@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "commit/commit_pipeline.h"
 #include "runtime/reactor.h"
 #include "sql/instance_control.h"
@@ -60,8 +60,8 @@ class Receiver {
   ReceiverReport report() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<Reception> current_;
+  mutable Mutex mutex_;
+  std::shared_ptr<Reception> current_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace commitd::replication

@@ -220,13 +220,13 @@ Task<void> Reception::send_acknowledgements(ConnectionPtr connection) {
 }
 
 void Reception::show(ReceiverState state, std::optional<Error> error) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   report_.state = state;
   report_.error = std::move(error);
 }
 
 void Reception::show_heard(const SourceStream& stream) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   report_.state = stopping_ ? ReceiverState::Off : ReceiverState::Receiving;
   report_.error.reset();
   report_.last_heard = Clock::now();
@@ -236,7 +236,7 @@ void Reception::show_heard(const SourceStream& stream) {
 }
 
 ReceiverReport Reception::report() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return report_;
 }
 

@@ -2,6 +2,7 @@
 // one reactor; what the log thread notes goes through a DurableAccount.
 #pragma once
 
+#include "base/mutex.h"
 #include "replication/durable_account.h"
 #include "replication/receiver.h"
 #include "replication/signal.h"
@@ -57,8 +58,8 @@ class Reception : public std::enable_shared_from_this<Reception> {
   ConnectionPtr connection_;  // reactor only
   Signal retry_;
 
-  mutable std::mutex mutex_;
-  ReceiverReport report_;
+  mutable Mutex mutex_;
+  ReceiverReport report_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace commitd::replication

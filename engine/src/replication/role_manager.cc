@@ -64,7 +64,7 @@ RoleManager::~RoleManager() = default;
 Status RoleManager::load() {
   auto loaded = load_role_state(*context_.fs, context_.state_path);
   if (!loaded) return std::move(loaded).error();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   state_ = std::move(*loaded);
   return {};
 }
@@ -106,12 +106,12 @@ Task<void> RoleManager::shut_down() {
 }
 
 Role RoleManager::role() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return role_;
 }
 
 RoleState RoleManager::state() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return state_;
 }
 
@@ -162,14 +162,14 @@ Status RoleManager::require_no_epoch() const {
 }
 
 Status RoleManager::save(RoleState next) {
-  std::lock_guard saving(save_mutex_);
+  MutexLock saving(save_mutex_);
   next.gno_floor = std::max(next.gno_floor, state().gno_floor);  // the receiver may have raised it meanwhile
   return persist(std::move(next));
 }
 
 // Called by the receiver, beside the role statements.
 Status RoleManager::save_gno_floor(uint64_t floor) {
-  std::lock_guard saving(save_mutex_);
+  MutexLock saving(save_mutex_);
   RoleState next = state();
   next.gno_floor = std::max(next.gno_floor, floor);
   return persist(std::move(next));
@@ -177,7 +177,7 @@ Status RoleManager::save_gno_floor(uint64_t floor) {
 
 Status RoleManager::persist(RoleState next) {
   COMMITD_RETURN_IF_ERROR(save_role_state(*context_.fs, context_.state_path, next));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   state_ = std::move(next);
   return {};
 }
@@ -203,7 +203,7 @@ void RoleManager::set_read_only(bool only, bool super) {
   context_.read_only->read_only = only;
   context_.read_only->super_read_only = super;
   {
-    std::lock_guard opening(opening_mutex_);
+    MutexLock opening(opening_mutex_);
     if (role() != Role::Standalone) return;
     if (super) {
       pipeline_.load()->close_to_local_commits(read_only());
@@ -220,19 +220,19 @@ void RoleManager::open_unless_super_read_only() {
 }
 
 void RoleManager::open_to_local_commits() {
-  std::lock_guard opening(opening_mutex_);
+  MutexLock opening(opening_mutex_);
   open_unless_super_read_only();
 }
 
 // Behind it, no SET opens or closes anything any more.
 void RoleManager::leave_standalone(Role next) {
-  std::lock_guard opening(opening_mutex_);
+  MutexLock opening(opening_mutex_);
   writable_ = false;
   begin_role(next);
 }
 
 void RoleManager::begin_role(Role role) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   role_ = role;
   ++generation_;
   spdlog::info("role: {}, epoch {}", role_name(role), state_.epoch);
@@ -307,7 +307,7 @@ Task<Status> RoleManager::promote(uint64_t epoch, uint32_t wait_count, std::vect
 
 Task<Status> RoleManager::serve_as_master(uint64_t epoch, Quorum quorum) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     log_epoch_before_ = pipeline_.load()->last_log_epoch();
     gno_before_ = pipeline_.load()->next_gno() - 1;
   }
@@ -391,8 +391,8 @@ Task<void> RoleManager::open_when_visible(RoleManager* self, uint64_t generation
   while (true) {
     const Deadline deadline = Clock::now() + kLook;
     const bool visible = co_await pipeline.wait_executed(inherited, deadline);
-    std::lock_guard opening(self->opening_mutex_);
-    std::lock_guard lock(self->mutex_);
+    MutexLock opening(self->opening_mutex_);
+    MutexLock lock(self->mutex_);
     if (self->generation_ != generation || pipeline.failure()) co_return;
     if (!visible) {
       if (Clock::now() < deadline) co_return;  // the pipeline has stopped
@@ -432,7 +432,7 @@ Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
 void RoleManager::serve_as_replica(Receiver::Target target) {
   begin_role(Role::Replica);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     source_ = target.source;
     source_.password.clear();
   }
@@ -536,7 +536,7 @@ Task<Status> RoleManager::change_source(sql::FollowTarget target, bool auto_posi
   RoleState next = state();
   next.source = std::move(target);
   COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   source_ = state_.source;
   co_return Status{};
 }

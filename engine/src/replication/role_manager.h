@@ -16,11 +16,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/file.h"
+#include "base/mutex.h"
 #include "commit/commit_pipeline.h"
 #include "replication/ack_tracker.h"
 #include "replication/dump_service.h"
@@ -151,14 +151,16 @@ class RoleManager final : public sql::InstanceControl {
 
   // Around opening, and around closing by SET, which waits for the log; taken before mutex_, which those who
   // read metrics wait for.
-  std::mutex opening_mutex_;
-  std::mutex save_mutex_;     // around writing the role file: the receiver may do it, too
-  mutable std::mutex mutex_;  // below
-  RoleState state_;
-  Role role_ = Role::Uninitialized;
-  uint64_t generation_ = 0;  // of roles: what was started under an older one must not act any more
-  uint64_t log_epoch_before_ = 0, gno_before_ = 0;  // when the present mastership began
-  sql::FollowTarget source_;
+  Mutex opening_mutex_;
+  Mutex save_mutex_;  // around writing the role file: the receiver may do it, too
+  mutable Mutex mutex_;
+  RoleState state_ ABSL_GUARDED_BY(mutex_);
+  Role role_ ABSL_GUARDED_BY(mutex_) = Role::Uninitialized;
+  uint64_t generation_ ABSL_GUARDED_BY(mutex_) =
+      0;  // of roles: what was started under an older one must not act any more
+  uint64_t log_epoch_before_ ABSL_GUARDED_BY(mutex_) = 0, gno_before_ ABSL_GUARDED_BY(mutex_) =
+                                                              0;  // when the present mastership began
+  sql::FollowTarget source_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace commitd::replication

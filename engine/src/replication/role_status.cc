@@ -14,7 +14,7 @@ RoleView RoleManager::view() const {
 }
 
 uint64_t RoleManager::role_generation() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return generation_;
 }
 
@@ -27,7 +27,7 @@ RoleView RoleManager::look() const {
   view.writable = writable_ && !view.super_read_only;
   view.receiver = receiver_.report();
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     view.role = role_;
     view.epoch = state_.epoch;
     view.source = source_.host.empty() ? state_.source : source_;

@@ -23,12 +23,12 @@ Task<void> Signal::wait(Deadline deadline) {
 class Event::Waiting {
  public:
   Waiting(Event& event, Parker& parker) : event_(event) {
-    std::lock_guard lock(event_.mutex_);
+    MutexLock lock(event_.mutex_);
     event_.waiter_ = &parker;
     if (event_.set_) parker.wake();
   }
   ~Waiting() {
-    std::lock_guard lock(event_.mutex_);
+    MutexLock lock(event_.mutex_);
     event_.waiter_ = nullptr;
     event_.set_ = false;
   }
@@ -38,7 +38,7 @@ class Event::Waiting {
 };
 
 void Event::set() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   set_ = true;
   if (waiter_ != nullptr) waiter_->wake();
 }
@@ -53,7 +53,7 @@ Task<AsyncMutex::Guard> AsyncMutex::lock() {
   Parker parker;
   bool must_wait = false;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     must_wait = taken_;
     taken_ = true;
     if (must_wait) waiters_.push_back(&parker);
@@ -66,7 +66,7 @@ Task<AsyncMutex::Guard> AsyncMutex::lock() {
 void AsyncMutex::unlock() {
   Parker* next = nullptr;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (waiters_.empty()) {
       taken_ = false;
       return;
@@ -78,17 +78,17 @@ void AsyncMutex::unlock() {
 }
 
 void DrainGate::close(Error why) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   closed_ = std::move(why);
 }
 
 void DrainGate::open() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   closed_.reset();
 }
 
 Result<DrainGate::Visit> DrainGate::enter() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (closed_) return *closed_;
   ++inside_;
   return Visit(*this);
@@ -97,7 +97,7 @@ Result<DrainGate::Visit> DrainGate::enter() {
 void DrainGate::leave() {
   std::vector<Parker*> ready;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     COMMITD_CHECK(inside_ != 0, "a gate is left more often than it was entered");
     if (--inside_ == 0) ready.swap(waiters_);
   }
@@ -108,7 +108,7 @@ Task<void> DrainGate::drained() {
   Parker parker;
   bool must_wait = false;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     must_wait = inside_ != 0;
     if (must_wait) waiters_.push_back(&parker);
   }

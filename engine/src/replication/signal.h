@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "runtime/parker.h"
 #include "runtime/task.h"
@@ -37,9 +37,9 @@ class Event {
  private:
   class Waiting;
 
-  std::mutex mutex_;
-  bool set_ = false;
-  Parker* waiter_ = nullptr;
+  Mutex mutex_;
+  bool set_ ABSL_GUARDED_BY(mutex_) = false;
+  Parker* waiter_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };
 
 // One coroutine at a time, in the order of arrival.
@@ -61,9 +61,9 @@ class AsyncMutex {
  private:
   void unlock();
 
-  std::mutex mutex_;
-  bool taken_ = false;
-  std::deque<Parker*> waiters_;
+  Mutex mutex_;
+  bool taken_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<Parker*> waiters_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Counts activities that may be forbidden: after close() none begins, and drained() returns when the last has
@@ -92,10 +92,10 @@ class DrainGate {
  private:
   void leave();
 
-  std::mutex mutex_;
-  std::optional<Error> closed_;
-  uint64_t inside_ = 0;
-  std::vector<Parker*> waiters_;
+  Mutex mutex_;
+  std::optional<Error> closed_ ABSL_GUARDED_BY(mutex_);
+  uint64_t inside_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Parker*> waiters_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace commitd::replication

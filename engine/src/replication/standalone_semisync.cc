@@ -35,13 +35,13 @@ Error outcome_unknown() {
 }  // namespace
 
 void StandaloneSemisync::begin(CommitPipeline& pipeline) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   pipeline_ = &pipeline;
   apply();
 }
 
 void StandaloneSemisync::end() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (pipeline_ == nullptr) return;
   enter(State::Off);
   if (refuses_.exchange(false)) environment_.open_to_local_commits();
@@ -51,7 +51,7 @@ void StandaloneSemisync::end() {
 
 void StandaloneSemisync::settings_changed() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (pipeline_ != nullptr) apply();
   }
   changed_.set();
@@ -66,7 +66,7 @@ bool StandaloneSemisync::is_on() const {
 }
 
 StandaloneSemisync::Tally StandaloneSemisync::tally(uint64_t commits) const {
-  std::lock_guard lock(tally_mutex_);
+  MutexLock lock(tally_mutex_);
   Tally result = tally_;
   if (state_ == State::Waiting) result.yes += commits - tallied_;
   if (state_ == State::GivenUp) result.no += commits - tallied_;
@@ -74,7 +74,7 @@ StandaloneSemisync::Tally StandaloneSemisync::tally(uint64_t commits) const {
 }
 
 void StandaloneSemisync::enter(State next) {
-  std::lock_guard lock(tally_mutex_);
+  MutexLock lock(tally_mutex_);
   const uint64_t commits = commits_();
   if (state_ == State::Waiting) tally_.yes += commits - tallied_;
   if (state_ == State::GivenUp) tally_.no += commits - tallied_;
@@ -110,7 +110,7 @@ Task<void> StandaloneSemisync::watch(std::shared_ptr<StandaloneSemisync> self) {
 
 // A commit that begins to wait behind this look cannot have waited for long at the next one.
 Deadline StandaloneSemisync::look() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (state_ == State::Off || pipeline_ == nullptr) return kNoDeadline;
   const SemisyncPolicy policy = environment_.settings->get();
   if (state_ == State::GivenUp) {

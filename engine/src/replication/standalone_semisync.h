@@ -6,8 +6,8 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "commit/commit_pipeline.h"
 #include "replication/ack_tracker.h"
 #include "replication/semisync_settings.h"
@@ -53,11 +53,11 @@ class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisyn
   static Task<void> watch(std::shared_ptr<StandaloneSemisync> self);
   // Acts on what has become of time and readers; when to look again at the latest.
   Deadline look();
-  void apply();
-  void give_up(const SemisyncPolicy& policy);
-  bool has_caught_up(const SemisyncPolicy& policy);
-  void resume();
-  void enter(State next);
+  void apply() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void give_up(const SemisyncPolicy& policy) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool has_caught_up(const SemisyncPolicy& policy) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void resume() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void enter(State next) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Environment environment_;
   std::function<uint64_t()> commits_ = [] { return 0; };
@@ -65,19 +65,19 @@ class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisyn
   std::atomic<bool> listens_{false};  // to what readers do
   std::atomic<uint64_t> times_given_up_{0};
 
-  mutable std::mutex mutex_;  // below
-  binlog::CommitPipeline* pipeline_ = nullptr;
-  bool watched_ = false;
+  mutable Mutex mutex_;
+  binlog::CommitPipeline* pipeline_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool watched_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> refuses_{false};  // local commits, by us
   // Who holds, soon after it was durable, what was durable then has caught up.
-  LogPosition goal_;
-  Clock::time_point goal_set_{};
+  LogPosition goal_ ABSL_GUARDED_BY(mutex_);
+  Clock::time_point goal_set_ ABSL_GUARDED_BY(mutex_){};
 
   // Metrics are read while others hold mutex_ and wait for the log.
-  mutable std::mutex tally_mutex_;  // below
+  mutable Mutex tally_mutex_;
   std::atomic<State> state_{State::Off};
-  Tally tally_;
-  uint64_t tallied_ = 0;
+  Tally tally_ ABSL_GUARDED_BY(tally_mutex_);
+  uint64_t tallied_ ABSL_GUARDED_BY(tally_mutex_) = 0;
 };
 
 }  // namespace commitd::replication

@@ -210,7 +210,8 @@ TEST(PlainCode, StaysOnItsThreadWhileOthersGoFirst) {
 // Two that throw a byte to each other, as long as there is somebody who computes.
 Task<void> throw_back(int fd, int& thrown, const bool& over) {
   FdWatch watch(fd);
-  for (char byte = 0; !over;) {
+  char byte = 0;
+  while (!over) {
     if (co_await watch.readable(Clock::now() + 10s) == Wake::TimedOut) co_return;
     if (read(fd, &byte, 1) != 1) {
       watch.drained_input();
