@@ -7,7 +7,7 @@
 namespace commitd::sql::ast {
 
 // RIGHT JOIN is parsed as a LEFT JOIN with its sides exchanged.
-enum class JoinKind : uint8_t { Inner, Left };
+enum class JoinKind : uint8_t { Inner, Left, Straight };
 struct TableRef {
   TableName name;
   SelectStatement* derived = nullptr;
@@ -35,6 +35,7 @@ struct SelectStatement : Statement {
       : Statement(StatementKind::Select), items(memory), from(memory), group_by(memory), order_by(memory) {}
   bool distinct = false;
   bool calc_found_rows = false;
+  bool straight_join = false;
   List<SelectItem> items;
   List<TableRef> from;
   Expr* where = nullptr;

@@ -36,6 +36,7 @@ class SelectBinder {
     bound_->offset = *offset;
     bound_->distinct = select_.distinct;
     bound_->calc_found_rows = select_.calc_found_rows;
+    bound_->keeps_order = select_.straight_join || from_.keeps_order;
     bound_->grouped = !bound_->group_by.empty() || !bound_->aggregates.empty();
     if (select_.having != nullptr) COMMITD_RETURN_IF_ERROR(check_having(select_, bound_->scope, from_));
     if (bound_->grouped && (context_.session.settings.sql_mode & sql_mode::kOnlyFullGroupBy) != 0)

@@ -29,6 +29,7 @@ struct BoundSelect {
   bool grouped = false;  // GROUP BY, or aggregates without it
   bool distinct = false;
   bool calc_found_rows = false;
+  bool keeps_order = false;  // of its tables
   uint64_t limit = UINT64_MAX, offset = 0;
   txn::ReadMode mode = txn::ReadMode::Snapshot;
   txn::LockedRows locked_rows = txn::LockedRows::Wait;

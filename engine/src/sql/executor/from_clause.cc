@@ -37,6 +37,7 @@ class Opener {
     for (size_t i = 0; i < list.size(); ++i) {
       const ast::TableRef& ref = list[i];
       const size_t first = from_.scope.sources.size();
+      from_.keeps_order |= ref.join == ast::JoinKind::Straight;
       int nest = parent;
       if (i > 0 && ref.join == ast::JoinKind::Left) {
         nest = static_cast<int>(from_.nests.size());

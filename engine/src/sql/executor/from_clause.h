@@ -26,6 +26,7 @@ struct FromClause {
   std::vector<JoinNest> nests;  // a nest comes before those in it
   std::vector<JoinCondition> conditions;
   std::vector<Scope::Address> star;  // the columns of SELECT *
+  bool keeps_order = false;          // STRAIGHT_JOIN: tables are read as they are written
 };
 
 Task<Result<FromClause>> open_from(StatementContext& context, const ast::List<ast::TableRef>& from);

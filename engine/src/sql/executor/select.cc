@@ -143,7 +143,8 @@ PlannedSelect plan_select(const StatementContext& context, std::unique_ptr<Bound
   planned.bound = std::move(bound);
   const BoundSelect& s = *planned.bound;
   if (s.scope.sources.empty()) return planned;
-  planned.plan = plan_join(s.scope, s.nests, s.on, s.where.get(), read_mode(context, s));
+  planned.plan = plan_join(s.scope, s.nests, s.on, s.where.get(), read_mode(context, s),
+                           s.keeps_order ? TableOrder::Written : TableOrder::Chosen);
   planned.plan.locked_rows = s.locked_rows;
   planned.ordered = use_index_order(s, planned.plan);
   return planned;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/executor/join_order.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 #include "sql/federated/remote_rows.h"
@@ -119,7 +120,7 @@ class JoinReader {
     const JoinLevel& level = plan_.levels[number];
     for (const Row& row : rows) {
       ++context_.session.rows_examined;
-      evaluation_.rows[number] = row.data();
+      evaluation_.rows[level.number] = row.data();
       const bool joins = holds(level.match);
       COMMITD_CO_RETURN_IF_ERROR(check());
       if (turn_is_over()) co_await context_.turn.give_up();
@@ -145,9 +146,10 @@ class JoinReader {
 
   // The level's row is now this one. Says whether it joins the rows of the levels before.
   bool take(size_t number, const txn::FoundRow& row, const Expression* known) {
+    const JoinLevel& level = plan_.levels[number];
     ++context_.session.rows_examined;
-    evaluation_.rows[number] = row.values.data();
-    return holds(plan_.levels[number].match, known);
+    evaluation_.rows[level.number] = row.values.data();
+    return holds(level.match, known);
   }
 
   Task<Result<bool>> read_point(size_t number, KeyRanges& keys) {
@@ -263,55 +265,88 @@ class JoinReader {
   std::vector<RemoteAnswer> remote_;  // per level
 };
 
-// The level at which all sources of a condition are known; conditions without sources belong to the first.
-size_t level_of(const Expression& condition) {
-  size_t level = 0;
-  for (uint64_t rest = condition.sources; rest > 1; rest >>= 1) ++level;
-  return level;
-}
-
-// Puts a conjunct where all its sources are known. `nest`: whose ON it comes from, -1 for WHERE and inner
-// joins.
-void place(JoinPlan& plan, const Expression& conjunct, int nest) {
-  size_t level = level_of(conjunct);
-  if (nest >= 0) level = std::max(level, plan.nests[static_cast<size_t>(nest)].first);
-  for (size_t i = 0; i < plan.nests.size(); ++i) {
-    const JoinNest& inner = plan.nests[i];
-    if (inner.parent != nest || level < inner.first || level > inner.last) continue;
-    plan.filters[i].push_back(&conjunct);
-    return;
+void add_levels(JoinPlan& plan, const Scope& scope, const std::vector<size_t>& order) {
+  for (const size_t number : order) {
+    JoinLevel& level = plan.levels.emplace_back();
+    level.source = &scope.sources[number];
+    level.number = number;
   }
-  plan.levels[level].match.push_back(&conjunct);
 }
 
-}  // namespace
-
-JoinPlan plan_join(const Scope& scope, const std::vector<JoinNest>& nests,
-                   const std::vector<BoundCondition>& on, const Expression* where, txn::ReadMode mode) {
-  JoinPlan plan;
-  plan.mode = mode;
+void add_nests(JoinPlan& plan, const std::vector<JoinNest>& nests) {
   plan.nests = nests;
   plan.filters.resize(nests.size());
-  plan.levels.resize(scope.sources.size());
-  for (size_t i = 0; i < plan.levels.size(); ++i) plan.levels[i].source = &scope.sources[i];
   for (size_t i = 0; i < nests.size(); ++i) {
     plan.levels[nests[i].first].begins.push_back(i);
     auto& ends = plan.levels[nests[i].last].ends;
     ends.insert(ends.begin(), i);
   }
-  std::vector<const Expression*> conjuncts;
-  for (const BoundCondition& condition : on) {
-    conjuncts.clear();
-    split_conjunction(*condition.expression, conjuncts);
-    for (const Expression* conjunct : conjuncts) place(plan, *conjunct, condition.nest);
-  }
-  conjuncts.clear();
-  if (where != nullptr) split_conjunction(*where, conjuncts);
-  for (const Expression* conjunct : conjuncts) place(plan, *conjunct, -1);
+}
+
+// The level at which all sources of a condition are known; conditions without sources belong to the first.
+size_t level_of(const JoinPlan& plan, const Expression& condition) {
+  size_t found = 0;
   for (size_t i = 0; i < plan.levels.size(); ++i) {
-    JoinLevel& level = plan.levels[i];
+    if ((condition.sources >> plan.levels[i].number & 1) != 0) found = i;
+  }
+  return found;
+}
+
+// A conjunct, and whose ON it comes from: -1 for WHERE and inner joins.
+struct Placed {
+  const Expression* conjunct;
+  int nest;
+};
+
+std::vector<Placed> conjuncts_of(const std::vector<BoundCondition>& on, const Expression* where) {
+  std::vector<Placed> all;
+  std::vector<const Expression*> conjuncts;
+  const auto add = [&](const Expression& condition, int nest) {
+    conjuncts.clear();
+    split_conjunction(condition, conjuncts);
+    for (const Expression* conjunct : conjuncts) all.push_back({conjunct, nest});
+  };
+  for (const BoundCondition& condition : on) add(*condition.expression, condition.nest);
+  if (where != nullptr) add(*where, -1);
+  return all;
+}
+
+// Puts a conjunct where all its sources are known.
+void place(JoinPlan& plan, const Placed& placed) {
+  size_t level = level_of(plan, *placed.conjunct);
+  if (placed.nest >= 0) level = std::max(level, plan.nests[static_cast<size_t>(placed.nest)].first);
+  for (size_t i = 0; i < plan.nests.size(); ++i) {
+    const JoinNest& inner = plan.nests[i];
+    if (inner.parent != placed.nest || level < inner.first || level > inner.last) continue;
+    plan.filters[i].push_back(placed.conjunct);
+    return;
+  }
+  plan.levels[level].match.push_back(placed.conjunct);
+}
+
+std::vector<size_t> chosen_order(const Scope& scope, const std::vector<Placed>& placed) {
+  std::vector<const Expression*> conjuncts;
+  for (const Placed& one : placed) conjuncts.push_back(one.conjunct);
+  return join_order(scope, conjuncts);
+}
+
+}  // namespace
+
+JoinPlan plan_join(const Scope& scope, const std::vector<JoinNest>& nests,
+                   const std::vector<BoundCondition>& on, const Expression* where, txn::ReadMode mode,
+                   TableOrder order) {
+  JoinPlan plan;
+  plan.mode = mode;
+  const std::vector<Placed> conjuncts = conjuncts_of(on, where);
+  const bool chosen = order == TableOrder::Chosen && nests.empty();  // outer joins keep theirs
+  add_levels(plan, scope, chosen ? chosen_order(scope, conjuncts) : written_order(scope));
+  add_nests(plan, nests);
+  for (const Placed& conjunct : conjuncts) place(plan, conjunct);
+  uint64_t known = 0;
+  for (JoinLevel& level : plan.levels) {
     if (!level.source->rows)
-      level.path = choose_path(*level.source->definition, i, level.match, (uint64_t{1} << i) - 1);
+      level.path = choose_path(*level.source->definition, level.number, level.match, known);
+    known |= uint64_t{1} << level.number;
   }
   return plan;
 }

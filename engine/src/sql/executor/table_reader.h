@@ -15,6 +15,7 @@ namespace commitd::sql {
 // One table of the join, in order.
 struct JoinLevel {
   const Source* source = nullptr;
+  size_t number = 0;  // of the source
   AccessPath path;
   std::vector<const Expression*> match;  // what its rows must fulfil to join
   // What snapshot scans decode, read_columns.h; nullopt: all.
@@ -37,9 +38,11 @@ struct BoundCondition {
   int nest = -1;
 };
 
-// Distributes conjuncts over the tables and chooses access paths.
+// Chooses the order of the tables, distributes conjuncts over them and chooses access paths.
+enum class TableOrder : uint8_t { Written, Chosen };
 JoinPlan plan_join(const Scope& scope, const std::vector<JoinNest>& nests,
-                   const std::vector<BoundCondition>& on, const Expression* where, txn::ReadMode mode);
+                   const std::vector<BoundCondition>& on, const Expression* where, txn::ReadMode mode,
+                   TableOrder order = TableOrder::Written);
 
 // Counts how the plan gets at its tables: Select_scan, Select_full_join, Select_range.
 void count_paths(const JoinPlan& plan, StatusCounters& status);

@@ -69,10 +69,11 @@ ast::SelectStatement* Grammar::select_core() {
       select->distinct = true;
     } else if (accept(Word::SqlCalcFoundRows)) {
       select->calc_found_rows = true;
+    } else if (accept(Word::StraightJoin)) {
+      select->straight_join = true;
     } else {
       more = accept(Word::All) || accept(Word::SqlNoCache) || accept(Word::SqlCache) ||
-             accept(Word::HighPriority) || accept(Word::StraightJoin) || accept(Word::SqlBigResult) ||
-             accept(Word::SqlSmallResult);
+             accept(Word::HighPriority) || accept(Word::SqlBigResult) || accept(Word::SqlSmallResult);
     }
   }
   select_items(*select);
@@ -138,19 +139,22 @@ bool Grammar::join_tail(ast::List<ast::TableRef>& chain) {
   const bool natural = accept(Word::Natural);
   const bool left = accept(Word::Left);
   const bool right = !left && accept(Word::Right);
+  bool straight = false;
   if (left || right) {
     accept(Word::Outer);
     expect(Word::Join);
   } else if (accept(Word::Inner) || (!natural && accept(Word::Cross))) {
     expect(Word::Join);
-  } else if (!accept(Word::Join) && (natural || !accept(Word::StraightJoin))) {
+  } else if (!natural && accept(Word::StraightJoin)) {
+    straight = true;
+  } else if (!accept(Word::Join)) {
     if (natural) fail();
     return false;
   }
   ast::TableRef next = table_factor();
   next.natural = natural;
   if (!natural) join_condition(next, left || right);
-  next.join = left || right ? ast::JoinKind::Left : ast::JoinKind::Inner;
+  next.join = left || right ? ast::JoinKind::Left : straight ? ast::JoinKind::Straight : ast::JoinKind::Inner;
   if (!right) {
     chain.push_back(next);
     return !failed();
