@@ -86,9 +86,29 @@ class BusyStatementsTest(unittest.TestCase):
     def test_others_are_answered_beside_four(self):
         self.answer_beside(4)
 
-
     def test_others_are_answered_beside_subqueries(self):
         self.answer_beside(4, SUBQUERY)
+
+    def test_others_are_answered_beside_a_definition_change_that_can_be_killed(self):
+        self.server.query("CREATE TABLE d.many (id INT PRIMARY KEY AUTO_INCREMENT, a INT, pad VARCHAR(300))")
+        self.server.query("INSERT INTO d.many (a, pad) VALUES (1, REPEAT('x', 300))")
+        while (rows := self.ask("SELECT COUNT(*) FROM d.many")[0][0]) < 250_000:
+            self.server.query("INSERT INTO d.many (a, pad) SELECT a, pad FROM d.many")
+        change = "ALTER TABLE d.many MODIFY a BIGINT, ADD INDEX (pad)"
+        with contextlib.ExitStack() as stack:  # one for each thread that serves sessions
+            others = [stack.enter_context(self.server.connect(read_timeout=ANSWER_SECONDS)) for _ in range(8)]
+            busy = Busy(self.server, change)
+            wait_until(lambda: self.ask(f"SELECT COUNT(*) FROM information_schema.processlist WHERE info = '{change}'") == ((1,),), "it runs")
+            for _ in range(5):
+                for other in others:
+                    with other.cursor() as cursor:
+                        cursor.execute("SELECT 1")
+                self.assertTrue(busy.thread.is_alive())
+            self.server.query(f"KILL QUERY {busy.id}")
+            busy.thread.join(ANSWER_SECONDS)
+        self.assertEqual(busy.error.args[0], INTERRUPTED)
+        self.assertEqual(self.ask("SELECT COUNT(*) FROM d.many"), ((rows,),))
+        self.assertIn("`a` int ", self.ask("SHOW CREATE TABLE d.many")[0][1])
 
     def test_a_statement_whose_client_has_gone_ends(self):
         for sql in (ENDLESS, SUBQUERY):

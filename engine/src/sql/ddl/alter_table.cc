@@ -374,7 +374,7 @@ Result<Row> Alteration::make_row(const Row& old_row) {
 // Where the rows stay as they are, they must obey the constraints all the same.
 Status Alteration::verify_rows() {
   if (!row_check_) return {};
-  return for_each_row(*old_, context_.engine, [this](std::string_view, Row& row) -> Status {
+  return for_each_row(*old_, context_, [this](std::string_view, Row& row) -> Status {
     auto made = make_row(row);
     return made.ok() ? Status() : Status(std::move(made).error());
   });
@@ -398,7 +398,7 @@ Status Alteration::rebuild(Effect& effect) {
     }
   }
   auto copied = copy_rows(
-      *old_, table_, [this](const Row& row) { return make_row(row); }, context_.engine, entries_);
+      *old_, table_, [this](const Row& row) { return make_row(row); }, context_, entries_);
   if (!copied.ok()) return std::move(copied).error();
   effect.affected_rows = *copied;
   effect.rewritten = std::make_shared<const TableDef>(table_);
@@ -417,7 +417,7 @@ Status Alteration::change_auto_increment() {
     change_.writes().raise_auto_increment(table_.id, next);
     return {};
   }
-  COMMITD_RETURN_IF_ERROR(for_each_row(*old_, context_.engine, [&](std::string_view, Row& row) -> Status {
+  COMMITD_RETURN_IF_ERROR(for_each_row(*old_, context_, [&](std::string_view, Row& row) -> Status {
     next = std::max(next, txn::next_after(*old_, row));
     return {};
   }));
@@ -442,7 +442,7 @@ Result<Effect> Alteration::finish() {
     for (const auto& index : table_.indexes) {
       bool is_new = std::none_of(old_->indexes.begin(), old_->indexes.end(),
                                  [&](const auto& old_index) { return old_index.id == index.id; });
-      if (is_new) COMMITD_RETURN_IF_ERROR(fill_index(*old_, table_, index, context_.engine, entries_));
+      if (is_new) COMMITD_RETURN_IF_ERROR(fill_index(*old_, table_, index, context_, entries_));
     }
     if (auto_increment_) COMMITD_RETURN_IF_ERROR(change_auto_increment());
   }

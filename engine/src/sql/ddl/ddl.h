@@ -36,6 +36,8 @@ struct Context {
   // what was logged obeyed them.
   using RowCheck = std::function<Status(const Row&)>;
   std::function<Result<RowCheck>(const TableDef&)> row_check = {};
+  // Called for every row that is read: whoever runs the statement lets others go first, or ends it.
+  std::function<Status()> on_row = [] { return Status(); };
 };
 
 // Fills in how values are made: the same for a session and for replay.

@@ -85,13 +85,14 @@ Error duplicate(const TableDef& table, const IndexDef& index, const Row& row) {
 
 }  // namespace
 
-Status for_each_row(const TableDef& table, storage::Engine& engine,
+Status for_each_row(const TableDef& table, const Context& context,
                     const std::function<Status(std::string_view key, Row& row)>& each) {
   std::string prefix;
   append_index_id(prefix, table.clustered().id);
-  auto iterator = engine.iterate(engine.snapshot(), prefix, prefix_end(prefix));
+  auto iterator = context.engine.iterate(context.engine.snapshot(), prefix, prefix_end(prefix));
   std::string scratch;
   for (iterator->seek(prefix); iterator->valid(); iterator->next()) {
+    COMMITD_RETURN_IF_ERROR(context.on_row());
     auto image = image_of_stored_row(table, iterator->value(), scratch);
     if (!image.ok()) return std::move(image).error();
     auto row = decode_row_image(table, *image);
@@ -176,9 +177,9 @@ Status check_table(const TableDef& table) {
 }
 
 Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index,
-                  storage::Engine& engine, NewEntries& entries) {
+                  const Context& context, NewEntries& entries) {
   COMMITD_RETURN_IF_ERROR(entries.begin(table, index));
-  COMMITD_RETURN_IF_ERROR(for_each_row(old_table, engine, [&](std::string_view key, Row& row) -> Status {
+  COMMITD_RETURN_IF_ERROR(for_each_row(old_table, context, [&](std::string_view key, Row& row) -> Status {
     for (size_t i = row.size(); i < table.columns.size(); ++i)
       row.push_back(table.columns[i].default_value.value_or(Value::null()));
     std::string_view suffix = clustered_suffix(key);
@@ -225,12 +226,12 @@ class Collisions {
 }  // namespace
 
 Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table, const RowMaker& make_row,
-                           storage::Engine& engine, NewEntries& entries) {
+                           const Context& context, NewEntries& entries) {
   for (const auto& index : new_table.indexes) COMMITD_RETURN_IF_ERROR(entries.begin(new_table, index));
   uint64_t copied = 0;
   uint64_t row_id = 0;
   Collisions collisions(new_table, entries);
-  auto status = for_each_row(old_table, engine, [&](std::string_view, const Row& old_row) -> Status {
+  auto status = for_each_row(old_table, context, [&](std::string_view, const Row& old_row) -> Status {
     auto made = make_row(old_row);
     if (!made.ok()) return std::move(made).error();
     const Row& row = *made;

@@ -55,7 +55,7 @@ int column_ordinal(const TableDef& table,
                    std::string_view name);  // -1 when there is none; names have no case
 
 // Calls `each` with every committed row of a table: its key and values.
-Status for_each_row(const TableDef& table, storage::Engine& engine,
+Status for_each_row(const TableDef& table, const Context& context,
                     const std::function<Status(std::string_view key, Row& row)>& each);
 // A row of the altered table from one of the old.
 using RowMaker = std::function<Result<Row>(const Row& old_row)>;
@@ -63,10 +63,10 @@ using RowMaker = std::function<Result<Row>(const Row& old_row)>;
 // Makes an entry of `index` (of `table`) for every committed row of `old_table`; 1062 when rows collide in a
 // unique index.
 Status fill_index(const TableDef& old_table, const TableDef& table, const IndexDef& index,
-                  storage::Engine& engine, NewEntries& entries);
+                  const Context& context, NewEntries& entries);
 // Writes every row of `old_table` anew as a row of `new_table` (which has other index ids).
 Result<uint64_t> copy_rows(const TableDef& old_table, const TableDef& new_table, const RowMaker& make_row,
-                           storage::Engine& engine, NewEntries& entries);
+                           const Context& context, NewEntries& entries);
 
 Result<Effect> plan_database(const ast::Statement& statement, Context& context);
 Result<Effect> plan_server(const ast::ServerStatement& statement, Context& context);

@@ -8,6 +8,7 @@
 #include "sql/executor/row_checks.h"
 #include "sql/executor/rows_in_memory.h"
 #include "sql/executor/statements.h"
+#include "sql/executor/turn.h"
 #include "sql/information_schema/virtual_table.h"
 #include "storage/engine_router.h"
 #include "storage/table_engines.h"
@@ -131,7 +132,12 @@ Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& sta
   ddl::set_value_rules(context, session.settings.sql_mode, session.settings.time_zone_offset);
   context.row_check = [&session](const TableDef& table) { return row_check(session, table); };
   context.default_engine = default_engine(session, statement);
-  auto effect = ddl::plan(statement, context);
+  Turn turn;
+  context.on_row = [&] { return turn.count(session); };
+  auto effect = [&] {
+    const Turn::PlainCode plain(turn);
+    return ddl::plan(statement, context);
+  }();
   if (!effect.ok()) co_return std::move(effect).error();
   std::string logged(statement.text);
   if (!context.default_engine.empty()) logged.append("\nENGINE=").append(context.default_engine);
