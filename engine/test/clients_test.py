@@ -1,6 +1,7 @@
 """Unchanged MySQL clients against a real server."""
 
 import contextlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -141,9 +142,16 @@ class ClientsTest(unittest.TestCase):
                     self.assertEqual(server.client("mysqladmin", tls, "shutdown").stderr, "")
                     self.assertEqual(server.process.wait(timeout=60), 0)
 
-    def slap(self, *arguments):
-        """mysqlslap ends with 0 whatever its queries did: what it says on stderr decides."""
-        return self.run_client("mysqlslap", *arguments)
+    def slap(self, *arguments, table=None):
+        """mysqlslap ends with 0 whatever its queries did: what it says on stderr decides. Seldom glibc ends it for a double free of
+        its own ("fasttop"; with 100 threads on a busy machine): then it is run again, on an empty `table`."""
+        done = self.server.client("mysqlslap", *arguments)
+        if done.returncode == -signal.SIGABRT:
+            if table:
+                self.server.query(f"TRUNCATE TABLE {table}")
+            return self.run_client("mysqlslap", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), f"mysqlslap {arguments}: {done.stdout}")
+        return done.stdout
 
     # The recipes of the seeds as they stand there but for the number of queries (and where the server is).
     def test_write_load_of_the_contention_report_at_100_clients(self):
@@ -162,7 +170,8 @@ class ClientsTest(unittest.TestCase):
             self.server.query(f"CREATE DATABASE {db}")
             self.server.query(f"CREATE TABLE {db}.t1 (a INT)")
             self.slap("--create-schema=test", "--delimiter=;", "--number-of-queries=2000",
-                      f"--query=insert into {db}.t1 values(rand() * 1000)", "--concurrency=100", "--silent")
+                      f"--query=insert into {db}.t1 values(rand() * 1000)", "--concurrency=100", "--silent",
+                      table=f"{db}.t1")
             ((rows, low, high),) = self.server.query(f"SELECT COUNT(*), MIN(a), MAX(a) FROM {db}.t1")
             self.assertEqual(rows, 2000)
             self.assertTrue(0 <= low < high <= 1000, (low, high))
