@@ -22,7 +22,6 @@ test: ## unit tests, real clients against the real server, operator tests; ends 
 	@.ci/steps test:engine test:dashboards // $(BESIDE:%=test:%)
 
 lint: ## formatting, vet, static analysis, drift of generated files
-	@docs/check-documents
 	@.ci/steps $(COMPONENTS:%=lint:%) lint:scripts
 
 fmt: ## formats every source file
