@@ -101,6 +101,12 @@ func promote(epoch int64) func(context.Context, engine.Server) error {
 	return func(ctx context.Context, s engine.Server) error { return s.Promote(ctx, epoch, engine.Quorum{}) }
 }
 
+func promoteWith(epoch int64, member string) func(context.Context, engine.Server) error {
+	return func(ctx context.Context, s engine.Server) error {
+		return s.Promote(ctx, epoch, engine.Quorum{WaitCount: 1, Members: []string{member}})
+	}
+}
+
 func follow(epoch int64, uuid string) func(context.Context, engine.Server) error {
 	source := engine.Source{Host: "127.0.0.1", Port: 1, UUID: uuid, User: "u", Password: "p"}
 	return func(ctx context.Context, s engine.Server) error { return s.Follow(ctx, epoch, source) }
@@ -117,9 +123,7 @@ const (
 	thirdUUID = "22222222-2222-2222-2222-222222222222"
 )
 
-// promises are what engine/CONTROL.md says about epochs and roles of one server. A step without a command is a crash. Not
-// asked, because the fake is stricter: the same PROMOTE after a crash (commitd resumes with the last quorum), and a QUORUM
-// that is in force already.
+// promises are what engine/CONTROL.md says about epochs and roles of one server. A step without a command is a crash.
 var promises = []step{
 	{"fence before there is data", fence(1), errAny, engine.RoleUninitialized, 0, 0},
 	{"initialize", engineInitialize, nil, engine.RoleUndecided, 0, 0},
@@ -132,12 +136,17 @@ var promises = []step{
 	{"promote again", promote(2), nil, engine.RoleMaster, 2, 0},
 	{"quorum", quorum(2, 1), nil, engine.RoleMaster, 2, 1},
 	{"a newer quorum", quorum(2, 2), nil, engine.RoleMaster, 2, 2},
+	{"the quorum in force", quorum(2, 2), nil, engine.RoleMaster, 2, 2},
 	{"an older quorum", quorum(2, 1), engine.ErrEpoch, engine.RoleMaster, 2, 2},
 	{"a quorum of another epoch", quorum(3, 9), engine.ErrEpoch, engine.RoleMaster, 2, 2},
 	{"promote again, late", promote(2), nil, engine.RoleMaster, 2, 2},
 	{"follow in the master's epoch", follow(2, otherUUID), engine.ErrEpoch, engine.RoleMaster, 2, 2},
 	{"fence in the master's epoch", fence(2), engine.ErrEpoch, engine.RoleMaster, 2, 2},
 	{"a crash", nil, nil, engine.RoleUndecided, 2, 0},
+	{"promote with another quorum after it", promoteWith(2, otherUUID), engine.ErrEpoch, engine.RoleUndecided, 2, 0},
+	{"the same promote after it", promote(2), nil, engine.RoleMaster, 2, 2},
+	{"promote with another quorum", promoteWith(2, otherUUID), engine.ErrEpoch, engine.RoleMaster, 2, 2},
+	{"another crash", nil, nil, engine.RoleUndecided, 2, 0},
 	{"quorum without a role", quorum(2, 5), errAny, engine.RoleUndecided, 2, 0},
 	{"follow a later master", follow(4, otherUUID), nil, engine.RoleReplica, 4, 0},
 	{"follow again", follow(4, otherUUID), nil, engine.RoleReplica, 4, 0},

@@ -89,7 +89,7 @@ func (w *World) leaveRole(s *state) {
 }
 
 // Promote makes a master and logs the transaction that opens the epoch. A server that was promoted in this epoch and has
-// restarted since refuses: the quorum may have changed in between.
+// restarted since goes on with the quorum that it had last, and shows nothing more until all that it has is acknowledged.
 func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 	return h.with(func(s *state) error {
 		q = asSent(q)
@@ -97,21 +97,26 @@ func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 			return err
 		}
 		again := s.epoch == epoch && s.granted.role == engine.RoleMaster
-		if again && s.role != engine.RoleMaster {
-			return fmt.Errorf("%w: was master of epoch %d before it restarted", engine.ErrEpoch, epoch)
+		if again && !sameVoters(s.kept.Quorum, q) {
+			return fmt.Errorf("%w: in epoch %d this server waits for %d of %v", engine.ErrEpoch, epoch, s.kept.WaitCount, s.kept.Members)
 		}
 		if err := s.promise(epoch, grant{role: engine.RoleMaster}); err != nil {
 			return err
 		}
-		if again {
+		if again && s.role == engine.RoleMaster {
 			return nil
+		}
+		if !again {
+			s.kept = keptQuorum{Quorum: q}
 		}
 		h.world.leaveRole(s)
 		s.role = engine.RoleMaster
-		s.quorum = q
+		s.quorum, s.version = s.kept.Quorum, s.kept.version
 		s.acked = map[string]int{}
-		s.openedAt = len(s.log)
-		s.appendOwn(epoch, 0)
+		if s.lastLogEpoch() < epoch {
+			s.appendOwn(epoch, 0)
+		}
+		s.openedAt = len(s.log) - 1
 		h.world.settle(s)
 		return nil
 	})
@@ -121,6 +126,10 @@ func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 func asSent(q engine.Quorum) engine.Quorum {
 	members := slices.DeleteFunc(slices.Clone(q.Members), func(m string) bool { return m == "" })
 	return engine.Quorum{WaitCount: q.WaitCount, Members: members}
+}
+
+func sameVoters(a, b engine.Quorum) bool {
+	return a.WaitCount == b.WaitCount && slices.Equal(slices.Sorted(slices.Values(a.Members)), slices.Sorted(slices.Values(b.Members)))
 }
 
 func satisfiable(q engine.Quorum) error {
@@ -152,10 +161,14 @@ func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quor
 		if err := satisfiable(q); err != nil {
 			return err
 		}
+		if s.role == engine.RoleMaster && s.epoch == epoch && version == s.version && sameVoters(s.quorum, q) {
+			return nil
+		}
 		if s.role != engine.RoleMaster || s.epoch != epoch || version <= s.version {
 			return fmt.Errorf("%w: QUORUM EPOCH %d VERSION %d in epoch %d, version %d", engine.ErrEpoch, epoch, version, s.epoch, s.version)
 		}
 		s.quorum, s.version = q, version
+		s.kept = keptQuorum{q, version}
 		h.world.settle(s)
 		return nil
 	})

@@ -44,13 +44,14 @@ type ack struct {
 	position int
 }
 
-// state is one server. What a crash does not take away: uuid, epoch, granted, log, visible, floor, initializations.
+// state is one server. What a crash does not take away: uuid, epoch, granted, kept, log, visible, floor, initializations.
 type state struct {
 	name            string
 	uuid            string
 	initializations int
 	epoch           int64
 	granted         grant
+	kept            keptQuorum
 	log             []Entry
 	visible         int
 	floor           int64
@@ -74,6 +75,12 @@ type state struct {
 type grant struct {
 	role   engine.Role
 	source string
+}
+
+// keptQuorum is the last one of the mastership that was granted.
+type keptQuorum struct {
+	engine.Quorum
+	version int64
 }
 
 // New makes servers without data. Name them as their pods.
@@ -108,7 +115,7 @@ func (w *World) Key() string {
 	defer w.mu.Unlock()
 	key := fmt.Sprint(w.Acknowledged, w.acks)
 	for _, s := range w.servers {
-		key += fmt.Sprint("|", s.uuid, s.epoch, s.granted, s.log, s.visible, s.floor, s.alive, s.cut, s.unheard, s.role, s.connected,
+		key += fmt.Sprint("|", s.uuid, s.epoch, s.granted, s.kept, s.log, s.visible, s.floor, s.alive, s.cut, s.unheard, s.role, s.connected,
 			s.source.UUID, s.quorum, s.version, s.acked, s.openedAt, s.ackWaiting)
 	}
 	return key
