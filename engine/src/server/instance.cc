@@ -7,50 +7,18 @@
 #include "base/error_codes.h"
 #include "commit/left_log.h"
 #include "observe/instrumented_files.h"
-#include "server/lock_variables.h"
-#include "server/memory.h"
 #include "storage/table_engines.h"
 
 namespace commitd::server {
-namespace {
 
-binlog::LogOptions log_options_for(const Datadir& datadir, const Options& options) {
-  binlog::LogOptions log;
-  log.directory = datadir.path();
-  log.server_id = options.server_id;
-  log.server_version = kVersion;
-  log.max_file_size = options.max_binlog_size;
-  log.prefill_bytes = options.binlog_prefill;
-  log.memory_bytes = recent_log_within_budget();
-  return log;
-}
-
-storage::RocksOptions rocks_options(const Datadir& datadir, const Options& options) {
-  storage::RocksOptions rocks;
-  rocks.directory = datadir.engine_directory();
-  rocks.block_cache_bytes = options.block_cache_size;
-  rocks.write_buffer_bytes = options.write_buffer_size;
-  rocks.own_log = options.xa;
-  rocks.flush_log_at_trx_commit = {options.commit_settings,
-                                   &options.commit_settings->flush_log_at_trx_commit};
-  return rocks;
-}
-
-Durability durability_of(const Options& options) {
-  return options.xa ? Durability::Xa : Durability::SingleLog;
-}
-
-}  // namespace
-
-Status Instance::create(const Place& place, Datadir& datadir, const Options& options,
-                        const sql::Accounts& accounts, const std::string& root_password) {
-  COMMITD_RETURN_IF_ERROR(datadir.begin_initialization());
-  auto engine = place.open_engine(rocks_options(datadir, options));
+Status Instance::create(const Place& place, const InstanceSettings& settings, const sql::Accounts& accounts,
+                        const std::string& root_password) {
+  auto engine = place.open_engine(settings.engine);
   if (!engine.ok()) return std::move(engine).error();
   LogPosition log_end;
-  if (options.log_bin) {
+  if (settings.log_bin) {
     binlog::OpenReport found;
-    auto log = binlog::Log::open(place.files, log_options_for(datadir, options), LogPosition{}, &found);
+    auto log = binlog::Log::open(place.files, settings.log, LogPosition{}, &found);
     if (!log.ok()) return std::move(log).error();
     log_end = (*log)->end();
   }
@@ -60,31 +28,22 @@ Status Instance::create(const Place& place, Datadir& datadir, const Options& opt
   accounts.initialize(writes, root_password);
   WriteSet* batch[] = {&writes};
   COMMITD_RETURN_IF_ERROR((*engine)->commit_ordered(batch, {log_end, {}, 0}));
-  COMMITD_RETURN_IF_ERROR((*engine)->checkpoint());
-  COMMITD_RETURN_IF_ERROR(datadir.store_durability({durability_of(options), true}));
-  COMMITD_RETURN_IF_ERROR(datadir.finish_initialization());
-  spdlog::info("initialised datadir={} server_uuid={}", datadir.path(), datadir.server_uuid().to_string());
-  return {};
+  return (*engine)->checkpoint();
 }
 
-Result<std::unique_ptr<Instance>> Instance::open(const Place& place, const Datadir& datadir,
-                                                 const Options& options, sql::ServerContext& server,
-                                                 replication::RoleManager& roles) {
-  auto instance = std::unique_ptr<Instance>(new Instance(server, datadir, durability_of(options)));
-  COMMITD_RETURN_IF_ERROR(datadir.check_durability(instance->durability_));
-  if (!options.log_bin && roles.needs_log()) {
-    return make_error(
-        er::kWrongValueForVar,
-        "--skip-log-bin: this server belongs to a cluster or replicates, which needs the binary "
-        "log. Start it with the log");
-  }
-  COMMITD_RETURN_IF_ERROR(instance->open_engine(place.open_engine, datadir, options));
-  COMMITD_RETURN_IF_ERROR(instance->open_log(place.files, datadir, options, roles));
+Result<std::unique_ptr<Instance>> Instance::open(const Place& place, InstanceSettings settings,
+                                                 sql::ServerContext& server) {
+  auto instance = std::make_unique<Instance>(std::move(settings), server);
+  COMMITD_RETURN_IF_ERROR(instance->open_engine(place.open_engine));
+  binlog::OpenReport found;
+  auto log = instance->open_log(place.files, found);
+  if (!log.ok()) return std::move(log).error();
+  COMMITD_RETURN_IF_ERROR(instance->start(std::move(*log), found));
   return instance;
 }
 
-Status Instance::open_engine(const OpenEngine& open, const Datadir& datadir, const Options& options) {
-  auto engine = open(rocks_options(datadir, options));
+Status Instance::open_engine(const OpenEngine& open) {
+  auto engine = open(settings_.engine);
   if (!engine.ok()) return std::move(engine).error();
   engine_ = std::make_unique<storage::EngineRouter>(std::move(*engine));
   catalog_ = std::make_unique<sql::Catalog>(*engine_);
@@ -92,75 +51,59 @@ Status Instance::open_engine(const OpenEngine& open, const Datadir& datadir, con
   COMMITD_RETURN_IF_ERROR(server_.accounts->load(*engine_));
   server_.engine = engine_.get();
   server_.catalog = catalog_.get();
+  applier_ = std::make_unique<replication::EventApplier>(*catalog_, server_);
   return {};
 }
 
-Status Instance::open_log(FileSystem& fs, const Datadir& datadir, const Options& options,
-                          replication::RoleManager& roles) {
+Result<std::unique_ptr<binlog::Log>> Instance::open_log(FileSystem& fs, binlog::OpenReport& found) {
   log_files_ = observe::instrumented_log_files(fs);
-  binlog::OpenReport found;
-  log_options_ = log_options_for(datadir, options);
-  if (!options.restore_binlogs.empty()) {
-    replication::EventApplier applier(*catalog_, server_);
-    COMMITD_RETURN_IF_ERROR(restore_to_point(fs, options, *engine_, applier, log_options_));
-  }
-  COMMITD_RETURN_IF_ERROR(binlog::CommitPipeline::finish_reset(*log_files_, log_options_, *engine_));
-  COMMITD_RETURN_IF_ERROR(binlog::look_for_left_log(*log_files_, log_options_, engine_->replay_position()));
-  auto log = open_log_files(options, found);
-  if (!log.ok()) return std::move(log).error();
-  if (found.truncated_bytes > 0)
+  COMMITD_RETURN_IF_ERROR(settings_.before_log(*engine_, *applier_, settings_.log));
+  COMMITD_RETURN_IF_ERROR(binlog::CommitPipeline::finish_reset(*log_files_, settings_.log, *engine_));
+  COMMITD_RETURN_IF_ERROR(binlog::look_for_left_log(*log_files_, settings_.log, engine_->replay_position()));
+  auto log = open_log_files(found);
+  if (log.ok() && found.truncated_bytes > 0)
     spdlog::warn("cut a torn tail bytes={} file={}", found.truncated_bytes,
                  (*log)->file_name(found.end.file));
+  return log;
+}
 
-  binlog::PipelineOptions pipeline;
-  pipeline.server_id = options.server_id;
-  pipeline.server_uuid = datadir.server_uuid();
-  pipeline.settings = options.commit_settings;
-  pipeline.gno_floor = roles.gno_floor();
-  pipeline.temporary = {&fs, server_.variables->global("tmpdir").as_string()};
-  COMMITD_RETURN_IF_ERROR(remove_temporary_files(pipeline.temporary));
-  pipeline.on_replay_progress = [](const binlog::ReplayProgress& now) {
+Status Instance::start(std::unique_ptr<binlog::Log> log, const binlog::OpenReport& found) {
+  binlog::PipelineOptions options = settings_.pipeline;
+  COMMITD_RETURN_IF_ERROR(remove_temporary_files(options.temporary));
+  options.on_replay_progress = [](const binlog::ReplayProgress& now) {
     spdlog::info("replaying transactions={} rows={} bytes={} of={} percent={}", now.transactions, now.rows,
                  now.bytes, now.total_bytes, now.total_bytes == 0 ? 100 : now.bytes * 100 / now.total_bytes);
   };
-  applier_ = std::make_unique<replication::EventApplier>(*catalog_, server_);
-  pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(*log), found, *engine_, *applier_, pipeline);
-  COMMITD_RETURN_IF_ERROR(recover(found, roles));
-  COMMITD_RETURN_IF_ERROR(settle_logging(options));
-
+  pipeline_ = std::make_unique<binlog::CommitPipeline>(std::move(log), found, *engine_, *applier_, options);
+  COMMITD_RETURN_IF_ERROR(recover(found));
+  COMMITD_RETURN_IF_ERROR(settle_logging());
   start_tables_in_memory();
-
-  auto locking = lock_options(*server_.variables);
-  if (!locking.ok()) return std::move(locking).error();
-  locking->max_locks = std::min(locking->max_locks, locks_within_budget());
-  locks_ = std::make_unique<txn::LockManager>(*locking);
+  locks_ = std::make_unique<txn::LockManager>(settings_.locks);
   services_ = std::make_unique<txn::Services>(txn::Services{*engine_, *locks_, *pipeline_});
-  roles.attach(*pipeline_);
-  COMMITD_RETURN_IF_ERROR(datadir.store_durability({durability_, false}));
+  COMMITD_RETURN_IF_ERROR(settings_.recovered(*pipeline_));
   pipeline_->start();
   server_.transactions = services_.get();
   return {};
 }
 
 // Without --log-bin, too, what a log has is needed: the engine may lack the end of it.
-Result<std::unique_ptr<binlog::Log>> Instance::open_log_files(const Options& options,
-                                                              binlog::OpenReport& found) {
+Result<std::unique_ptr<binlog::Log>> Instance::open_log_files(binlog::OpenReport& found) {
   const LogPosition position = engine_->replay_position().position;
-  const bool lacks_nothing = position == LogPosition() || position == log_options_.left_at;
-  if (!options.log_bin && lacks_nothing && !binlog::Log::exists(*log_files_, log_options_))
-    return binlog::Log::none(*log_files_, log_options_);
-  return binlog::Log::open(*log_files_, log_options_, position, &found);
+  const bool lacks_nothing = position == LogPosition() || position == settings_.log.left_at;
+  if (!settings_.log_bin && lacks_nothing && !binlog::Log::exists(*log_files_, settings_.log))
+    return binlog::Log::none(*log_files_, settings_.log);
+  return binlog::Log::open(*log_files_, settings_.log, position, &found);
 }
 
 // What was logged is in the engine now. A log that was left goes on in a new file.
-Status Instance::settle_logging(const Options& options) {
-  if (!options.log_bin) {
+Status Instance::settle_logging() {
+  if (!settings_.log_bin) {
     spdlog::warn("no binary log (--skip-log-bin): replicas get nothing of what is committed now");
     return pipeline_->leave_log();
   }
   const bool never_logged = engine_->replay_position().position.file == 0;
-  if (log_options_.left_at == LogPosition() && !never_logged)
-    return options.xa ? binlog::reserve_note_of_leaving(*log_files_, log_options_) : Status{};
+  if (settings_.log.left_at == LogPosition() && !never_logged)
+    return settings_.engine.own_log ? binlog::reserve_note_of_leaving(*log_files_, settings_.log) : Status{};
   COMMITD_RETURN_IF_ERROR(pipeline_->return_to_log());
   auto purged = pipeline_->gtid_purged();
   if (!purged.ok()) return std::move(purged).error();
@@ -171,11 +114,11 @@ Status Instance::settle_logging(const Options& options) {
   return {};
 }
 
-Status Instance::recover(const binlog::OpenReport& found, replication::RoleManager& roles) {
+Status Instance::recover(const binlog::OpenReport& found) {
   LogPosition from = engine_->replay_position().position;
   // A log is only left by a server that acknowledges by itself.
-  const bool was_left = log_options_.left_at != LogPosition();
-  LogPosition limit = roles.starts_undecided() && !was_left ? std::max(found.acknowledged, from) : found.end;
+  const bool was_left = settings_.log.left_at != LogPosition();
+  LogPosition limit = settings_.undecided && !was_left ? std::max(found.acknowledged, from) : found.end;
   auto replayed = pipeline_->replay(std::min(limit, found.end));
   if (!replayed.ok()) return std::move(replayed).error();
   limit = std::max(limit, pipeline_->applied_end());
@@ -195,13 +138,17 @@ void Instance::start_tables_in_memory() {
   engine_->memory().start(sql::CatalogChange(*catalog_).new_table_id(), any);
 }
 
-// Then the data directory may be opened with another commitd_durability.
-void Instance::note_clean_end() {
-  const bool clean = pipeline_ && !pipeline_->failure() && pipeline_->unapplied_transactions() == 0 &&
-                     engine_->recover().empty();
-  if (!clean) return;
-  if (auto status = datadir_.store_durability({durability_, true}); !status.ok())
-    spdlog::error("cannot note the clean shutdown: {}", status.error().message);
+bool Instance::is_clean() const {
+  return pipeline_ && !pipeline_->failure() && pipeline_->unapplied_transactions() == 0 &&
+         engine_->recover().empty();
+}
+
+void Instance::end_cleanly() {
+  if (auto status = engine_->checkpoint(); !status.ok()) {
+    spdlog::error("checkpoint at shutdown failed: {}", status.error().message);
+  } else if (is_clean()) {
+    settings_.ended_cleanly();
+  }
 }
 
 Instance::~Instance() {
@@ -214,11 +161,7 @@ void Instance::close() {
   server_.catalog = nullptr;
   server_.engine = nullptr;
   if (pipeline_) pipeline_->stop();
-  if (auto status = engine_->checkpoint(); !status.ok()) {
-    spdlog::error("checkpoint at shutdown failed: {}", status.error().message);
-  } else {
-    note_clean_end();
-  }
+  if (settings_.checkpoint_at_end) end_cleanly();
   services_.reset();
   pipeline_.reset();
   applier_.reset();

@@ -248,7 +248,7 @@ Status Server::prepare_datadir() {
                         options_.datadir);
     }
     std::string password = options_.initialize_insecure ? "" : *options_.root_password;
-    COMMITD_RETURN_IF_ERROR(Instance::create(place(), *datadir_, options_, accounts_, password));
+    COMMITD_RETURN_IF_ERROR(create_instance(password));
     if (options_.initialize_insecure) return {};
   }
   return open_instance_when_there_is_room();
@@ -263,8 +263,23 @@ Status Server::open_instance_when_there_is_room() {
   }
 }
 
+Status Server::create_instance(const std::string& root_password) {
+  COMMITD_RETURN_IF_ERROR(datadir_->begin_initialization());
+  auto settings = instance_settings(fs_, options_, *datadir_, variables_, *roles_);
+  if (!settings.ok()) return std::move(settings).error();
+  COMMITD_RETURN_IF_ERROR(Instance::create(place(), *settings, accounts_, root_password));
+  COMMITD_RETURN_IF_ERROR(datadir_->store_durability({durability_of(options_), true}));
+  COMMITD_RETURN_IF_ERROR(datadir_->finish_initialization());
+  spdlog::info("initialised datadir={} server_uuid={}", datadir_->path(),
+               datadir_->server_uuid().to_string());
+  return {};
+}
+
 Status Server::open_instance() {
-  auto instance = Instance::open(place(), *datadir_, options_, context_, *roles_);
+  COMMITD_RETURN_IF_ERROR(check_before_open(options_, *datadir_, *roles_));
+  auto settings = instance_settings(fs_, options_, *datadir_, variables_, *roles_);
+  if (!settings.ok()) return std::move(settings).error();
+  auto instance = Instance::open(place(), std::move(*settings), context_);
   if (!instance.ok()) return std::move(instance).error();
   instance_ = std::move(*instance);
   slow_log_.start(slow_log_heading(options_, context_.version));
@@ -302,8 +317,7 @@ Status Server::open_instance() {
 }
 
 Task<Status> Server::initialize_on_command() {
-  COMMITD_CO_RETURN_IF_ERROR(
-      Instance::create(place(), *datadir_, options_, accounts_, options_.root_password.value_or("")));
+  COMMITD_CO_RETURN_IF_ERROR(create_instance(options_.root_password.value_or("")));
   COMMITD_CO_RETURN_IF_ERROR(open_instance());
   co_return Status();
 }

@@ -63,6 +63,7 @@ class Server {
   Status apply_persisted_variables();
   Status take_options_from_variables();
   Status prepare_datadir();
+  Status create_instance(const std::string& root_password);
   Status open_instance();
   Status open_instance_when_there_is_room();
   Place place() const { return {fs_, environment_.open_engine}; }

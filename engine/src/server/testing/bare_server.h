@@ -1,5 +1,5 @@
-// A whole server without sockets, roles and options, on any file system: storage engine, log, commit
-// pipeline, replay, catalog and SQL sessions, put together as server/instance.cc does.
+// A whole server without sockets, roles and options, on any file system: an Instance as users' servers have
+// it, with settings of its own, and SQL sessions.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,12 @@
 #include <rocksdb/env.h>
 
 #include "base/file.h"
-#include "commit/commit_pipeline.h"
-#include "replication/event_applier.h"
+#include "server/instance.h"
 #include "sql/accounts/accounts.h"
-#include "sql/catalog.h"
 #include "sql/process_list.h"
 #include "sql/server_context.h"
 #include "sql/session.h"
 #include "sql/variables/system_variables.h"
-#include "storage/engine_router.h"
-#include "txn/lock_manager.h"
-#include "txn/transaction.h"
 
 namespace commitd::server::testing {
 
@@ -46,10 +41,10 @@ class BareServer {
   std::string run(sql::Session& session, std::string_view statement);
   std::string run(std::string_view statement);
 
-  storage::Engine& engine() { return *engine_; }
-  binlog::CommitPipeline& pipeline() { return *pipeline_; }
-  sql::Catalog& catalog() { return *catalog_; }
-  replication::EventApplier& applier() { return *applier_; }
+  storage::Engine& engine() { return instance_->engine(); }
+  binlog::CommitPipeline& pipeline() { return instance_->pipeline(); }
+  sql::Catalog& catalog() { return instance_->catalog(); }
+  replication::EventApplier& applier() { return instance_->applier(); }
 
   // Only engine, catalog and applier, for a test that walks through the log by itself.
   Status open_engine();
@@ -62,19 +57,16 @@ class BareServer {
   bool log_bin = true;        // false: --skip-log-bin, on a log that is there
 
  private:
+  InstanceSettings settings() const;
+
   FileSystem& files_;
-  Wrap wrap_;
   std::unique_ptr<rocksdb::Env> env_;
-  std::unique_ptr<storage::EngineRouter> engine_;
-  std::unique_ptr<sql::Catalog> catalog_;
-  std::unique_ptr<replication::EventApplier> applier_;
-  std::unique_ptr<binlog::CommitPipeline> pipeline_;
-  txn::LockManager locks_;
-  std::unique_ptr<txn::Services> services_;
+  const OpenEngine open_engine_;
   sql::Accounts accounts_{std::nullopt};
   sql::SystemVariables variables_;
   sql::ProcessList processes_;
   sql::ServerContext context_;
+  std::unique_ptr<Instance> instance_;
   std::atomic<uint32_t> last_connection_{0};
   std::unique_ptr<sql::Session> session_;
 };
