@@ -1,0 +1,217 @@
+package engine_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"commitlab.dev/operator/internal/engine"
+	"commitlab.dev/operator/internal/engine/fake"
+)
+
+// servers are several that reach each other: the fake's, or commitd processes.
+type servers interface {
+	server(name string) engine.Server
+	port(name string) int32
+	kill(name string)
+	start(t *testing.T, name string)
+	// run lets happen what happens by itself in a real network.
+	run()
+}
+
+var names = []string{"a", "b", "c"}
+
+type fakeServers struct{ world *fake.World }
+
+func (f fakeServers) server(name string) engine.Server { return f.world.Server(name) }
+func (f fakeServers) port(string) int32                { return 1 }
+func (f fakeServers) kill(name string)                 { f.world.Kill(name) }
+func (f fakeServers) start(_ *testing.T, name string)  { f.world.Start(name) }
+func (f fakeServers) run()                             { f.world.Run() }
+
+type processes map[string]*process
+
+func (p processes) server(name string) engine.Server { return p[name].client }
+func (p processes) port(name string) int32           { return int32(p[name].clients) }
+func (p processes) kill(name string)                 { p[name].kill() }
+func (p processes) start(t *testing.T, name string)  { t.Helper(); p[name].start(t) }
+func (p processes) run()                             {}
+
+// trial asks a set of servers, and remembers who they are.
+type trial struct {
+	*testing.T
+	servers
+	uuids map[string]string
+}
+
+func (t trial) status(name string) engine.Status {
+	t.Helper()
+	st, err := t.server(name).Status(t.Context())
+	if err != nil {
+		t.Fatalf("status of %s: %v", name, err)
+	}
+	return st
+}
+
+func (t trial) eventually(what string, holds func() bool) {
+	t.Helper()
+	for range 600 {
+		t.run()
+		if holds() {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for _, name := range names {
+		if st, err := t.server(name).Status(t.Context()); err == nil {
+			t.Logf("%s: %+v", name, st)
+		}
+	}
+	t.Fatalf("never: %s", what)
+}
+
+func (t trial) must(what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func (t trial) source(name string) engine.Source {
+	return engine.Source{Host: "127.0.0.1", Port: t.port(name), UUID: t.uuids[name], User: engine.OperatorUser, Password: "secret"}
+}
+
+func (t trial) quorum(wait int32, members ...string) engine.Quorum {
+	q := engine.Quorum{WaitCount: wait}
+	for _, m := range members {
+		q.Members = append(q.Members, t.uuids[m])
+	}
+	return q
+}
+
+func (t trial) follow(epoch int64, master string, replicas ...string) {
+	t.Helper()
+	for _, r := range replicas {
+		t.must(r+" follows "+master, t.server(r).Follow(t.Context(), epoch, t.source(master)))
+	}
+}
+
+func (t trial) serves(master string) bool { return !t.status(master).WritesBlocked }
+
+func (t trial) attached(master string, replicas ...string) bool {
+	st := t.status(master)
+	for _, r := range replicas {
+		if !slices.Contains(st.SemisyncClients, t.uuids[r]) || !slices.Contains(st.AckedMembers, t.uuids[r]) {
+			return false
+		}
+	}
+	return len(st.SemisyncClients) == len(replicas)
+}
+
+func (t trial) equal(epoch int64) bool {
+	first := t.status(names[0])
+	for _, name := range names {
+		st := t.status(name)
+		if st.GTIDLogged != first.GTIDLogged || st.GTIDExecuted != first.GTIDExecuted || st.LastLogEpoch != epoch {
+			return false
+		}
+	}
+	return first.GTIDLogged == first.GTIDExecuted
+}
+
+// conformTogether is a mastership from its beginning to the next one, with crashes in between: who is counted, when writes are
+// blocked, and what an election may read.
+func conformTogether(tt *testing.T, all servers) {
+	t := trial{T: tt, servers: all, uuids: map[string]string{}}
+	for _, name := range names {
+		t.must("initialize", t.server(name).Initialize(t.Context()))
+		t.uuids[name] = t.status(name).ServerUUID
+		t.must("fence", t.server(name).Fence(t.Context(), 1))
+	}
+	t.must("promote", t.server("a").Promote(t.Context(), 1, t.quorum(1, "b", "c")))
+	if t.serves("a") {
+		t.Error("a serves before anybody has acknowledged its epoch")
+	}
+	t.follow(1, "a", "b")
+	t.eventually("one acknowledges, and a serves", func() bool { return t.attached("a", "b") && t.serves("a") })
+	t.follow(1, "a", "c")
+	t.eventually("both acknowledge", func() bool { return t.attached("a", "b", "c") && t.equal(1) })
+
+	t.kill("b")
+	t.kill("c")
+	t.eventually("a alone serves nobody", func() bool { return !t.serves("a") && t.attached("a") })
+	t.start(tt, "b")
+	if st := t.status("b"); st.Role != engine.RoleUndecided || st.Epoch != 1 || st.LastLogEpoch != 1 {
+		t.Errorf("b after a crash: %+v", st)
+	}
+	t.follow(1, "a", "b")
+	t.eventually("a serves again", func() bool { return t.serves("a") && t.attached("a", "b") })
+
+	// An election: what was fenced counts for the old master no more, and its log says up to which epoch it goes.
+	t.start(tt, "c")
+	t.must("fence b", t.server("b").Fence(t.Context(), 2))
+	t.must("fence c", t.server("c").Fence(t.Context(), 2))
+	t.eventually("a has nobody", func() bool { return !t.serves("a") && t.attached("a") })
+	if st := t.status("a"); st.Role != engine.RoleMaster || st.Epoch != 1 {
+		t.Errorf("a is told by nobody: %+v", st)
+	}
+	t.must("promote b", t.server("b").Promote(t.Context(), 2, t.quorum(1, "a", "c")))
+	if st := t.status("b"); t.serves("b") || st.LastLogEpoch != 2 || st.GTIDLogged == st.GTIDExecuted {
+		t.Errorf("b has opened an epoch that nobody has acknowledged: %+v", st)
+	}
+	t.follow(2, "b", "a", "c")
+	t.eventually("all follow b", func() bool { return t.serves("b") && t.attached("b", "a", "c") && t.equal(2) })
+	if st := t.status("a"); st.Role != engine.RoleReplica || st.ReceiverState != engine.ReceiverReceiving || st.SourceUUID != t.uuids["b"] {
+		t.Errorf("the old master: %+v", st)
+	}
+
+	// Quorums: more than there are, then fewer; and the last one outlives a crash of the master.
+	t.must("both must", t.server("b").SetQuorum(t.Context(), 2, 1, t.quorum(2, "a", "c")))
+	t.kill("c")
+	t.eventually("one is too few", func() bool { return !t.serves("b") })
+	t.must("a must", t.server("b").SetQuorum(t.Context(), 2, 2, t.quorum(1, "a")))
+	t.eventually("one is enough", func() bool { return t.serves("b") && t.attached("b", "a") })
+	t.kill("b")
+	t.start(tt, "b")
+	if err := t.server("b").Promote(t.Context(), 2, t.quorum(1, "a", "c")); !answers(err, engine.ErrEpoch) {
+		t.Errorf("promoted with the first quorum: %v", err)
+	}
+	t.must("promote b again", t.server("b").Promote(t.Context(), 2, t.quorum(1, "a")))
+	t.eventually("b goes on", func() bool { return t.serves("b") && t.attached("b", "a") && t.status("b").QuorumVersion == 2 })
+	t.start(tt, "c")
+	t.follow(2, "b", "c")
+	t.eventually("all are equal", func() bool { return t.equal(2) })
+}
+
+func TestTheFakesServersDoTogetherWhatCommitdsDo(t *testing.T) {
+	conformTogether(t, fakeServers{fake.New(names...)})
+}
+
+func TestCommitdsServersDoTogetherWhatTheFakesDo(t *testing.T) {
+	binary := commitd(t)
+	all := processes{}
+	for i, name := range names {
+		p := newProcess(t, binary, filepath.Join(t.TempDir(), name), i+1)
+		all[name] = p
+		p.start(t)
+		t.Cleanup(p.kill)
+	}
+	conformTogether(t, all)
+}
+
+func newProcess(t *testing.T, binary, dir string, id int) *process {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{binary: binary, dir: dir, id: id, port: freePort(t), clients: freePort(t)}
+	client, err := engine.Dial("127.0.0.1", int32(p.port), "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	p.client = client
+	return p
+}
