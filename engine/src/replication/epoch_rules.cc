@@ -78,4 +78,12 @@ Result<Verdict> judge_quorum(const RoleState& durable, uint64_t epoch, const Quo
   return Verdict::Grant;
 }
 
+bool keeps_promises(const RoleState& durable, const RoleState& next) {
+  if (next.epoch < durable.epoch || next.gno_floor < durable.gno_floor) return false;
+  if (next.epoch > durable.epoch || durable.grant == Grant::Fenced) return true;
+  if (next.grant != durable.grant) return false;
+  return next.grant != Grant::Master || next.quorum == durable.quorum ||
+         next.quorum.version > durable.quorum.version;
+}
+
 }  // namespace commitd::replication

@@ -106,5 +106,29 @@ TEST(EpochRules, AWaitCountThatNobodyCanReachIsAnError) {
   EXPECT_EQ(verdict.error().code, er::kWrongArguments);
 }
 
+TEST(EpochRules, WhatWouldBreakAPromiseIsKnownWhoeverAsks) {
+  const RoleState master = promised(5, Grant::Master);  // version 2
+  EXPECT_TRUE(keeps_promises(RoleState{}, master));
+  EXPECT_TRUE(keeps_promises(master, master));
+  EXPECT_TRUE(keeps_promises(master, promised(6, Grant::Fenced)));
+  EXPECT_TRUE(keeps_promises(promised(5, Grant::Fenced), master));
+  EXPECT_FALSE(keeps_promises(master, promised(4, Grant::Master)));
+  EXPECT_FALSE(keeps_promises(master, promised(5, Grant::Fenced)));
+  EXPECT_FALSE(keeps_promises(master, promised(5, Grant::Replica)));
+  EXPECT_FALSE(keeps_promises(promised(5, Grant::Replica), master));
+
+  RoleState next = master;
+  next.quorum.wait_count = 0;
+  EXPECT_FALSE(keeps_promises(master, next));
+  ++next.quorum.version;
+  EXPECT_TRUE(keeps_promises(master, next));
+  EXPECT_FALSE(keeps_promises(next, master));
+
+  RoleState floor = master;
+  floor.gno_floor = master.gno_floor + 1;
+  EXPECT_TRUE(keeps_promises(master, floor));
+  EXPECT_FALSE(keeps_promises(floor, master));
+}
+
 }  // namespace
 }  // namespace commitd::replication

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/error_codes.h"
 #include "replication/epoch_rules.h"
 
@@ -176,6 +177,8 @@ Status RoleManager::save_gno_floor(uint64_t floor) {
 }
 
 Status RoleManager::persist(RoleState next) {
+  COMMITD_CHECK(keeps_promises(state(), next), "epoch {}, {} would become epoch {}, {}", state().epoch,
+                grant_name(state().grant), next.epoch, grant_name(next.grant));
   COMMITD_RETURN_IF_ERROR(save_role_state(*context_.fs, context_.state_path, next));
   MutexLock lock(mutex_);
   state_ = std::move(next);
