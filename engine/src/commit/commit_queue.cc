@@ -248,7 +248,7 @@ std::vector<LocalCommit*> CommitQueue::give_up(std::span<LocalCommit* const> com
   const auto first_dependant = std::stable_partition(
       local_.begin(), local_.end(),
       [this](LocalCommit* commit) { return ordered_.is_applied(commit->request->seen); });
-  const std::vector<LocalCommit*> dependants(first_dependant, local_.end());
+  std::vector<LocalCommit*> dependants(first_dependant, local_.end());
   local_.erase(first_dependant, local_.end());
   for (LocalCommit* commit : dependants) ordered_.remove(commit->ordered);
   ordered_.lost();

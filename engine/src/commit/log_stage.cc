@@ -191,8 +191,8 @@ Status CommitPipeline::Impl::append_spilled(const Group& group) {
   SpilledEvents events(*group.spilled, group.spilled->size() - behind, transaction_end.offset - behind);
   Status written = log->append_part(*group.bytes, false);
   while (written.ok() && !events.done()) {
-    auto part = events.next();
-    written = part.ok() ? log->append_part(*part, events.done()) : Status(std::move(part).error());
+    const auto part = events.next();
+    written = part.ok() ? log->append_part(*part, events.done()) : Status(part.error());
     // What was received is damaged, or cannot be read back: to try again would not help.
     if (!part.ok() && !group.batch.received.empty()) fail(written.error());
   }

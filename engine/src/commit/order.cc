@@ -241,7 +241,7 @@ std::vector<PendingTransaction> Order::cut(LogPosition position, LogPosition log
   COMMITD_CHECK(in_engine_ == 0, "{} transactions are on their way into the engine", in_engine_);
   const auto behind = [&](const PendingTransaction& one) { return one.end > position; };
   const auto first = std::find_if(pending_.begin(), pending_.end(), behind);
-  const std::vector<PendingTransaction> gone(first, pending_.end());
+  std::vector<PendingTransaction> gone(first, pending_.end());
   for (const PendingTransaction& transaction : gone) {
     COMMITD_CHECK(transaction.end > acknowledged_end_, "{} is cut, and acknowledged",
                   transaction.gtid.to_string());

@@ -38,7 +38,7 @@ void CommitPipeline::Impl::fail_waiters(const Error& why) {
   refuse(waiting, why);
 }
 
-void CommitPipeline::Impl::fail(Error error) {
+void CommitPipeline::Impl::fail(const Error& error) {
   std::vector<LocalCommit*> waiting = queue.fail(error);
   std::function<void(const Error&)> callback;
   {
@@ -192,9 +192,10 @@ void CommitPipeline::acknowledge_through(const Gtid& gtid) {
 }
 
 void CommitPipeline::close_to_local_commits(Error why) {
-  std::vector<LocalCommit*> queued = impl_->queue.close(why);
+  const Error told = why;
+  const std::vector<LocalCommit*> queued = impl_->queue.close(std::move(why));
   { LogThreadPause the_last_group(impl_->queue); }
-  impl_->refuse(queued, why);
+  impl_->refuse(queued, told);
 }
 
 void CommitPipeline::open_to_local_commits() {

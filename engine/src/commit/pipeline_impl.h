@@ -49,7 +49,7 @@ class CommitPipeline::Impl {
   Status reset();  // pipeline_reset.cc
   bool frozen();
   void thaw();
-  void fail(Error error);
+  void fail(const Error& error);
   Status skip_unappliable(const Gtid& gtid);
   // Answers commits that will not be taken into the engine by their sessions, and those that depend on them.
   void refuse(std::span<LocalCommit* const> commits, const Error& why);

@@ -32,7 +32,7 @@ Result<storage::CommitPoint> UnorderedCommits::wait_for_all() {
 }
 
 Status UnorderedCommits::take(const CommitRequest& request) {
-  const Status taken = put(request);
+  Status taken = put(request);
   MutexLock lock(mutex_);
   if (!taken.ok() && !failed_) failed_ = taken.error();
   if (--to_come_ == 0) all_came_.notify_one();

@@ -68,7 +68,7 @@ Task<Status> DumpService::run_stream(sql::Session& session, wire::Channel& chann
   ReaderTraits traits = ReaderTraits::of(session, request);
   const DumpStream::Source source{*pipeline, *environment_.acknowledgements, environment_.server_id,
                                   environment_.server_uuid};
-  auto stream = std::make_shared<DumpStream>(source, session, channel, std::move(request), std::move(traits));
+  auto stream = std::make_shared<DumpStream>(source, session, channel, std::move(request), traits);
   COMMITD_CO_RETURN_IF_ERROR(admit(stream));
   session.set_state("Sending binlog event to replica");
   Status status = co_await stream->run();

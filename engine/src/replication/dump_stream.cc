@@ -90,7 +90,7 @@ DumpStream::DumpStream(Source source, sql::Session& session, wire::Channel& chan
       session_(session),
       channel_(channel),
       request_(std::move(request)),
-      traits_(std::move(traits)),
+      traits_(traits),
       home_(Reactor::current()) {}
 
 void DumpStream::request_stop() {

@@ -257,7 +257,7 @@ class TransactionReplay {
     COMMITD_RETURN_IF_ERROR(take_partial(table, rows.before_bitmap, rest, first));
     if (rows.type == EventType::WriteRows) return insert_partial(table, rows.before_bitmap, first);
     std::string old_image;
-    const Status found = find_old_image(table, rows.before_bitmap, first, old_image);
+    Status found = find_old_image(table, rows.before_bitmap, first, old_image);
     if (!found.ok() && found.error().code == er::kKeyNotFound && may_lack_rows(table))
       return skip_changed(rows, table, rest);
     if (!found.ok()) return found;

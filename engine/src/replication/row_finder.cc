@@ -126,8 +126,9 @@ Result<uint64_t> RowFinder::row_id_of(const TableDef& table, std::string_view im
 Result<std::optional<uint64_t>> RowFinder::search(const TableDef& table, std::string_view image,
                                                   std::string lower, std::string upper) {
   std::string changed;
-  auto rows = storage_.iterate(lower, std::move(upper));
-  for (rows->seek(lower); rows->valid(); rows->next()) {
+  const std::string first = std::move(lower);
+  auto rows = storage_.iterate(first, std::move(upper));
+  for (rows->seek(first); rows->valid(); rows->next()) {
     std::string_view stored = rows->value();
     if (const WriteSet::Entry* own = writes_.find(rows->key())) {
       if (!own->value) continue;

@@ -149,6 +149,12 @@ TEST_F(Expressions, DatesByFormatAndInterval) {
   EXPECT_EQ(value("TIMESTAMP '2024-02-29 10:00:00' + INTERVAL '1 2:3:4' DAY_SECOND, DATE '2024-01-31' - "
                   "INTERVAL '1-2' YEAR_MONTH"),
             "2024-03-01 12:03:04|2022-11-30");
+  // Amounts beyond every calendar.
+  EXPECT_EQ(
+      value("DATE '2024-01-31' + INTERVAL '9223372036854775807 2' DAY_HOUR, DATE '2024-01-31' - INTERVAL "
+            "-9223372036854775808 MICROSECOND, DATE '2024-01-31' + INTERVAL '-9223372036854775807:1' "
+            "YEAR_MONTH"),
+      "NULL|NULL|NULL");
   EXPECT_EQ(value("DATE '2024-01-01' + INTERVAL 1 HOUR, ADDTIME('10:00:00', '0:30'), TIMEDIFF('10:00:00', "
                   "'11:00:00'), MAKEDATE(2024, 60)"),
             "2024-01-01 01:00:00|10:30:00|-01:00:00|2024-02-29");

@@ -18,7 +18,8 @@ constexpr int64_t kDay = 24 * kHour;
 constexpr int64_t kLatest = 253'402'300'799;  // 9999-12-31 23:59:59
 constexpr int64_t kEarliest = -62'167'219'200;
 constexpr int64_t kLongestTime = 838 * kHour + 59 * kMinute + 59 * kSecond;
-constexpr int64_t kMostUnits = 1'000'000'000;  // of any unit: far beyond the calendar
+constexpr int64_t kMostUnits = 1'000'000'000;                     // of any unit: far beyond the calendar
+constexpr int64_t kMostMicroseconds = 1'000'000'000'000'000'000;  // likewise; a date can be added to it
 
 struct Unit {
   std::string_view name;
@@ -82,14 +83,15 @@ int64_t composite_amount(const Value& amount, const Unit& unit) {
   std::string scratch;
   Numbers numbers = read_numbers(text_view(amount, scratch), unit.count);
   const size_t first = unit.count - numbers.count;
-  int64_t total = 0;
+  __int128 total = 0;
   for (size_t i = 0; i < numbers.count; ++i) {
     int64_t value = numbers.values[i];
     const bool fraction = first + i + 1 == unit.count && unit.parts[unit.count - 1] == 1 && !unit.months;
     for (size_t digits = numbers.last_digits; fraction && digits < 6; ++digits) value *= 10;
-    total += value * unit.parts[first + i];
+    total += static_cast<__int128>(value) * unit.parts[first + i];
   }
-  return numbers.negative ? -total : total;
+  const auto bounded = static_cast<int64_t>(std::min<__int128>(total, kMostMicroseconds));
+  return numbers.negative ? -bounded : bounded;
 }
 
 std::optional<Temporal> add_months(Temporal t, int64_t months) {
@@ -131,7 +133,7 @@ std::optional<Interval> read_interval(const Value& amount, std::string_view unit
         (amount.kind() != Value::Kind::String || amount.as_string().find('.') != std::string::npos);
     total = std::llround(seconds * 1e6);
   } else if (unit_name == "MICROSECOND") {
-    total = to_int64(amount);
+    total = std::clamp(to_int64(amount), -kMostMicroseconds, kMostMicroseconds);
   } else {
     total = std::clamp(to_int64(amount), -kMostUnits / 100, kMostUnits / 100) * unit->parts[0];
   }
