@@ -140,7 +140,7 @@ func waitForBoth() Policy {
 }
 
 // TestModelExhaustively visits every state that few steps reach: nothing acknowledged may be lost, and no epoch may
-// acknowledge after a later one has.
+// acknowledge what a later one that has acknowledged lacks.
 func TestModelExhaustively(t *testing.T) {
 	for name, m := range models {
 		t.Run(name, func(t *testing.T) {

@@ -195,14 +195,16 @@ func (w *World) settle(s *state) {
 	}
 }
 
-// acknowledge notes what clients were told, and checks the two promises.
+// acknowledge notes what clients were told, and checks the two promises: each later master has what an earlier one
+// acknowledged, and an earlier one acknowledges nothing that a later one lacks. An acknowledgement that was sent before its
+// sender was fenced may still arrive late: its transaction was counted in the election.
 func (w *World) acknowledge(s *state, e Entry) {
 	for _, a := range w.Acknowledged {
-		if a.Epoch > s.epoch {
-			w.broken("%s acknowledges in epoch %d after epoch %d has acknowledged", s.name, s.epoch, a.Epoch)
+		if a.Epoch > s.epoch && !w.isInEpoch(a.Epoch, e) {
+			w.broken("%s acknowledges %+v in epoch %d after epoch %d has acknowledged without it", s.name, e, s.epoch, a.Epoch)
 		}
 		held := slices.ContainsFunc(s.log, func(held Entry) bool { return held.Tx == a.Tx })
-		if !held {
+		if !held && a.Epoch <= s.epoch {
 			w.broken("transaction %d was acknowledged in epoch %d and is not in the log of %s, master of epoch %d", a.Tx, a.Epoch, s.name, s.epoch)
 		}
 	}
@@ -211,4 +213,15 @@ func (w *World) acknowledge(s *state, e Entry) {
 		return
 	}
 	w.Acknowledged = append(w.Acknowledged, Acknowledgement{Tx: e.Tx, Epoch: s.epoch})
+}
+
+// isInEpoch says whether the logs with transactions of an epoch have this one, too.
+func (w *World) isInEpoch(epoch int64, e Entry) bool {
+	for _, s := range w.servers {
+		of := slices.ContainsFunc(s.log, func(one Entry) bool { return one.Epoch == epoch })
+		if of && !slices.Contains(s.log, e) {
+			return false
+		}
+	}
+	return true
 }
