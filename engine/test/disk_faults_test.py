@@ -314,6 +314,43 @@ class DiskFaultsTest(unittest.TestCase):
                     wait_until(lambda: code_of(lambda: self.insert(server, 9000)) is None, "writes go on")
                 self.assert_has(server, acknowledged)
 
+    def become_a_member(self, server):
+        server.query("ALTER INSTANCE PROMOTE EPOCH 5 WAIT_COUNT 0 MEMBERS ''")
+        wait_until(lambda: code_of(lambda: server.query("CREATE DATABASE member")) is None, "it serves")
+
+    def assert_roles_change_without_room(self, server, acknowledged):
+        """Whether PROMOTE can be done or not, it says so, and the next FENCE is not kept waiting."""
+        for epoch in (7, 9, 11):
+            server.query(f"ALTER INSTANCE FENCE EPOCH {epoch}")
+            promoted = code_of(lambda: server.query(f"ALTER INSTANCE PROMOTE EPOCH {epoch + 1} WAIT_COUNT 0 MEMBERS ''"))
+            self.assertIn(promoted, (None, DISK_FULL))
+        server.query("ALTER INSTANCE FENCE EPOCH 13")
+        self.filler.unlink()
+        wait_until(lambda: code_of(lambda: server.query("ALTER INSTANCE PROMOTE EPOCH 14 WAIT_COUNT 0 MEMBERS ''")) is None, "there is room")
+        wait_until(lambda: code_of(lambda: self.insert(server, 9000)) is None, "writes go on")
+        self.assert_has(server, acknowledged)
+
+    def test_without_room_for_the_engine_roles_still_change(self):
+        server = self.start_with_a_small_engine_disk()
+        self.become_a_member(server)
+        acknowledged, thread = self.fill(server)
+        self.assert_roles_change_without_room(server, acknowledged)
+        thread.join()
+
+    def test_without_room_for_the_log_roles_still_change(self):
+        disk = self.small_disk(64)
+        server = self.enterContext(Commitd(datadir=os.path.join(disk, "data")))
+        self.make_tables(server)
+        self.become_a_member(server)
+        acknowledged = []
+        while code_of(lambda: self.insert(server, len(acknowledged), 400_000)) is None:
+            acknowledged.append(len(acknowledged))
+        self.filler = pathlib.Path(disk, "filler")
+        with contextlib.suppress(OSError), self.filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        self.assert_roles_change_without_room(server, acknowledged)
+
     def test_a_start_on_a_full_disk_waits_for_room(self):
         disk = self.small_disk(48)
         server = self.enterContext(Commitd("--commitd-write-buffer-size=1M", datadir=os.path.join(disk, "data")))

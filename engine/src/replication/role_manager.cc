@@ -85,6 +85,7 @@ bool RoleManager::needs_log() const {
 
 void RoleManager::attach(CommitPipeline& pipeline) {
   pipeline_ = &pipeline;
+  keep_room_for_role_state(*context_.fs, context_.state_path);
   pipeline.on_log_left([this](const Error& why) { log_was_left(why); });
   if (starts_undecided()) {
     pipeline.close_to_local_commits(read_only());

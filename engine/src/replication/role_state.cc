@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::string_view kFormatLine = "commitd-role 1\n";
 constexpr std::string_view kChecksumKey = "crc32=";
+constexpr size_t kChecksumLine = kChecksumKey.size() + 9;
+// What a state takes on the disk, whatever is in it, but for that of a very large cluster.
+constexpr size_t kRoomBytes = 8192;
 
 Error unreadable(std::string_view why) {
   return make_error(er::kErrorOnRead,
@@ -146,6 +149,9 @@ std::string RoleState::encode() const {
   line("source_password", escape(source.password));
   line("start_replica", start_replica ? 1 : 0);
   line("gno_floor", gno_floor);
+  constexpr std::string_view kRoomKey = "room=";
+  const size_t taken = text.size() + kRoomKey.size() + 1 + kChecksumLine;
+  if (taken < kRoomBytes) text += fmt::format("{}{}\n", kRoomKey, std::string(kRoomBytes - taken, '.'));
   text += fmt::format("{}{:08x}\n", kChecksumKey, crc32_of(text));
   return text;
 }
@@ -179,48 +185,74 @@ Result<RoleState> RoleState::decode(std::string_view text) {
   return state;
 }
 
+namespace {
+
+std::string spare_path(const std::string& path) {
+  return path + ".spare";
+}
+
+std::string former_path(const std::string& path) {
+  return path + ".former";
+}
+
+Status sync_directory_of(FileSystem& fs, const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  return fs.sync_directory(slash == std::string::npos ? "." : path.substr(0, slash));
+}
+
+Status write_over(FileSystem& fs, const std::string& path, std::string_view content) {
+  auto file = fs.open(path, FileSystem::Open::ReadWrite);
+  if (!file) return std::move(file).error();
+  COMMITD_RETURN_IF_ERROR((*file)->write_at(0, std::span(&content, 1)));
+  COMMITD_RETURN_IF_ERROR((*file)->truncate(content.size()));
+  return (*file)->sync_data();
+}
+
+// Nothing here needs room, however often it is done: the spare is written over in place, and the file that it
+// takes the place of is the next spare.
+Status save_into_spare(FileSystem& fs, const std::string& path, std::string_view content) {
+  COMMITD_RETURN_IF_ERROR(write_over(fs, spare_path(path), content));
+  const bool replaces = fs.exists(path);
+  if (replaces) COMMITD_RETURN_IF_ERROR(fs.rename(path, former_path(path)));
+  COMMITD_RETURN_IF_ERROR(fs.rename(spare_path(path), path));
+  COMMITD_RETURN_IF_ERROR(sync_directory_of(fs, path));
+  if (replaces) (void)fs.rename(former_path(path), spare_path(path));
+  return {};
+}
+
+// What a crash left of the above. The spare is whole when the file gets out of its way.
+Status finish_save_into_spare(FileSystem& fs, const std::string& path) {
+  if (!fs.exists(former_path(path))) return {};
+  if (!fs.exists(path)) {
+    COMMITD_RETURN_IF_ERROR(fs.rename(spare_path(path), path));
+    COMMITD_RETURN_IF_ERROR(sync_directory_of(fs, path));
+  }
+  return fs.rename(former_path(path), spare_path(path));
+}
+
+}  // namespace
+
 Result<RoleState> load_role_state(FileSystem& fs, const std::string& path) {
+  COMMITD_RETURN_IF_ERROR(finish_save_into_spare(fs, path));
   if (!fs.exists(path)) return RoleState{};
   auto text = read_whole_file(fs, path);
   if (!text) return std::move(text).error();
   return RoleState::decode(*text);
 }
 
-namespace {
-
-// A server whose disk is full must still be able to promise an epoch: it could not be fenced. So the room for
-// the next state is there beforehand.
-constexpr size_t kSpareBytes = 8192;
-
-std::string spare_path(const std::string& path) {
-  return path + ".spare";
+void keep_room_for_role_state(FileSystem& fs, const std::string& path) {
+  if (fs.exists(spare_path(path))) return;
+  (void)write_file_atomically(fs, spare_path(path),
+                              std::string(kRoomBytes, '\0'));  // there may be some later
 }
-
-// Written over in place, which needs no room.
-Status save_into_spare(FileSystem& fs, const std::string& path, std::string_view content) {
-  {
-    auto file = fs.open(spare_path(path), FileSystem::Open::ReadWrite);
-    if (!file) return std::move(file).error();
-    COMMITD_RETURN_IF_ERROR((*file)->write_at(0, std::span(&content, 1)));
-    COMMITD_RETURN_IF_ERROR((*file)->truncate(content.size()));
-    COMMITD_RETURN_IF_ERROR((*file)->sync_data());
-  }
-  COMMITD_RETURN_IF_ERROR(fs.rename(spare_path(path), path));
-  const size_t slash = path.find_last_of('/');
-  return fs.sync_directory(slash == std::string::npos ? "." : path.substr(0, slash));
-}
-
-}  // namespace
 
 Status save_role_state(FileSystem& fs, const std::string& path, const RoleState& state) {
   const std::string content = state.encode();
   Status saved = write_file_atomically(fs, path, content);
   const bool no_room = !saved.ok() && saved.error().code == er::kDiskFull;
-  if (no_room && content.size() <= kSpareBytes && fs.exists(spare_path(path)))
+  if (no_room && content.size() <= kRoomBytes && fs.exists(spare_path(path)))
     saved = save_into_spare(fs, path, content);
-  if (saved.ok() && !fs.exists(spare_path(path)))
-    (void)write_file_atomically(fs, spare_path(path),
-                                std::string(kSpareBytes, '\0'));  // there may be room later
+  if (saved.ok()) keep_room_for_role_state(fs, path);
   return saved;
 }
 

@@ -51,6 +51,9 @@ struct RoleState {
 // A file that is not there is the state of a new server.
 Result<RoleState> load_role_state(FileSystem& fs, const std::string& path);
 Status save_role_state(FileSystem& fs, const std::string& path, const RoleState& state);
+// A server whose disk is full must still be able to promise an epoch: it could not be fenced. So the room for
+// the next state is there beforehand, in a spare file; every save sees to it, too.
+void keep_room_for_role_state(FileSystem& fs, const std::string& path);
 
 // "uuid,uuid,…"
 std::string join_uuids(const std::vector<Uuid>& uuids);

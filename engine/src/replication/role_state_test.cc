@@ -1,5 +1,7 @@
 #include "replication/role_state.h"
 
+#include <map>
+
 #include <gtest/gtest.h>
 
 #include "base/testing/recording_file_system.h"
@@ -53,22 +55,38 @@ TEST(RoleState, IsSavedOnAFullDiskToo) {
   ASSERT_TRUE(save_role_state(fs, "data/role.state", state).ok());
   fs.start_recording();
   fs.fail_writes_beyond(0);
-  state.epoch = 8;
-  ASSERT_TRUE(save_role_state(fs, "data/role.state", state).ok());
-  EXPECT_EQ(load_role_state(fs, "data/role.state")->epoch, 8u);
-  for (size_t step = 0; step <= fs.steps(); ++step) {
-    auto disk = fs.after_crash(step, testing::Loss::Random, static_cast<unsigned>(step));
-    auto survived = load_role_state(*disk, "data/role.state");
-    ASSERT_TRUE(survived.ok()) << "step " << step << ": " << survived.error().message;
-    EXPECT_TRUE(survived->epoch == 8 || (survived->epoch == 7 && step < fs.steps())) << "step " << step;
+  std::map<uint64_t, size_t> saved_at;
+  for (state.epoch = 8; state.epoch <= 11; ++state.epoch) {
+    ASSERT_TRUE(save_role_state(fs, "data/role.state", state).ok()) << "epoch " << state.epoch;
+    saved_at[state.epoch] = fs.steps();
+    EXPECT_EQ(load_role_state(fs, "data/role.state")->epoch, state.epoch);
   }
-  state.epoch = 9;
-  EXPECT_FALSE(save_role_state(fs, "data/role.state", state).ok()) << "there was room for one";
-  fs.fail_writes_beyond(UINT64_MAX);
-  ASSERT_TRUE(save_role_state(fs, "data/role.state", state).ok());
+  for (size_t step = 0; step <= fs.steps(); ++step) {
+    uint64_t saved = 7;
+    for (const auto& [epoch, at] : saved_at) saved = at <= step ? epoch : saved;
+    for (const auto loss : {testing::Loss::KeepAll, testing::Loss::DropAll, testing::Loss::Random}) {
+      auto disk = fs.after_crash(step, loss, static_cast<unsigned>(step));
+      disk->fail_writes_beyond(0);
+      auto survived = load_role_state(*disk, "data/role.state");
+      ASSERT_TRUE(survived.ok()) << "step " << step << ": " << survived.error().message;
+      EXPECT_TRUE(survived->epoch == saved || survived->epoch == saved + 1) << "step " << step;
+      survived->epoch = 20;
+      ASSERT_TRUE(save_role_state(*disk, "data/role.state", *survived).ok()) << "step " << step;
+      EXPECT_EQ(load_role_state(*disk, "data/role.state")->epoch, 20u);
+    }
+  }
+}
+
+TEST(RoleState, OfAServerThatHasNoneYetIsSavedOnAFullDiskToo) {
+  testing::RecordingFileSystem fs;
+  ASSERT_TRUE(fs.make_directory("data").ok());
+  keep_room_for_role_state(fs, "data/role.state");
   fs.fail_writes_beyond(0);
-  state.epoch = 10;
-  EXPECT_TRUE(save_role_state(fs, "data/role.state", state).ok()) << "and there is again";
+  for (uint64_t epoch : {1, 2, 3}) {
+    RoleState state = some_state();
+    state.epoch = epoch;
+    ASSERT_EQ(save_role_state(fs, "data/role.state", state).ok(), epoch < 2) << "only the spare was there";
+  }
 }
 
 TEST(RoleState, ANewerFormatIsRefusedAsSuch) {
