@@ -14,6 +14,7 @@ Order::Order(const Start& start)
       durable_end_(start.log_end),
       acknowledged_end_(start.engine.position),
       applied_end_(start.engine.position),
+      met_end_(start.engine.position),
       logged_(start.logged),
       executed_(start.engine.executed),
       last_log_epoch_(std::max(start.last_log_epoch, start.engine.epoch)),
@@ -55,8 +56,30 @@ void Order::acknowledge_found(LogPosition acknowledged) {
   acknowledged_end_ = std::max(acknowledged_end_, std::min(acknowledged, durable_end_));
 }
 
+// Each transaction of the log once, and none that the engine has.
+void Order::met(const PendingTransaction& transaction) {
+  COMMITD_CHECK(transaction.end > met_end_, "a start meets {} at {}:{}, and was at {}:{}",
+                transaction.gtid.to_string(), transaction.end.file, transaction.end.offset, met_end_.file,
+                met_end_.offset);
+  COMMITD_CHECK(transaction.end <= durable_end_, "a start meets {} behind the log's end",
+                transaction.gtid.to_string());
+  met_end_ = transaction.end;
+}
+
+void Order::found(const PendingTransaction& transaction) {
+  met(transaction);
+  add_pending(transaction);
+}
+
 void Order::replaying(std::span<const PendingTransaction> batch) {
-  for (const PendingTransaction& transaction : batch) pending_bytes_ += transaction.size();
+  COMMITD_CHECK(pending_.empty(), "a start applies {} in front of which {} transactions wait",
+                batch.front().gtid.to_string(), pending_.size());
+  for (const PendingTransaction& transaction : batch) {
+    met(transaction);
+    COMMITD_CHECK(transaction.end <= acknowledged_end_, "a start applies {}, which is not acknowledged",
+                  transaction.gtid.to_string());
+    pending_bytes_ += transaction.size();
+  }
   in_engine_ += batch.size();
 }
 

@@ -45,7 +45,7 @@ class Order {
 
   // --- a start ---
   // A transaction behind the engine's place: it waits until it is acknowledged.
-  void found(const PendingTransaction& transaction) { add_pending(transaction); }
+  void found(const PendingTransaction& transaction);
   // The same, and it is on its way into the engine: `acknowledged` says so.
   void acknowledge_found(LogPosition acknowledged);
   void replaying(std::span<const PendingTransaction> batch);
@@ -133,6 +133,7 @@ class Order {
 
  private:
   void add_pending(const PendingTransaction& transaction);
+  void met(const PendingTransaction& transaction);
   void count_out(std::span<const PendingTransaction> transactions);
   void place_all_at(LogPosition end);
   void check() const;
@@ -143,6 +144,7 @@ class Order {
   size_t in_engine_ = 0;                    // taken, and not reported yet
   Gate gate_ = Gate::Immediate;
   LogPosition written_end_, durable_end_, acknowledged_end_, applied_end_;
+  LogPosition met_end_;  // a start came so far
   GtidSet logged_, executed_;
   uint64_t last_log_epoch_ = 0, applied_epoch_ = 0;
   uint64_t next_gno_ = 1;

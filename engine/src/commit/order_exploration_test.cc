@@ -51,12 +51,16 @@ TEST(OrderExploration, RotationsFreezesAndWhatCannotBeApplied) {
   explore_and_tell("two transactions", {.most_transactions = 2, .rotations = 1, .freezes = 1, .stops = 1});
 }
 
+TEST(OrderExploration, DisksThatAreFullForAWhile) {
+  explore_and_tell("full disks", {.role_changes = 1, .full_disks = 2});
+}
+
 class OrderMistake : public ::testing::TestWithParam<std::tuple<Mistake, bool, const char*>> {};
 
 // Each is found by what the world looks at, or ends the process by Order's own checks.
 TEST_P(OrderMistake, IsFound) {
   const auto& [mistake, synced, what] = GetParam();
-  const World::Config config{.synced = synced, .mistake = mistake};
+  const World::Config config{.synced = synced, .full_disks = 1, .mistake = mistake};
   const auto find = [&config] {
     try {
       explore(config);
@@ -78,7 +82,11 @@ INSTANTIATE_TEST_SUITE_P(
         std::tuple(Mistake::CutsAcknowledged, true, "is cut, and acknowledged|answered, and is lost"),
         std::tuple(Mistake::AppliesTwice, true, "applied, .* taken"),
         std::tuple(Mistake::ReportsBehindTheWritten, true, "durable up to .* written up to"),
-        std::tuple(Mistake::ReplaysTheTail, true, "in the engine, and only here")));
+        std::tuple(Mistake::ReplaysTheTail, true, "in the engine, and only here"),
+        std::tuple(Mistake::DropsWithoutRoom, true, "what is durable and not applied waits"),
+        std::tuple(Mistake::SkipsWithoutRoom, true, "what only lacks room is skipped"),
+        std::tuple(Mistake::FindsTwice, true, "a start meets .* and was at"),
+        std::tuple(Mistake::FindsWhatIsThere, true, "a start meets .* and was at")));
 
 }  // namespace
 }  // namespace commitd::binlog

@@ -173,6 +173,7 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   std::vector<PendingTransaction> batch;
   bool stopped = false;
   const auto apply = [&]() -> Status {
+    if (batch.empty()) return {};
     auto applied = replay_batch(batch);
     if (!applied) return std::move(applied).error();
     stopped = *applied < batch.size();
@@ -183,6 +184,7 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   ProgressReport progress(options.on_replay_progress, *log, from, std::min(limit, found.end));
   engine_stage.overlap();
   auto replayed = find_transactions(from, [&](const PendingTransaction& transaction) -> Status {
+    if (transaction.end > limit) COMMITD_RETURN_IF_ERROR(apply());
     if (transaction.end > limit || stopped) {
       MutexLock lock(mutex);
       order.found(transaction);
@@ -194,7 +196,7 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
     progress.reached(transaction.end, report.transactions, engine_stage.keys_written());
     return applied;
   });
-  if (replayed.ok() && !batch.empty()) replayed = apply();
+  if (replayed.ok()) replayed = apply();
   auto finished = engine_stage.finish_overlapping();
   COMMITD_RETURN_IF_ERROR(std::move(replayed));
   COMMITD_RETURN_IF_ERROR(std::move(finished));

@@ -202,6 +202,12 @@ Result<Log::Impl::FileScan> Log::Impl::scan_file(uint32_t number, OpenReport& re
     }
     if (TransactionScanner::completes(*place)) {
       const TransactionScanner::Transaction& ended = scanner.transaction();
+      if (found.previous.contains(ended.gtid) || found.gtids.contains(ended.gtid)) {
+        return make_error(er::kErrorOnRead,
+                          "The binary log file '{}' gives {} to two transactions, the second at offset {}. "
+                          "Nothing was changed; restore the file from a replica or a backup",
+                          index.path(number), ended.gtid.to_string(), ended.start);
+      }
       if (!ended.gtid.empty()) found.gtids.add(ended.gtid);
       report.last_epoch = std::max(report.last_epoch, ended.epoch);
       if (ended.sequence_number != 0) report.last_sequence_number = ended.sequence_number;

@@ -65,6 +65,7 @@ class LogWriter {
     return all;
   }
 
+  void give_numbers_again() { gno_ = 0; }
   Log& log() { return *log_; }
   void close() { log_.reset(); }
   OpenReport report;
@@ -410,6 +411,23 @@ TEST_F(LogFiles, DamageInAnEarlierFileIsCorruption) {
   fs_.overwrite(path(), at.offset + 40, "damage");
   EXPECT_FALSE(writer_.open().ok());
   EXPECT_TRUE(writer_.open({2, 4}).ok()) << "files before the engine's position are not read";
+}
+
+TEST_F(LogFiles, OneGtidForTwoTransactionsIsCorruption) {
+  for (const bool in_two_files : {false, true}) {
+    RecordingFileSystem fs;
+    LogWriter writer(fs, options_in("d"));
+    ASSERT_TRUE(writer.open().ok());
+    writer.write_group(2);
+    if (in_two_files) ASSERT_TRUE(writer.rotate().ok());
+    writer.give_numbers_again();
+    writer.write_group(1);
+    writer.close();
+    const auto opened = writer.open();
+    ASSERT_FALSE(opened.ok());
+    EXPECT_NE(opened.error().message.find(":1 to two transactions"), std::string::npos)
+        << opened.error().message;
+  }
 }
 
 TEST_F(LogFiles, ALogThatIsShorterThanTheDataIsRefused) {

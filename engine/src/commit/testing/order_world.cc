@@ -160,17 +160,17 @@ void World::add_engine_steps(std::vector<World>& to) const {
     if (role_ == Role::Replica && config_.stops > 0) {
       step(to, "cannot be applied", [](World& w) {
         --w.config_.stops;
-        w.order_.stop_applying(w.in_engine_, Error{1, "cannot"});
-        w.in_engine_.clear();
+        w.stop_applying(Order::Stop::Unappliable);
+      });
+    }
+    if (config_.full_disks > 0) {
+      step(to, "no room", [](World& w) {
+        --w.config_.full_disks;
+        w.stop_applying(Order::Stop::NoRoom);
       });
     }
   }
-  if (order_.apply_error()) {
-    step(to, "retry", [](World& w) { w.order_.retry_apply(); });
-    step(to, "skip", [](World& w) {
-      require(w.order_.skip_unappliable(w.order_.pending().front().gtid), "the front is what is skipped");
-    });
-  }
+  if (order_.apply_error()) add_stopped_steps(to);
   if (persisted_.size() < engine_.size()) step(to, "persist", [](World& w) { w.persist(); });
   if (!frozen_ && config_.freezes > 0) {
     step(to, "freeze", [](World& w) {
@@ -202,6 +202,29 @@ void World::applied() {
   order_.applied(in_engine_, point_);
   if (config_.mistake == Mistake::AppliesTwice) order_.applied(in_engine_, point_);
   in_engine_.clear();
+}
+
+void World::stop_applying(Order::Stop why) {
+  lacks_room_ = why == Order::Stop::NoRoom;
+  if (lacks_room_ && config_.mistake == Mistake::SkipsWithoutRoom) why = Order::Stop::Unappliable;
+  if (lacks_room_ && config_.mistake == Mistake::DropsWithoutRoom) {
+    order_.abandon_taken();
+  } else {
+    order_.stop_applying(in_engine_, Error{1, "cannot"}, why);
+  }
+  in_engine_.clear();
+}
+
+void World::add_stopped_steps(std::vector<World>& to) const {
+  step(to, "retry", [](World& w) {
+    w.lacks_room_ = false;
+    w.order_.retry_apply();
+  });
+  step(to, "skip", [](World& w) {
+    const bool skipped = w.order_.skip_unappliable(w.order_.pending().front().gtid);
+    require(skipped || w.lacks_room_, "what cannot be applied can be skipped");
+    require(!skipped || !w.lacks_room_, "what only lacks room is skipped");
+  });
 }
 
 // What gets to the engine's files is durable in the log first.
@@ -310,7 +333,7 @@ void World::crash(size_t kept) {
   handed_.clear();
   in_engine_.clear();
   stage_ = Stage::None;
-  frozen_ = epoch_due_ = false;
+  frozen_ = epoch_due_ = lacks_room_ = false;
   role_ = config_.alone ? Role::Master : Role::Undecided;
 
   Order::Start start{kOwn, floor_, log_end_, {}, 0, point_};
@@ -322,8 +345,13 @@ void World::crash(size_t kept) {
   if (!config_.alone) order_.set_gate(Order::Gate::Gated);
   if (config_.alone || config_.mistake == Mistake::ReplaysTheTail) order_.acknowledge_found(log_end_);
   for (const Entry& entry : log_) {
-    if (entry.end > point_.position) order_.found(pending_of(entry));
+    if (entry.end > point_.position || config_.mistake == Mistake::FindsWhatIsThere) find_in_log(entry);
   }
+}
+
+void World::find_in_log(const Entry& entry) {
+  order_.found(pending_of(entry));
+  if (config_.mistake == Mistake::FindsTwice) order_.found(pending_of(entry));
 }
 
 void World::follow() {
@@ -434,7 +462,7 @@ std::string World::key() const {
   };
   for (const auto* entries : {&log_, &peer_, &handed_, &group_}) add_entries(*entries);
   add(static_cast<int>(role_), static_cast<int>(stage_), synced_, group_next_gno_, in_engine_.size(),
-      engine_.size(), persisted_.size(), floor_, peer_gno_, epoch_, epoch_due_, frozen_, ids_,
+      engine_.size(), persisted_.size(), floor_, peer_gno_, epoch_, epoch_due_, frozen_, lacks_room_, ids_,
       text(log_end_));
   for (const auto& [gtid, id] : named_) add(gtid.sid == kPeer, gtid.gno, id);
   key += ';';
@@ -443,7 +471,8 @@ std::string World::key() const {
       order_.next_gno(), order_.apply_error().has_value(), order_.front_may_be_taken(),
       order_.acknowledged_ahead().size());
   for (const PendingTransaction& waiting : order_.pending()) add(waiting.skipped);
-  add(config_.crashes, config_.role_changes, config_.rotations, config_.freezes, config_.stops);
+  add(config_.crashes, config_.role_changes, config_.rotations, config_.freezes, config_.stops,
+      config_.full_disks);
   return key;
 }
 

@@ -24,6 +24,10 @@ enum class Mistake : uint8_t {
   AppliesTwice,             // a batch is reported twice
   ReportsBehindTheWritten,  // durable() names a place that was not written
   ReplaysTheTail,           // a start takes the unacknowledged tail into the engine
+  DropsWithoutRoom,         // what the engine has no room for does not come back
+  SkipsWithoutRoom,         // it is skipped as if it could not be applied
+  FindsTwice,               // a start meets a transaction of the log twice
+  FindsWhatIsThere,         // or one that the engine has
 };
 
 struct World {
@@ -31,7 +35,7 @@ struct World {
     bool alone = false;  // no peer: durable is enough
     bool synced = true;  // sync_binlog=1
     size_t most_transactions = 3;
-    int crashes = 1, role_changes = 2, rotations = 0, freezes = 0, stops = 0;
+    int crashes = 1, role_changes = 2, rotations = 0, freezes = 0, stops = 0, full_disks = 0;
     Mistake mistake = Mistake::None;
   };
   explicit World(const Config& config);
@@ -68,8 +72,11 @@ struct World {
   void rotate();
   void persist();
   void applied();
+  void stop_applying(Order::Stop why);
+  void add_stopped_steps(std::vector<World>& to) const;
   void ship();
   void crash(size_t kept);
+  void find_in_log(const Entry& entry);
   void follow();
   void promote();
 
@@ -99,7 +106,7 @@ struct World {
   std::vector<int> engine_, persisted_;  // ids, in order
   storage::CommitPoint point_, persisted_point_;
   uint64_t floor_ = 0, peer_gno_ = 0, epoch_ = 0;
-  bool epoch_due_ = false, frozen_ = false;
+  bool epoch_due_ = false, frozen_ = false, lacks_room_ = false;
   int ids_ = 0;
   std::map<Gtid, int> named_;  // by anybody, for ever
   std::set<int> answered_;     // told to a client
