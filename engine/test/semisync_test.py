@@ -10,7 +10,7 @@ from pair import PairTest
 
 FOR_EVER = 4294967295
 SHORT = 50
-DEMOTED, IN_HOOK, NOT_SUPPORTED, WRONG_VALUE = 1053, 3100, 1235, 1231
+DEMOTED, IN_HOOK, NOT_SUPPORTED, WRONG_VALUE, ROLLED_BACK = 1053, 3100, 1235, 1231, 3101
 
 
 class SemisyncTest(PairTest):
@@ -117,6 +117,30 @@ class SemisyncTest(PairTest):
         self.set(rpl_semi_sync_source_timeout=FOR_EVER)
         self.insert(3)
         self.assertEqual(self.ids(), [1, 3])
+
+    def test_who_began_beside_an_unknown_outcome_does_not_commit_on_older_data(self):
+        self.source.query("CREATE TABLE d.c (id INT PRIMARY KEY, n INT)")
+        self.source.query("INSERT INTO d.c VALUES (1, 0)")
+        add_one = "UPDATE d.c SET n = n + 1"
+        before, beside = self.source.connect(), self.source.connect()
+        for connection in (before, beside):
+            self.addCleanup(connection.close)
+        before.begin()
+        before.cursor().execute("SELECT * FROM d.t")
+        self.enable("error", SHORT)
+        self.assertEqual(code_of(lambda: self.source.query(add_one)), DEMOTED)
+        beside.begin()
+        beside.cursor().execute(add_one)
+        self.follow()
+        wait_until(lambda: self.shown("status") == "ON" and self.source.query("SELECT n FROM d.c") == ((1,),), "the replica acknowledges")
+        self.assertEqual(code_of(beside.commit), ROLLED_BACK)
+        before.cursor().execute(add_one)
+        self.assertEqual(code_of(before.commit), ROLLED_BACK)
+        self.set(rpl_semi_sync_source_timeout=FOR_EVER)
+        for connection in (before, beside):
+            connection.cursor().execute(add_one)
+            connection.commit()
+        self.assertEqual(self.source.query("SELECT n FROM d.c"), ((3,),))
 
     def test_without_wait_no_replica_nobody_waits_for_those_that_are_not_there(self):
         self.set(rpl_semi_sync_source_wait_no_replica=0)

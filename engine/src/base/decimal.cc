@@ -195,10 +195,9 @@ double to_double(const Decimal& value) {
 }
 
 size_t decimal_binary_size(uint8_t precision, uint8_t scale) {
-  const int whole = precision - scale;
-  return static_cast<size_t>(whole / kDigitsPerWord * 4 +
-                             kBytesForDigits[static_cast<size_t>(whole % kDigitsPerWord)] +
-                             scale / kDigitsPerWord * 4 + kBytesForDigits[scale % kDigitsPerWord]);
+  const size_t whole = precision - scale;
+  return whole / kDigitsPerWord * 4 + kBytesForDigits[whole % kDigitsPerWord] + scale / kDigitsPerWord * 4 +
+         kBytesForDigits[scale % kDigitsPerWord];
 }
 
 void append_decimal_binary(std::string& out, const Decimal& value, uint8_t precision, uint8_t scale) {

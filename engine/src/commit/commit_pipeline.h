@@ -36,6 +36,7 @@ struct CommitRequest {
   std::function<void()>
       publish;     // called by the engine thread right behind the engine commit (a DDL's catalog change)
   SeenOrder seen;  // of ordered(): an error when that was lost
+  std::optional<uint64_t> ground;  // of ordered(), when it began: an error when that is not firm
   // Called by commit() once the place in the log is fixed, if the transaction is let go early: then whoever
   // reads what it wrote must look into ordered() first. Its writes have their final keys.
   std::function<void()> release_locks;
@@ -169,6 +170,8 @@ class CommitPipeline {
   // Every waiting commit() returns `why`; its transaction stays in the log and is taken into the engine from
   // there if it is acknowledged later.
   void fail_waiters(const Error& why);
+  // One of those is neither in the engine nor cut. Whoever began before it is does not commit (error 3101).
+  bool has_unknown_outcomes() const;
   // Cuts the log behind the last transaction that is in `keep`, from the first unapplied one that is not.
   // Error 3002 when one that is not in `keep` has been applied. Returns the number of transactions cut. Local
   // commits must be closed and the receiver stopped.

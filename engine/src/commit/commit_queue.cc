@@ -34,6 +34,7 @@ Status CommitQueue::push(LocalCommit& commit) {
   if (closed_ && !is_epoch(&commit))
     return *closed_;  // a new master logs its epoch before it is open to anybody
   if (!ordered_.holds(commit.request->seen)) return seen_was_lost();
+  if (commit.request->ground && !ordered_.is_firm(*commit.request->ground)) return stands_on_older_data();
   if (commit.ordered.writes != nullptr) ordered_.give_order(commit.ordered);
   local_.push_back(&commit);
   company_.came(commit.queued);

@@ -70,6 +70,10 @@ void CommitPipeline::Impl::tell_progress() {
   }
 }
 
+void CommitPipeline::Impl::settle_ground() {
+  if (!order.has_detached()) ordered.outcomes_are_known();
+}
+
 void CommitPipeline::Impl::wake_engine_thread() {
   if (order.can_take()) engine_work.notify_one();
 }
@@ -177,6 +181,7 @@ Status CommitPipeline::Impl::take_into_engine(const LocalCommit& commit) {
 void CommitPipeline::Impl::taken_by_session(const CommitRequest& request, const storage::CommitPoint& point) {
   MutexLock lock(mutex);
   order.applied_alone(request.gtid, request.end, point.position);
+  settle_ground();
   waits.executed(order.executed());
 }
 
@@ -213,6 +218,7 @@ void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction>
   {
     MutexLock lock(mutex);
     order.applied(transactions, point);
+    settle_ground();
     waits.executed(order.executed());
     adjust_hold();
     engine_idle.notify_all();

@@ -233,7 +233,9 @@ bool Order::fail(const Error& why) {
 std::vector<LocalCommit*> Order::detach_waiters() {
   std::vector<LocalCommit*> detached;
   for (PendingTransaction& transaction : pending_) {
-    if (transaction.local != nullptr) detached.push_back(std::exchange(transaction.local, nullptr));
+    if (transaction.local == nullptr) continue;
+    detached.push_back(std::exchange(transaction.local, nullptr));
+    detached_end_ = transaction.end;
   }
   return detached;
 }
@@ -274,6 +276,7 @@ std::vector<PendingTransaction> Order::cut(LogPosition position, LogPosition log
   }
   pending_.erase(first, pending_.end());
   written_end_ = durable_end_ = log_end;
+  detached_end_ = std::min(detached_end_, log_end);
   acknowledged_end_ = std::min(acknowledged_end_, durable_end_);
   acknowledged_ahead_.clear();
   last_log_epoch_ = applied_epoch_;
@@ -285,7 +288,7 @@ std::vector<PendingTransaction> Order::cut(LogPosition position, LogPosition log
 
 void Order::place_all_at(LogPosition end) {
   COMMITD_CHECK(is_idle(), "{} transactions are not applied", unapplied());
-  written_end_ = durable_end_ = acknowledged_end_ = applied_end_ = end;
+  written_end_ = durable_end_ = acknowledged_end_ = applied_end_ = detached_end_ = end;
 }
 
 void Order::restart(LogPosition log_end) {

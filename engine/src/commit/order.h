@@ -101,6 +101,8 @@ class Order {
   bool fail(const Error& why);  // false: it has failed before
   // They stay in the log; their sessions are told something else.
   std::vector<LocalCommit*> detach_waiters();
+  // One of them is neither applied nor cut.
+  bool has_detached() const { return detached_end_ > applied_end_; }
   // Where the log is to end so that nothing is left that is not in `keep`; nullopt: nothing is to be cut.
   // Error 3002 when one of those has been acknowledged.
   Result<std::optional<LogPosition>> plan_cut(const GtidSet& keep) const;
@@ -144,7 +146,8 @@ class Order {
   size_t in_engine_ = 0;                    // taken, and not reported yet
   Gate gate_ = Gate::Immediate;
   LogPosition written_end_, durable_end_, acknowledged_end_, applied_end_;
-  LogPosition met_end_;  // a start came so far
+  LogPosition met_end_;       // a start came so far
+  LogPosition detached_end_;  // of the last of which that is told
   GtidSet logged_, executed_;
   uint64_t last_log_epoch_ = 0, applied_epoch_ = 0;
   uint64_t next_gno_ = 1;

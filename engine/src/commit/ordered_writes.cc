@@ -29,6 +29,14 @@ Error seen_was_lost() {
                     "committed; try restarting transaction");
 }
 
+Error stands_on_older_data() {
+  constexpr uint16_t kRollbackDuringCommit = 3101;
+  return make_error(
+      kRollbackDuringCommit,
+      "The transaction was rolled back: it began beside others whose outcome was not known then; "
+      "try restarting transaction");
+}
+
 // Under waits_mutex_ but for its owner's park().
 struct OrderedWrites::Wait {
   SeenOrder seen;

@@ -41,6 +41,8 @@ struct OrderedTransaction {
 
 // For who has seen something that was lost: its transaction must be rolled back.
 Error seen_was_lost();
+// For who began beside transactions whose outcome nobody knew.
+Error stands_on_older_data();
 
 class OrderedWrites {
  public:
@@ -60,6 +62,15 @@ class OrderedWrites {
   void lost();
   // False when something of it may have been lost.
   bool holds(const SeenOrder& seen) const;
+
+  // --- transactions in the log whose sessions were told that the outcome is not known ---
+  // Their locks are gone, and their writes are nowhere to be found before the engine has them. So who began
+  // before or beside that may stand on data that is older than the log, and must not commit.
+  uint64_t ground() const { return ground_.load(std::memory_order_acquire); }
+  bool is_firm(uint64_t ground) const { return ground % 2 == 0 && ground == this->ground(); }
+  // Before their locks go. The caller holds the pipeline's mutex, here and below.
+  void outcome_is_unknown() { ground_ += is_firm(ground_) ? 1 : 2; }
+  void outcomes_are_known() { ground_ += is_firm(ground_) ? 0 : 1; }
 
   // --- transactions that lock the key ---
   bool empty() const { return versions_.load(std::memory_order_acquire) == 0; }
@@ -100,6 +111,7 @@ class OrderedWrites {
   std::atomic<size_t> versions_{0};
   uint64_t last_order_ = 0;  // under the queue's mutex
   std::atomic<uint64_t> applied_{0}, generation_{1};
+  std::atomic<uint64_t> ground_{0};  // odd: there are such transactions
 
   observe::Mutex waits_mutex_{"wait/synch/mutex/commitd/ordered_writes_waits"};
   std::list<Wait*> waits_ ABSL_GUARDED_BY(waits_mutex_);

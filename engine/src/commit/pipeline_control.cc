@@ -33,6 +33,7 @@ void CommitPipeline::Impl::fail_waiters(const Error& why) {
     waiting = queue.remove_queued();
     MutexLock lock(mutex);
     const auto logged_ones = order.detach_waiters();
+    if (!logged_ones.empty()) ordered.outcome_is_unknown();
     waiting.insert(waiting.end(), logged_ones.begin(), logged_ones.end());
   }
   refuse(waiting, why);
@@ -67,6 +68,7 @@ Result<uint64_t> CommitPipeline::Impl::cut(const GtidSet& keep) {
     // Under `mutex`: nothing of it is acknowledged meanwhile.
     done = cut_log(**position);
     if (done.ok()) gone = order.cut(**position, log->end());
+    settle_ground();
     tell_progress();
     adjust_hold();
   }
@@ -204,6 +206,11 @@ void CommitPipeline::open_to_local_commits() {
 
 void CommitPipeline::fail_waiters(const Error& why) {
   impl_->fail_waiters(why);
+}
+
+bool CommitPipeline::has_unknown_outcomes() const {
+  MutexLock lock(impl_->mutex);
+  return impl_->order.has_detached();
 }
 Result<uint64_t> CommitPipeline::cut_unacknowledged(const GtidSet& keep) {
   return impl_->cut(keep);

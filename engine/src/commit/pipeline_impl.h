@@ -93,6 +93,7 @@ class CommitPipeline::Impl {
     wake_engine_thread();
   }
   void wake_engine_thread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  void settle_ground() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void adjust_hold() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   // Until what is acknowledged is in the engine, or never will be.
   void wait_for_engine(MutexLock<observe::Mutex>& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);

@@ -17,6 +17,7 @@ constexpr uint16_t kErrorInHook = 3100;  // ER_RUN_HOOK_ERROR
 // An idle source is looked at as often as this, however short the timeout.
 constexpr std::chrono::milliseconds kLeastLook{10};
 constexpr std::chrono::milliseconds kSoon{1000};
+constexpr std::chrono::milliseconds kAMoment{10};
 
 Error too_few_acknowledge(uint32_t wanted) {
   return make_error(kErrorInHook,
@@ -115,6 +116,7 @@ Deadline StandaloneSemisync::look() {
   const SemisyncPolicy policy = environment_.settings->get();
   if (state_ == State::GivenUp) {
     if (!has_caught_up(policy)) return kNoDeadline;
+    if (refuses_ && pipeline_->has_unknown_outcomes()) return Clock::now() + kAMoment;
     resume();
   }
   if (!environment_.is_writable()) return Clock::now() + kSoon;

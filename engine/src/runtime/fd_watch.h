@@ -57,7 +57,7 @@ class FdWatch::Awaiter final : private Timer {
   Awaiter(FdWatch& watch, bool input, Deadline deadline)
       : watch_(watch), input_(input), deadline_(deadline) {}
   Awaiter(const Awaiter&) = delete;
-  ~Awaiter() { leave(); }
+  ~Awaiter() override { leave(); }
 
   bool await_ready() const noexcept { return input_ ? watch_.input_ready_ : watch_.output_ready_; }
   void await_suspend(std::coroutine_handle<> waiter);

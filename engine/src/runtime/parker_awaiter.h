@@ -8,7 +8,7 @@ class Parker::Awaiter final : private Timer {
  public:
   Awaiter(Parker& parker, Deadline deadline) : parker_(parker), deadline_(deadline) {}
   Awaiter(const Awaiter&) = delete;
-  ~Awaiter();
+  ~Awaiter() override;
 
   bool await_ready() const noexcept { return parker_.state_.load(std::memory_order_acquire) == Woken; }
   bool await_suspend(std::coroutine_handle<> waiter);

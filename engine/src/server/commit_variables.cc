@@ -111,7 +111,7 @@ VariableDefinition setting(std::string name, std::shared_ptr<CommitSettings> set
   auto definition = variable(std::move(name), VariableType::Integer,
                              Value::unsigned_integer((settings.get()->*place).load()));
   definition.max = max;
-  definition.on_update = [settings, place](const Value& value) -> Status {
+  definition.on_update = [settings = std::move(settings), place](const Value& value) -> Status {
     (settings.get()->*place).store(value.as_uint());
     return {};
   };

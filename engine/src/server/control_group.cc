@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
+
 namespace commitd::server {
 namespace {
 
@@ -26,7 +28,7 @@ std::vector<std::string> group_settings(const std::string& root, const std::stri
   if (!controller.empty()) mount += "/" + controller;
   std::vector<std::string> found;
   for (std::string group = group_path(root, controller);;) {
-    std::ifstream setting(mount + group + "/" + file);
+    std::ifstream setting(fmt::format("{}{}/{}", mount, group, file));
     std::string line;
     if (std::getline(setting, line)) found.push_back(line);
     if (group.empty() || group == "/") return found;

@@ -83,7 +83,7 @@ Definition number(std::string name, Number Options::*member, std::string help) {
           }};
 }
 
-Definition flag(std::string name, bool Options::*member, std::string help) {
+Definition flag(const std::string& name, bool Options::*member, std::string help) {
   return {name, std::move(help), true, [name, member](Options& options, const std::string& value) -> Status {
             auto parsed = parse_bool(name, value);
             if (!parsed.ok()) return std::move(parsed).error();
@@ -92,7 +92,8 @@ Definition flag(std::string name, bool Options::*member, std::string help) {
           }};
 }
 
-Definition password_file(std::string name, std::optional<std::string> Options::*member, std::string help) {
+Definition password_file(const std::string& name, std::optional<std::string> Options::*member,
+                         std::string help) {
   return {name, std::move(help), false, [name, member](Options& options, const std::string& path) -> Status {
             auto password = read_password_file(name, path);
             if (!password.ok()) return std::move(password).error();

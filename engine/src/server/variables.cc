@@ -120,9 +120,10 @@ void define_tls(sql::SystemVariables& variables, std::function<bool()> is_offere
     definition.dynamic = true;
     variables.define(std::move(definition));
   }
-  variables.define(computed("have_ssl",
-                            [is_offered] { return Value::string(is_offered() ? "YES" : "DISABLED"); },
-                            {"have_openssl"}));
+  variables.define(computed(
+      "have_ssl",
+      [is_offered = std::move(is_offered)] { return Value::string(is_offered() ? "YES" : "DISABLED"); },
+      {"have_openssl"}));
   variables.define(fixed("auto_generate_certs", VariableType::Boolean, Value::integer(1)));
 }
 

@@ -88,7 +88,7 @@ class Engine {
   // taken, unless they are spilled, and it may be called with them again.
   virtual Status room() const { return {}; }
   // Called from some thread when there is room again.
-  virtual void on_room(std::function<void()>) {}
+  virtual void on_room(const std::function<void()>&) {}
 
   // --- for engines with a log of their own ---
   virtual bool has_own_log() const { return false; }
@@ -109,7 +109,7 @@ class Engine {
 
   // `sync` makes the binlog durable up to everything commit_ordered was given. An engine calls it, from any
   // thread, before something of that gets to the disk; it does nothing when that is so already.
-  virtual void before_persisting(std::function<Status()> sync) { (void)sync; }
+  virtual void before_persisting(const std::function<Status()>& sync) { (void)sync; }
 
   virtual CommitPoint replay_position()
       const = 0;  // what commit_ordered last took, or what was found at open

@@ -29,7 +29,7 @@ class EngineRouter final : public Engine {
   UnnamedIndexes* unnamed_indexes() override { return durable_->unnamed_indexes(); }
 
   Status room() const override { return durable_->room(); }
-  void on_room(std::function<void()> callback) override { durable_->on_room(std::move(callback)); }
+  void on_room(const std::function<void()>& callback) override { durable_->on_room(callback); }
 
   bool has_own_log() const override { return durable_->has_own_log(); }
   std::string prepare(const WriteSet& writes) override;
@@ -42,9 +42,7 @@ class EngineRouter final : public Engine {
   Result<std::optional<WriteSet>> prepared_writes(const Gtid& gtid) override {
     return durable_->prepared_writes(gtid);
   }
-  void before_persisting(std::function<Status()> sync) override {
-    durable_->before_persisting(std::move(sync));
-  }
+  void before_persisting(const std::function<Status()>& sync) override { durable_->before_persisting(sync); }
 
   CommitPoint replay_position() const override { return durable_->replay_position(); }
   CommitPoint flushed_position() const override { return durable_->flushed_position(); }

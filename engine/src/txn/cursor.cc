@@ -61,9 +61,9 @@ class IndexCursor final : public Cursor {
   Result<bool> next(FoundRow& row) override {
     if (!entries_) return definition_.error();
     while (true) {
-      const auto more = entries_->next();
+      auto more = entries_->next();
       if (!more || !*more) return more;
-      const auto found = read_entry(row);
+      auto found = read_entry(row);
       if (!found) return found;
       if (!*found) continue;
       rows_read_.add();

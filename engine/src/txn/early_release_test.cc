@@ -48,6 +48,8 @@ Task<void> until(Condition condition) {
   while (!condition()) co_await sleep_until(Clock::now() + 1ms);
 }
 
+constexpr const char* kStandsOnOlderData = "3101";
+
 class EarlyRelease : public TransactionTest {
  protected:
   void start_using(Client& client, Isolation isolation = Isolation::RepeatableRead) {
@@ -152,6 +154,7 @@ class EarlyRelease : public TransactionTest {
   Task<void> scans();
   Task<void> lost();
   Task<void> lost_while_waiting();
+  Task<void> undecided();
   Task<void> older_version_stays();
   Task<void> not_released(bool switched_off);
   Task<void> large_not_released();
@@ -301,6 +304,34 @@ Task<void> EarlyRelease::lost() {
 }
 TEST_F(EarlyRelease, WhoHasSeenWhatWasLostCannotCommit) {
   run_blocking(lost());
+}
+
+Task<void> EarlyRelease::undecided() {
+  co_await a_lets_ann_go();
+  begin(c);
+  lose();
+  EXPECT_EQ(co_await end_of(of_a), std::to_string(er::kServerShutdown));
+  begin(b);
+  EXPECT_EQ(co_await birthday(b, 1), "ok") << "nobody holds the row any more";
+  Reactor::current()->spawn(run_commit(b, of_b));
+  EXPECT_EQ(co_await end_of(of_b), kStandsOnOlderData) << "she may be older";
+  b.transaction.rollback();
+  EXPECT_TRUE(services().pipeline.cut_unacknowledged(services().pipeline.gtid_executed()).ok());
+  EXPECT_EQ(co_await birthday(c, 1), "ok");
+  Reactor::current()->spawn(run_commit(c, of_c));
+  EXPECT_EQ(co_await end_of(of_c), kStandsOnOlderData) << "it began before all that";
+  c.transaction.rollback();
+  begin(a);
+  EXPECT_EQ(co_await birthday(a, 1), "ok");
+  of_a = {};
+  co_await commit_unacknowledged(a, of_a);
+  acknowledge();
+  EXPECT_EQ(co_await end_of(of_a), "ok");
+  begin(b);
+  EXPECT_EQ(found(b, people), "1:Ann:31");
+}
+TEST_F(EarlyRelease, WhoBeganBesideAnUnknownOutcomeCannotCommit) {
+  run_blocking(undecided());
 }
 
 Task<void> EarlyRelease::kills() {

@@ -58,6 +58,7 @@ void Transaction::begin(const Options& options, const binlog::TransactionBuffer:
   impl_->events.set_context(context);
   impl_->arrange_spilling(options.ship, context.minimal_images);
   impl_->owner.begin_transaction();
+  impl_->ground = impl_->services.pipeline.ordered().ground();
   impl_->locked_rows = LockedRows::Wait;
   impl_->active = true;
 }
@@ -220,6 +221,7 @@ Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
   request.writes = &writes;
   request.ship = options.ship;
   request.seen = seen;
+  request.ground = ground;
   if (!publish && may_let_go_early()) request.release_locks = [this] { services.locks.release_rows(owner); };
   if (request.ship) request.gtid = next_gtid;
   request.publish = std::move(publish);

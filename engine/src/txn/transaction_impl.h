@@ -99,6 +99,7 @@ class Transaction::Impl {
   Gtid next_gtid;  // empty: the pipeline gives one
   LockedRows locked_rows = LockedRows::Wait;
   Unacknowledged unacknowledged = Unacknowledged::Wait;
+  uint64_t ground = 0;     // ordered()'s, when it began
   binlog::SeenOrder seen;  // outlives the transaction until what it has seen is settled
   bool active = false;
   MemoryReservation memory{MemoryUse::Transactions};

@@ -38,7 +38,7 @@ Result<bool> Transaction::Impl::read(const storage::Snapshot* at, std::string_vi
 Result<bool> Transaction::Impl::read_row(const TableDef& table, const storage::Snapshot* at,
                                          std::string_view clustered_key, FoundRow& row) {
   std::string stored;
-  const auto found = read(at, clustered_key, stored);
+  auto found = read(at, clustered_key, stored);
   if (!found || !*found) return found;
   COMMITD_RETURN_IF_ERROR(fill_row(table, clustered_key, stored, row));
   return true;

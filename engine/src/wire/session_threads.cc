@@ -37,7 +37,7 @@ Status SessionThreads::start(std::function<Task<void>()> session) {
   return {};
 }
 
-void SessionThreads::run(uint64_t id, std::function<Task<void>()> session) {
+void SessionThreads::run(uint64_t id, const std::function<Task<void>()>& session) {
   prctl(PR_SET_NAME, "session");
   {
     Reactor reactor("session");

@@ -33,7 +33,7 @@ class SessionThreads {
     Reactor* reactor = nullptr;  // null until it runs
   };
 
-  void run(uint64_t id, std::function<Task<void>()> session);
+  void run(uint64_t id, const std::function<Task<void>()>& session);
   void join_finished();
 
   mutable std::mutex mutex_;

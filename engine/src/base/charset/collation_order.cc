@@ -23,7 +23,7 @@ constexpr auto kGeneralCiPages = [] {
                                               0x1E, 0x1F, 0x21, 0x24, 0xFF};
   std::array<uint8_t, 256> pages{};
   pages.fill(0xFF);
-  for (uint8_t i = 0; i < kPages.size(); ++i) pages[kPages[i]] = i;
+  for (size_t i = 0; i < kPages.size(); ++i) pages[kPages[i]] = static_cast<uint8_t>(i);
   return pages;
 }();
 constexpr uint32_t kSupplementaryWeight = 0xFFFD;

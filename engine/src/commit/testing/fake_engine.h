@@ -72,9 +72,9 @@ class FakeEngine final : public storage::Engine {
     return std::optional(*decode_write_set(found->second));
   }
 
-  void before_persisting(std::function<Status()> sync) override {
+  void before_persisting(const std::function<Status()>& sync) override {
     std::lock_guard lock(mutex_);
-    sync_binlog_ = std::move(sync);
+    sync_binlog_ = sync;
   }
   // What would be there after a crash from now on.
   State persist() {

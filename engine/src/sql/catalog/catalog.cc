@@ -117,7 +117,8 @@ uint32_t CatalogChange::new_index_id() {
 
 void CatalogChange::put_database(DatabaseDef database) {
   writes_.put(database_key(database.name), encode_database(database));
-  edits_.push_back([database](Catalog::State& state) { state.databases[database.name] = database; });
+  edits_.push_back(
+      [database = std::move(database)](Catalog::State& state) { state.databases[database.name] = database; });
 }
 
 void CatalogChange::drop_database(std::string_view db) {
@@ -144,7 +145,9 @@ void CatalogChange::drop_table(const TableDef& table) {
 
 void CatalogChange::put_server(ServerDef server) {
   writes_.put(server_key(server.name), encode_server(server));
-  edits_.push_back([server](Catalog::State& state) { state.servers[lower_case(server.name)] = server; });
+  edits_.push_back([server = std::move(server)](Catalog::State& state) {
+    state.servers[lower_case(server.name)] = server;
+  });
 }
 
 void CatalogChange::drop_server(std::string_view name) {

@@ -286,9 +286,9 @@ Result<KeyRanges> key_ranges(const AccessPath& path, const TableDef& table, Eval
     all_fixed = false;
   }
   result.point = path.unique && all_fixed && count == 1;
-  for (std::vector<Value>& values : combinations(fixed)) {
+  for (const std::vector<Value>& values : combinations(fixed)) {
     txn::IndexRange range;
-    if (!values.empty()) range = txn::IndexRange::equal(std::move(values));
+    if (!values.empty()) range = txn::IndexRange::equal(values);
     const bool range_follows = all_fixed && used < path.bounds.size() && path.bounds[used].bounded();
     if (range_follows &&
         !add_range(range, path.bounds[used], table.columns[path.index->columns[used].column], evaluation))

@@ -259,7 +259,7 @@ Status change_prepared(PreparedStatementCommands& prepared, const ast::Statement
   return prepared.deallocate_by_name(ast::as<ast::NameStatement>(statement).name);
 }
 
-void answer_error(SessionState& session, Error error, ResultSink& sink) {
+void answer_error(SessionState& session, const Error& error, ResultSink& sink) {
   session.row_count = -1;
   session.diagnostics.add(Diagnostics::Level::Error, error);
   sink.error(error);

@@ -81,7 +81,7 @@ class Sum : public Filtered {
  private:
   // Sums of integers are decimals: they do not overflow where the numbers themselves would.
   Value total() const {
-    const Value integers = Value::decimal({integers_, 0});
+    Value integers = Value::decimal({integers_, 0});
     if (others_ == 0) return integers;
     if (others_ == count_) return sum_;
     return arithmetic(ast::Op::Add, sum_, integers, *evaluation_, "sum");

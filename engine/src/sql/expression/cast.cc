@@ -117,7 +117,7 @@ class Cast : public OneOperand {
       case CastType::Signed: {
         bool complete = true;
         if (operand.kind() == Kind::String) {
-          const Value parsed = Value::integer(leading_integer(operand.as_string(), &complete));
+          Value parsed = Value::integer(leading_integer(operand.as_string(), &complete));
           if (!complete) {
             evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect INTEGER value: '{}'",
                                        operand.as_string()));

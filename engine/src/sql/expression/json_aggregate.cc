@@ -22,7 +22,7 @@ class JsonGroup : public AggregateState {
     memory_.keep(memory_of({&value, 1}), evaluation);
     return json_of(value, call_.arguments[number]->type());
   }
-  Value document(json::Node node) {
+  Value document(const json::Node& node) {
     return evaluation_ == nullptr ? Value::null() : json_value(node, *evaluation_);
   }
   const AggregateCall& call_;

@@ -143,8 +143,8 @@ VirtualTable tables_priv_table() {
 }
 
 // One row per privilege, as all of information_schema's tables of privileges have.
-void add_privileges(std::vector<Row>& rows, const AccountRecord& account, std::vector<std::string> object,
-                    Privileges privileges) {
+void add_privileges(std::vector<Row>& rows, const AccountRecord& account,
+                    const std::vector<std::string>& object, Privileges privileges) {
   std::vector<std::string_view> names = privilege::names(privileges);
   if (names.empty()) names.emplace_back("USAGE");
   for (std::string_view name : names) {
@@ -156,7 +156,7 @@ void add_privileges(std::vector<Row>& rows, const AccountRecord& account, std::v
   }
 }
 
-VirtualTable privileges_table(const char* name, std::vector<const char*> object,
+VirtualTable privileges_table(const char* name, const std::vector<const char*>& object,
                               std::function<void(std::vector<Row>&, const AccountRecord&)> add) {
   std::vector<ColumnDef> columns = {text("GRANTEE", 292), text("TABLE_CATALOG")};
   for (const char* part : object) columns.push_back(text(part));

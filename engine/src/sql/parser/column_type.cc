@@ -28,12 +28,10 @@ bool Grammar::charset_option(std::string_view& charset, std::string_view& collat
 
 void Grammar::type_attributes(ast::ColumnType& type) {
   for (;;) {
-    if (accept(Word::Unsigned))
+    if (accept(Word::Unsigned) || accept(Word::ZeroFill))
       type.is_unsigned = true;
     else if (accept(Word::Signed))
       type.is_unsigned = false;
-    else if (accept(Word::ZeroFill))
-      type.is_unsigned = true;
     else if (accept(Word::Binary))
       type.binary_attribute = true;
     else if (!charset_option(type.charset, type.collation))

@@ -134,8 +134,8 @@ class CachedIterator final : public Iterator {
     if (at_ < end_) in_ = In::Cache;
     return std::string(rows_->upper());
   }
-  std::string enter_gap(RowCache::Place place, std::string_view key) {
-    gap_end_ = place.gap_end.empty() ? upper_ : std::min(std::move(place.gap_end), upper_);
+  std::string enter_gap(const RowCache::Place& place, std::string_view key) {
+    gap_end_ = place.gap_end.empty() ? upper_ : std::min(place.gap_end, upper_);
     if (!rocks_is_at_next_) rocks().seek(key);
     if (place.may_fill) filler_.begin(key);
     in_ = In::Gap;

@@ -345,8 +345,8 @@ Result<std::optional<WriteSet>> RocksEngine::prepared_writes(const Gtid& gtid) {
   return writes;
 }
 
-void RocksEngine::before_persisting(std::function<Status()> sync) {
-  flushes_->before_persisting(std::move(sync));
+void RocksEngine::before_persisting(const std::function<Status()>& sync) {
+  flushes_->before_persisting(sync);
 }
 
 CommitPoint RocksEngine::replay_position() const {

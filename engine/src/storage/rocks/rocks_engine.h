@@ -42,7 +42,7 @@ class RocksEngine final : public Engine {
   UnnamedIndexes* unnamed_indexes() override { return &unnamed_; }
 
   Status room() const override { return room_->room(); }
-  void on_room(std::function<void()> callback) override { room_->on_room(std::move(callback)); }
+  void on_room(const std::function<void()>& callback) override { room_->on_room(callback); }
 
   bool has_own_log() const override { return own_log_ != nullptr; }
   std::string prepare(const WriteSet& writes) override;
@@ -51,7 +51,7 @@ class RocksEngine final : public Engine {
   Status rollback(std::span<const Gtid> transactions) override;
   std::vector<Gtid> recover() override { return prepared_.all(); }
   Result<std::optional<WriteSet>> prepared_writes(const Gtid& gtid) override;
-  void before_persisting(std::function<Status()> sync) override;
+  void before_persisting(const std::function<Status()>& sync) override;
 
   CommitPoint replay_position() const override;
   CommitPoint flushed_position() const override { return flushes_->flushed(); }

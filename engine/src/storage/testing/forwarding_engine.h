@@ -35,9 +35,7 @@ class ForwardingEngine : public Engine {
   Result<std::optional<WriteSet>> prepared_writes(const Gtid& gtid) override {
     return inner_->prepared_writes(gtid);
   }
-  void before_persisting(std::function<Status()> sync) override {
-    inner_->before_persisting(std::move(sync));
-  }
+  void before_persisting(const std::function<Status()>& sync) override { inner_->before_persisting(sync); }
   CommitPoint replay_position() const override { return inner_->replay_position(); }
   CommitPoint flushed_position() const override { return inner_->flushed_position(); }
   Status checkpoint() override { return inner_->checkpoint(); }
