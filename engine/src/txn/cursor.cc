@@ -138,7 +138,7 @@ class IndexCursor final : public Cursor {
     }
     const std::string clustered = clustered_key_here();
     if (clustered.empty()) return damaged();
-    return transaction_.read_row(*table_, snapshot_.get(), clustered, row);
+    return transaction_.read_row_of(*table_, index_, snapshot_.get(), entries_->key(), clustered, row);
   }
 
   Result<bool> fill_wanted(FoundRow& row) {

@@ -75,6 +75,11 @@ class Transaction::Impl {
   Task<Status> log_and_apply(std::function<void()> publish);
   void forget();  // locks, snapshot, writes: no transaction any more
   Status check_size();
+  // By an index's entry, of a snapshot: not when this transaction has given the row another key there.
+  Result<bool> read_row_of(const TableDef& table, const IndexDef& index, const storage::Snapshot* at,
+                           std::string_view entry, std::string_view clustered_key, FoundRow& row);
+  // Before the first change of a row.
+  Result<bool> snapshot_shows_other(const TableDef& table, const FoundRow& row) const;
   void arrange_spilling(bool ship, bool minimal_images);
 
   Services& services;

@@ -44,6 +44,14 @@ Result<bool> Transaction::Impl::read_row(const TableDef& table, const storage::S
   return true;
 }
 
+Result<bool> Transaction::Impl::read_row_of(const TableDef& table, const IndexDef& index,
+                                            const storage::Snapshot* at, std::string_view entry,
+                                            std::string_view clustered_key, FoundRow& row) {
+  auto found = read_row(table, at, clustered_key, row);
+  if (!found || !*found || writes.find(clustered_key) == nullptr) return found;
+  return secondary_key(table, index, row.values, clustered_suffix(clustered_key)) == entry;
+}
+
 // Whoever holds a table's metadata lock has looked its definition up since, so that only a snapshot from
 // before can be of another. On a replica definitions change without that lock: there it may also be the
 // snapshot that is newer.
@@ -179,7 +187,7 @@ Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const Index
     std::string clustered = clustered_key_of_entry(*table, key, entry);
     if (clustered.empty())
       co_return make_error(er::kErrorOnRead, "An entry of index '{}' is damaged", index.name);
-    if (!locking) co_return impl_->read_row(*table, at, clustered, row);
+    if (!locking) co_return impl_->read_row_of(*table, index, at, key, clustered, row);
     const Status locked = co_await impl_->lock_row_to_read(*table, clustered, lock_mode(mode));
     if (impl_->skips(locked)) co_return false;
     if (!locked.ok()) co_return locked.error();

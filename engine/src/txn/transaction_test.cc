@@ -226,6 +226,42 @@ TEST_F(Transactions, ScansMergeOwnWritesInIndexOrder) {
   run_blocking(scans(a, people));
 }
 
+Task<void> change(Client& client, TablePtr people, int id, Row changed) {
+  FoundRow row;
+  const auto got = co_await get(client, people, id, ReadMode::LockExclusive, row);
+  EXPECT_TRUE(got.ok() && *got);
+  const auto updated = co_await client.transaction.update(people, row, changed);
+  EXPECT_EQ(outcome(updated), "ok");
+}
+
+Task<void> own_changes_of_newer_rows(Client& a, Client& b, TablePtr people) {
+  const std::vector<Row> older = people_rows({person(1, "Ann", 30), person(2, "Bob", 20)});
+  const std::vector<Row> newer = people_rows({person(3, "Cid", 40)});
+  co_await insert_and_commit(a, people, older);
+  begin(b);
+  b.transaction.take_snapshot();
+  co_await insert_and_commit(a, people, newer);
+  begin(a);
+  co_await change(a, people, 2, person(2, "Bob", 25));
+  const Status status = co_await a.transaction.commit();
+  EXPECT_TRUE(status.ok()) << message(status);
+  co_await change(b, people, 3, person(3, "Cyd", 40));
+  EXPECT_EQ(found(b, people, 2, equal_to(40)), "3:Cyd:40") << "the entry is newer than the snapshot";
+  co_await change(b, people, 2, person(2, "Rob", 25));
+  EXPECT_EQ(found(b, people, 2, equal_to(20)), "") << "the snapshot's entry is not that of its own version";
+  EXPECT_EQ(found(b, people, 2, equal_to(25)), "2:Rob:25");
+  EXPECT_EQ(found(b, people, 2), "2:Rob:25 1:Ann:30 3:Cyd:40") << "each once";
+  EXPECT_EQ(found(b, people, 1), "1:Ann:30 3:Cyd:40 2:Rob:25");
+  FoundRow row;
+  const std::vector<Value> bob(1, Value::string("Bob"));
+  const auto by_name =
+      co_await b.transaction.get_by_unique(people, people->indexes[1], bob, ReadMode::Snapshot, row);
+  EXPECT_TRUE(by_name.ok() && !*by_name);
+}
+TEST_F(Transactions, FindTheirOwnVersionsOfRowsThatAreNewerThanTheirSnapshot) {
+  run_blocking(own_changes_of_newer_rows(a, b, people));
+}
+
 Task<std::string> locked_scan(Client& client, TablePtr table, size_t index, IndexRange range) {
   const auto cursor = client.transaction.scan(table, table->indexes[index], range, ReadMode::LockExclusive);
   std::string text;

@@ -70,12 +70,29 @@ Task<Result<Found>> Transaction::update(const TablePtr& table, const FoundRow& o
     replace_row(change, *table, old_row.values, new_row, image, old_row.row_id);
     COMMITD_CO_RETURN_IF_ERROR(co_await impl_->wait_for_ranges(change));
   }
+  const auto shows_other = impl_->snapshot_shows_other(*table, old_row);
+  if (!shows_other) co_return shows_other.error();
   replace_row(impl_->writes, *table, old_row.values, new_row, image, old_row.row_id);
+  if (*shows_other) put_row(impl_->writes, *table, new_row, image, old_row.row_id);  // with entries that stay
   impl_->events.update_row(*table, old_row.image, image, old_row.row_id);
   COMMITD_CO_RETURN_IF_ERROR(impl_->check_size());
   impl_->owner.row_changed();
   updated.add();
   co_return Found{};
+}
+
+// Then its entries in the indexes may not be in the snapshot either, and are this transaction's own from now
+// on.
+Result<bool> Transaction::Impl::snapshot_shows_other(const TableDef& table, const FoundRow& row) const {
+  const bool sees_it = snapshot != nullptr && options.isolation >= Isolation::RepeatableRead;
+  if (!sees_it || table.indexes.size() == 1 || writes.find(row.clustered_key) != nullptr) return false;
+  std::string stored, scratch;
+  const auto found = services.engine.get(snapshot.get(), row.clustered_key, stored);
+  if (!found) return found.error();
+  if (!*found) return true;
+  const auto image = image_of_stored_row(table, stored, scratch);
+  if (!image) return image.error();
+  return *image != row.image;
 }
 
 Task<Status> Transaction::erase(const TablePtr& table, const FoundRow& row) {
