@@ -79,28 +79,31 @@ class IndexCursor final : public Cursor {
     while (true) {
       const auto more = entries_->next();
       if (!more || !*more) co_return more;
-      const std::string clustered = clustered_key_here();
-      if (clustered.empty()) co_return damaged();
-      locked_by_this_scan_ = !transaction_.owner.holds(clustered);
-      last_locked_ = clustered;
-      if (!transaction_.lock_now(*table_, clustered, lock_mode(mode_))) {
-        const Status locked = co_await transaction_.lock_key(clustered, lock_mode(mode_));
-        if (transaction_.skips(locked)) continue;
-        if (!locked.ok()) co_return locked.error();
+      last_locked_ = clustered_key_here();
+      if (last_locked_.empty()) co_return damaged();
+      locked_by_this_scan_ = !transaction_.owner.holds(last_locked_);
+      const bool held = lock_now();
+      is_unlocked_ = !held && reads_past_locks_;
+      Result<bool> found = false;
+      if (is_unlocked_) {
+        locked_by_this_scan_ = false;
+        found = read_committed(row);
+      } else if (held && !transaction_.must_wait_for(last_locked_)) {  // mostly, and without a coroutine more
+        found = read_locked(row);
+      } else {
+        found = co_await lock_and_read(row);
       }
-      if (transaction_.must_wait_for(clustered)) {
-        const Status arrived = co_await transaction_.wait_for_engine(clustered);
-        if (transaction_.skips(arrived)) {
-          unlock_last();
-          continue;
-        }
-        if (!arrived.ok()) co_return arrived.error();
-      }
-      const auto found = transaction_.read_row(*table_, nullptr, clustered, row);
       if (!found) co_return found;
-      if (*found && still_has_entry(row)) co_return count(found);
-      unlock_last();
+      if (*found) co_return count(found);
     }
+  }
+
+  void read_past_locks() override { reads_past_locks_ = true; }
+  bool is_unlocked() const override { return is_unlocked_; }
+  Task<Result<bool>> lock_last(FoundRow& row) override {
+    is_unlocked_ = false;
+    locked_by_this_scan_ = true;
+    co_return co_await lock_and_read(row);
   }
 
   void decode_only(const std::vector<bool>& columns) { wanted_.emplace(*table_, columns); }
@@ -121,6 +124,42 @@ class IndexCursor final : public Cursor {
       ordered = transaction_.services.pipeline.ordered().collect(keys_.lower, keys_.upper);
     entries_.emplace(transaction_.services.engine, snapshot_, std::move(ordered), transaction_.writes,
                      keys_.lower, keys_.upper, backwards_);
+  }
+
+  bool lock_now() { return transaction_.lock_now(*table_, last_locked_, lock_mode(mode_)); }
+
+  // False when it is left out: it has no such entry any more, or is another's and those are skipped.
+  Task<Result<bool>> lock_and_read(FoundRow& row) {
+    if (!lock_now()) {
+      const Status locked = co_await transaction_.lock_key(last_locked_, lock_mode(mode_));
+      if (transaction_.skips(locked)) co_return false;
+      if (!locked.ok()) co_return locked.error();
+    }
+    if (transaction_.must_wait_for(last_locked_)) {
+      const Status arrived = co_await transaction_.wait_for_engine(last_locked_);
+      if (!arrived.ok() && !transaction_.skips(arrived)) co_return arrived.error();
+      if (!arrived.ok()) {
+        unlock_last();
+        co_return false;
+      }
+    }
+    co_return read_locked(row);
+  }
+
+  Result<bool> read_locked(FoundRow& row) {
+    auto found = transaction_.read_row(*table_, nullptr, last_locked_, row);
+    if (!found || (*found && still_has_entry(row))) return found;
+    unlock_last();
+    return false;
+  }
+
+  // What another has changed is left out as soon as it is committed, and not met where it went.
+  Result<bool> read_committed(FoundRow& row) {
+    std::string stored;
+    auto found = transaction_.services.engine.get(nullptr, last_locked_, stored);
+    if (!found || !*found) return found;
+    COMMITD_RETURN_IF_ERROR(fill_row(*table_, last_locked_, stored, row));
+    return still_has_entry(row);
   }
 
   bool clustered_scan() const { return index_.id == table_->clustered().id; }
@@ -173,7 +212,7 @@ class IndexCursor final : public Cursor {
   const bool backwards_;
   std::optional<MergedIterator> entries_;
   std::string last_locked_;
-  bool locked_by_this_scan_ = false;
+  bool locked_by_this_scan_ = false, reads_past_locks_ = false, is_unlocked_ = false;
   RowsRead rows_read_;
   std::optional<WantedColumns> wanted_;  // nullopt: all
   std::string widened_;                  // a row of an earlier version of the table

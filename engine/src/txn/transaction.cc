@@ -101,16 +101,24 @@ void Transaction::take_snapshot() {
 // READ UNCOMMITTED reads like READ COMMITTED: nothing uncommitted is ever visible outside its transaction.
 void Transaction::begin_statement() {
   impl_->owner.clear_kill();
-  if (impl_->options.isolation <= Isolation::ReadCommitted) impl_->snapshot.reset();
+  impl_->end_own_view();
+  if (impl_->options.isolation <= Isolation::ReadCommitted) impl_->view.snapshot.reset();
   impl_->definitions_at_statement = definition_gate().pass();
   impl_->statement = {{}, impl_->writes.mark(), impl_->events.mark()};
 }
 
+void Transaction::see_newest() {
+  if (impl_->options.isolation > Isolation::ReadCommitted && !impl_->view_between_statements)
+    impl_->view_between_statements = std::exchange(impl_->view, {});
+}
+
 void Transaction::end_statement() {
+  impl_->end_own_view();
   impl_->events.end_statement();
 }
 
 void Transaction::rollback_statement() {
+  impl_->end_own_view();
   impl_->writes.rollback_to(impl_->statement.writes);
   impl_->events.rollback_to(impl_->statement.events);
 }
@@ -189,11 +197,17 @@ const Gtid& Transaction::last_gtid() const {
 }
 
 const storage::SnapshotPtr& Transaction::Impl::read_view() {
-  if (snapshot != nullptr) return snapshot;
-  definitions_at_snapshot = definition_gate().pass();
-  checked_definitions.clear();
-  snapshot = services.engine.snapshot();
-  return snapshot;
+  if (view.snapshot != nullptr) return view.snapshot;
+  view.definitions = definition_gate().pass();
+  view.checked_definitions.clear();
+  view.snapshot = services.engine.snapshot();
+  return view.snapshot;
+}
+
+void Transaction::Impl::end_own_view() {
+  if (!view_between_statements) return;
+  view = *std::move(view_between_statements);
+  view_between_statements.reset();
 }
 
 // Not those that come with a GTID, which the log may refuse, whose keys are final only at commit, whose
@@ -253,7 +267,8 @@ void Transaction::Impl::arrange_spilling(bool ship, bool minimal_images) {
 
 void Transaction::Impl::forget() {
   services.locks.release_all(owner);
-  snapshot.reset();
+  view = {};
+  view_between_statements.reset();
   savepoints.clear();
   writes.clear();
   events.clear();

@@ -73,6 +73,12 @@ class Cursor {
   // last row's lock back when it was taken by this scan and the row turned out not to match (READ COMMITTED).
   virtual Task<Result<bool>> next_locked(FoundRow& row) = 0;
   virtual void unlock_last() = 0;
+  // From here on a row that another has locked is not waited for: it is given as it was committed last, and
+  // is_unlocked(). Whoever wants it asks lock_last(), which waits and reads it anew; false: it is not here
+  // any more.
+  virtual void read_past_locks() = 0;
+  virtual bool is_unlocked() const = 0;
+  virtual Task<Result<bool>> lock_last(FoundRow& row) = 0;
 };
 
 class Transaction {
@@ -101,6 +107,9 @@ class Transaction {
 
   // Around every statement: a failed one is undone as a whole (its locks stay, as in MySQL).
   void begin_statement();
+  // For a statement that changes rows: to its end, consistent reads see what was committed when it began.
+  // What it stores must not come from rows as they were once.
+  void see_newest();
   void end_statement();
   void rollback_statement();
 

@@ -73,6 +73,11 @@ class Transaction::Impl {
   bool may_let_go_early() const;
   // Sends what there is through the pipeline. Metadata locks and state stay as they are.
   Task<Status> log_and_apply(std::function<void()> publish);
+  void end_own_view();
+  // That of the transaction's consistent reads; null: it has none yet.
+  const storage::Snapshot* snapshot_between_statements() const {
+    return (view_between_statements ? *view_between_statements : view).snapshot.get();
+  }
   void forget();  // locks, snapshot, writes: no transaction any more
   Status check_size();
   // By an index's entry, of a snapshot: not when this transaction has given the row another key there.
@@ -93,11 +98,15 @@ class Transaction::Impl {
     bool operator==(const Spilling&) const = default;
   };
   std::optional<Spilling> spilling;  // what `events` and `writes` were told last
-  storage::SnapshotPtr snapshot;
-  // The definition gate when the snapshot was taken, and when the statement began: before it looked at any
-  // definition. nullopt: it was closed.
-  std::optional<uint64_t> definitions_at_snapshot, definitions_at_statement;
-  std::vector<std::pair<uint64_t, uint32_t>> checked_definitions;  // id and version of those that it holds
+  struct View {
+    storage::SnapshotPtr snapshot;
+    std::optional<uint64_t> definitions;  // the definition gate when it was taken; nullopt: it was closed
+    std::vector<std::pair<uint64_t, uint32_t>> checked_definitions;  // id and version of those that it holds
+  };
+  View view;
+  std::optional<View> view_between_statements;  // while a statement has another
+  // The definition gate when the statement began: before it looked at any definition.
+  std::optional<uint64_t> definitions_at_statement;
   std::vector<Savepoint> savepoints;
   Savepoint statement{};
   Gtid last_gtid;

@@ -57,19 +57,19 @@ Result<bool> Transaction::Impl::read_row_of(const TableDef& table, const IndexDe
 // snapshot that is newer.
 Status Transaction::Impl::check_definition(const TableDef& table) {
   read_view();
-  if (definitions_at_snapshot && definitions_at_snapshot == definitions_at_statement &&
-      definition_gate().was_open_since(*definitions_at_snapshot))
+  if (view.definitions && view.definitions == definitions_at_statement &&
+      definition_gate().was_open_since(*view.definitions))
     return {};
   const std::pair definition(table.id, table.version);
-  if (std::find(checked_definitions.begin(), checked_definitions.end(), definition) !=
-      checked_definitions.end())
+  if (std::find(view.checked_definitions.begin(), view.checked_definitions.end(), definition) !=
+      view.checked_definitions.end())
     return {};
   std::string record;
-  const auto found = services.engine.get(snapshot.get(), definition_key(table.id), record);
+  const auto found = services.engine.get(view.snapshot.get(), definition_key(table.id), record);
   if (!found) return found.error();
   if (!*found || !is_definition_of(record, table))
     return make_error(kTableDefinitionChanged, "Table definition has changed, please retry transaction");
-  checked_definitions.push_back(definition);
+  view.checked_definitions.push_back(definition);
   return {};
 }
 
@@ -158,7 +158,7 @@ Task<Result<bool>> Transaction::get(const TablePtr& table, std::span<const Value
   std::string key = index_key_prefix(*table, table->clustered(), primary_key);
   if (mode == ReadMode::Snapshot) {
     COMMITD_CO_RETURN_IF_ERROR(impl_->check_definition(*table));
-    co_return impl_->read_row(*table, impl_->snapshot.get(), key, row);
+    co_return impl_->read_row(*table, impl_->view.snapshot.get(), key, row);
   }
   co_return co_await impl_->lock_and_read(*table, std::move(key), lock_mode(mode), row);
 }
@@ -180,7 +180,7 @@ Task<Result<bool>> Transaction::get_by_unique(const TablePtr& table, const Index
   }
   if (!locking) COMMITD_CO_RETURN_IF_ERROR(impl_->check_definition(*table));
   std::string entry, again;
-  const storage::Snapshot* at = locking ? nullptr : impl_->snapshot.get();
+  const storage::Snapshot* at = locking ? nullptr : impl_->view.snapshot.get();
   while (true) {
     const auto found = impl_->read(at, key, entry);
     if (!found || !*found) co_return found;

@@ -84,10 +84,11 @@ Task<Result<Found>> Transaction::update(const TablePtr& table, const FoundRow& o
 // Then its entries in the indexes may not be in the snapshot either, and are this transaction's own from now
 // on.
 Result<bool> Transaction::Impl::snapshot_shows_other(const TableDef& table, const FoundRow& row) const {
+  const storage::Snapshot* snapshot = snapshot_between_statements();
   const bool sees_it = snapshot != nullptr && options.isolation >= Isolation::RepeatableRead;
   if (!sees_it || table.indexes.size() == 1 || writes.find(row.clustered_key) != nullptr) return false;
   std::string stored, scratch;
-  const auto found = services.engine.get(snapshot.get(), row.clustered_key, stored);
+  const auto found = services.engine.get(snapshot, row.clustered_key, stored);
   if (!found) return found.error();
   if (!*found) return true;
   const auto image = image_of_stored_row(table, stored, scratch);

@@ -113,6 +113,7 @@ Task<Result<PlannedChange>> plan_change(StatementContext& context, const Scope& 
     planned.where = *std::move(bound);
   }
   planned.plan = plan_join(scope, {}, {}, planned.where.get(), txn::ReadMode::LockExclusive);
+  planned.plan.reads_past_locks = selection.reads_past_locks;
   co_return std::move(planned);
 }
 

@@ -15,6 +15,7 @@ struct RowSelection {
   const ast::Expr* where = nullptr;
   const ast::List<ast::OrderItem>* order_by = nullptr;
   const ast::Expr* limit = nullptr;
+  bool reads_past_locks = false;  // at READ COMMITTED: rows that another has locked and that do not match
 };
 
 // How the rows are found. The plan refers to the condition.

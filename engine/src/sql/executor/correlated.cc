@@ -58,6 +58,10 @@ class OpenedSelect : public CorrelatedSelect {
     if (!bound.ok()) return std::move(bound).error();
     if (one_row) (*bound)->limit = std::min<uint64_t>((*bound)->limit, 1);
     PlannedSelect planned = plan_select(context_, *std::move(bound));
+    // Nothing can be waited for here: a statement that changes rows reads what was newest when it began.
+    const bool changes = context_.changes && context_.entered;
+    if (changes && context_.transaction().isolation() != txn::Isolation::Serializable)
+      planned.plan.mode = planned.bound->mode;
     if (planned.plan.mode != txn::ReadMode::Snapshot)
       return unsupported("locking reads in a subquery that refers to the outer statement");
     return RowSourcePtr(std::make_unique<CorrelatedRows>(context_, std::move(planned)));

@@ -17,6 +17,7 @@
 #include "sql/expression/operators.h"
 #include "sql/federated/remote_rows.h"
 #include "sql/information_schema/virtual_table.h"
+#include "storage/table_engines.h"
 
 namespace commitd::sql {
 namespace {
@@ -116,8 +117,22 @@ bool use_index_order(const BoundSelect& select, JoinPlan& plan) {
   return false;
 }
 
+bool rows_can_be_locked(const Source& source) {
+  return !source.rows && !is_remote(*source.definition) &&
+         storage::engine_of(*source.definition).transactional;
+}
+
+// As in InnoDB, the rows from which a statement makes its changes stay as they are until those are committed;
+// not at READ COMMITTED.
+bool reads_for_change(const StatementContext& context, const BoundSelect& select) {
+  return context.changes && context.entered &&
+         context.session.transaction->isolation() >= txn::Isolation::RepeatableRead &&
+         std::ranges::all_of(select.scope.sources, rows_can_be_locked);
+}
+
 txn::ReadMode read_mode(const StatementContext& context, const BoundSelect& select) {
   if (select.mode != txn::ReadMode::Snapshot) return select.mode;
+  if (reads_for_change(context, select)) return txn::ReadMode::LockShared;
   const SessionState& session = context.session;
   const bool several_statements = session.in_explicit_transaction || !session.settings.autocommit;
   const bool serializable =

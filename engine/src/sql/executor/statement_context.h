@@ -25,6 +25,7 @@ struct StatementContext {
   bool describe_only = false;                    // columns are wanted, no rows: for COM_STMT_PREPARE
   const ast::SelectStatement* answer = nullptr;  // the SELECT whose rows the client gets: sql_select_limit
   std::vector<Source> common_tables = {};        // WITH, the innermost last
+  bool changes = false;                          // INSERT, UPDATE, DELETE
   bool strict = false;                           // changes rows: see Evaluation
   KeptPlan* kept = nullptr;                      // of a prepared statement: its plan is to be kept there
 
@@ -38,6 +39,7 @@ struct StatementContext {
     entered = true;
     begin_if_needed(session);
     session.transaction->begin_statement();
+    if (changes) session.transaction->see_newest();
   }
   // Shared, if nobody is in the way of it; then the statement has entered.
   bool lock_now(std::string_view table_lock_key) {

@@ -295,6 +295,8 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
   }
   StatementContext context{session, parameters, {}};
   context.kept = kept;
+  context.changes = statement.kind == StatementKind::Insert || statement.kind == StatementKind::Update ||
+                    statement.kind == StatementKind::Delete;
   const Gtid last_gtid_before = last_committed_gtid(session);
   Result<Answer> answer = Answer{};
   Status settled;

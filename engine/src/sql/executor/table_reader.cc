@@ -210,6 +210,7 @@ class JoinReader {
     const bool unlock_others = locking && context_.transaction().isolation() <= txn::Isolation::ReadCommitted;
     const bool last_level = number + 1 == plan_.levels.size();
     txn::FoundRow& row = found_[number];
+    if (plan_.reads_past_locks && unlock_others) cursor.read_past_locks();
     for (;;) {
       Result<bool> found = false;
       if (locking)
@@ -219,8 +220,14 @@ class JoinReader {
       count(number, step);
       if (!found.ok()) co_return std::move(found).error();
       if (!*found) co_return true;
-      const bool joins = take(number, row, known);
+      bool joins = take(number, row, known);
       COMMITD_CO_RETURN_IF_ERROR(check());
+      if (joins && locking && cursor.is_unlocked()) {
+        found = co_await cursor.lock_last(row);
+        if (!found.ok()) co_return std::move(found).error();
+        joins = *found && take(number, row, known);
+        COMMITD_CO_RETURN_IF_ERROR(check());
+      }
       if (!joins && unlock_others) cursor.unlock_last();
       if (turn_is_over()) co_await context_.turn.give_up();
       if (!joins) continue;

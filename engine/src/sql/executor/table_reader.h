@@ -31,6 +31,7 @@ struct JoinPlan {
   std::vector<std::vector<const Expression*>> filters;
   txn::ReadMode mode = txn::ReadMode::Snapshot;
   txn::LockedRows locked_rows = txn::LockedRows::Wait;
+  bool reads_past_locks = false;  // where the isolation level allows it
 };
 
 struct BoundCondition {

@@ -54,7 +54,7 @@ class Updater {
 
  private:
   RowSelection selection() const {
-    return {&statement_.from.front(), statement_.where, &statement_.order_by, statement_.limit};
+    return {&statement_.from.front(), statement_.where, &statement_.order_by, statement_.limit, true};
   }
 
   Task<Status> bind() {
