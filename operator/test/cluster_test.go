@@ -60,6 +60,16 @@ func (s *site) awaitRoles(master string, replicas ...string) {
 	})
 }
 
+func (s *site) awaitAnotherMasterThan(former string) {
+	s.t.Helper()
+	s.eventually("a new master", func() error {
+		if m := s.withRole(v1alpha1.RoleMaster); len(m) == 1 && m[0] != former {
+			return nil
+		}
+		return fmt.Errorf("%+v", s.get().Status.Record)
+	})
+}
+
 func (s *site) awaitCondition(kind string, want bool) {
 	s.t.Helper()
 	s.eventually(kind, func() error {
@@ -103,12 +113,7 @@ func TestALostMasterIsReplacedAndComesBackAsAReplica(t *testing.T) {
 	s.world.Write("demo-0", 1)
 	s.world.Run()
 	s.world.Kill("demo-0")
-	s.eventually("a new master", func() error {
-		if m := s.withRole(v1alpha1.RoleMaster); len(m) == 1 && m[0] != "demo-0" {
-			return nil
-		}
-		return fmt.Errorf("%+v", s.get().Status.Record)
-	})
+	s.awaitAnotherMasterThan("demo-0")
 	s.world.Start("demo-0")
 	master := s.get().Status.Master
 	others := slices.DeleteFunc([]string{"demo-0", "demo-1", "demo-2"}, func(n string) bool { return n == master })
@@ -154,12 +159,7 @@ func TestABadSpecDoesNotStopAFailover(t *testing.T) {
 			})
 			s.awaitCondition(v1alpha1.ConditionConfigurationValid, false)
 			s.world.Kill("demo-0")
-			s.eventually("a new master", func() error {
-				if m := s.withRole(v1alpha1.RoleMaster); len(m) == 1 && m[0] != "demo-0" {
-					return nil
-				}
-				return fmt.Errorf("%+v", s.get().Status.Record)
-			})
+			s.awaitAnotherMasterThan("demo-0")
 		})
 	}
 }

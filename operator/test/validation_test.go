@@ -151,12 +151,7 @@ func TestAQuestionWithoutAnswerStopsNoFailover(t *testing.T) {
 		t.Fatalf("the servers were given an image that nobody has (%v)", err)
 	}
 	s.world.Kill("demo-0")
-	s.eventually("a new master", func() error {
-		if m := s.withRole(v1alpha1.RoleMaster); len(m) == 1 && m[0] != "demo-0" {
-			return nil
-		}
-		return fmt.Errorf("%+v", s.get().Status.Record)
-	})
+	s.awaitAnotherMasterThan("demo-0")
 }
 
 func TestAPodThatWasShotIsNoAnswer(t *testing.T) {

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error_codes.h"
+#include "server/variable_definitions.h"
 
 namespace commitd::server {
 namespace {
@@ -24,14 +25,6 @@ constexpr const char* kNothingToFlush =
     "that could be flushed";
 constexpr uint64_t kLargestDelay = 1000000;
 
-VariableDefinition variable(std::string name, VariableType type, Value initial) {
-  VariableDefinition definition;
-  definition.name = std::move(name);
-  definition.type = type;
-  definition.initial = std::move(initial);
-  return definition;
-}
-
 VariableDefinition on_by_default(const char* name, const std::shared_ptr<CommitSettings>& settings,
                                  std::atomic<bool> CommitSettings::*field) {
   auto definition = variable(name, VariableType::Boolean, Value::integer(1));
@@ -39,12 +32,6 @@ VariableDefinition on_by_default(const char* name, const std::shared_ptr<CommitS
     settings.get()->*field = value.as_int() != 0;
     return {};
   };
-  return definition;
-}
-
-VariableDefinition choice(std::string name, std::vector<std::string> choices) {
-  auto definition = variable(std::move(name), VariableType::Enum, Value::string(choices.front()));
-  definition.choices = std::move(choices);
   return definition;
 }
 

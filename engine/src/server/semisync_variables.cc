@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "server/variable_definitions.h"
 
 namespace commitd::server {
 namespace {
@@ -14,14 +15,6 @@ using sql::VariableType;
 
 constexpr uint64_t kMostReplicas = 65535;
 
-VariableDefinition variable(std::string name, VariableType type, Value initial) {
-  VariableDefinition definition;
-  definition.name = std::move(name);
-  definition.type = type;
-  definition.initial = std::move(initial);
-  return definition;
-}
-
 VariableDefinition boolean(std::string name, bool initial) {
   return variable(std::move(name), VariableType::Boolean, Value::integer(initial));
 }
@@ -30,12 +23,6 @@ VariableDefinition number(std::string name, uint64_t initial, int64_t min, uint6
   auto definition = variable(std::move(name), VariableType::Integer, Value::unsigned_integer(initial));
   definition.min = min;
   definition.max = max;
-  return definition;
-}
-
-VariableDefinition choice(std::string name, std::vector<std::string> choices) {
-  auto definition = variable(std::move(name), VariableType::Enum, Value::string(choices.front()));
-  definition.choices = std::move(choices);
   return definition;
 }
 
