@@ -151,7 +151,19 @@ TEST_F(Locking, UnderLockTablesOnlyThoseAreDefinedAnew) {
   EXPECT_EQ(run("ALTER TABLE u ADD COLUMN v INT"), refused);
   EXPECT_EQ(run("TRUNCATE TABLE u"), refused);
   EXPECT_EQ(run("ALTER TABLE t ADD COLUMN w INT"), "");
+  EXPECT_EQ(run("CREATE TABLE new (id INT)"), "ERROR 1100: Table 'new' was not locked with LOCK TABLES");
   EXPECT_EQ(run("UNLOCK TABLES; DROP TABLE u"), " ; ");
+}
+
+TEST_F(Locking, WhatIsLockedForReadingIsNotChanged) {
+  run("LOCK TABLES t READ");
+  const std::string refused = "ERROR 1099: Table 't' was locked with a READ lock and can't be updated";
+  for (const char* sql :
+       {"INSERT INTO t VALUES (9, 9)", "UPDATE t SET v = 1", "DELETE FROM t", "DROP TABLE t",
+        "ALTER TABLE t ADD COLUMN w INT", "TRUNCATE TABLE t", "CREATE TABLE t (id INT)"})
+    EXPECT_EQ(run(sql), refused) << sql;
+  EXPECT_EQ(run("SELECT v FROM t WHERE id = 1"), "1");
+  EXPECT_EQ(run("UNLOCK TABLES; DROP TABLE t"), " ; ");
 }
 
 TEST_F(Locking, AReadOnlyTransactionDefinesNothing) {

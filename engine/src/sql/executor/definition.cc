@@ -100,6 +100,8 @@ Task<Status> enter_definition(SessionState& session,
 Task<Status> enter_definition_of(SessionState& session, const ast::Statement& statement) {
   for (;;) {
     auto tables = ddl::locked_tables(statement, *session.server.catalog, session.database);
+    if (statement.kind == StatementKind::CreateTable)
+      COMMITD_CO_RETURN_IF_ERROR(session.table_locks.check(tables[0].first, tables[0].second, true));
     COMMITD_CO_RETURN_IF_ERROR(co_await enter_definition(session, tables));
     if (ddl::locked_tables(statement, *session.server.catalog, session.database) == tables) break;
     rollback_transaction(session);
