@@ -58,6 +58,12 @@ const TableEngine* find_table_engine(std::string_view name) {
   return other == kOtherNames.end() ? nullptr : &kEngines[other->engine];
 }
 
+std::string_view engine_name_as_written(std::string_view name) {
+  const auto called = [&](const auto& known) { return same_name(known.name, name); };
+  const auto* other = std::find_if(kOtherNames.begin(), kOtherNames.end(), called);
+  return other == kOtherNames.end() ? find_table_engine(name)->name : other->name;
+}
+
 const TableEngine& engine_of_index(uint32_t index_id) {
   const uint32_t number = index_id >> kNumberShift;
   return kEngines[number < kEngines.size() ? number : 0];

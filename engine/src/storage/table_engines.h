@@ -23,6 +23,8 @@ struct TableEngine {
 std::span<const TableEngine> table_engines();
 // By any of the names that ENGINE= takes, in any case; nullptr when there is none.
 const TableEngine* find_table_engine(std::string_view name);
+// The same name as it is usually written.
+std::string_view engine_name_as_written(std::string_view name);
 
 const TableEngine& engine_of_index(uint32_t index_id);
 const TableEngine& engine_of_key(std::string_view key);

@@ -25,8 +25,7 @@ Status SessionThreads::start(std::function<Task<void>()> session) {
   const uint64_t id = ++last_id_;
   Running& running = running_[id];
   try {
-    running.thread =
-        std::thread([this, id, session = std::move(session)]() mutable { run(id, std::move(session)); });
+    running.thread = std::thread([this, id, session = std::move(session)] { run(id, session); });
   } catch (const std::system_error& failed) {
     running_.erase(id);
     return make_error(er::kCantCreateThread,

@@ -159,7 +159,7 @@ Status Alteration::modify_column(const ast::AlterAction& action) {
     return make_error(er::kDupFieldName, "Duplicate column name '{}'", column->name);
   bool in_primary = std::any_of(table_.indexes[0].columns.begin(), table_.indexes[0].columns.end(),
                                 [&](const auto& part) { return part.column == *ordinal; });
-  if (in_primary) column->nullable = false;
+  if (in_primary) require_value(*column);
   if (same < 0) COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, old_name));
   const std::string name = column->name;
   table_.columns[*ordinal] = std::move(*column);
@@ -301,7 +301,7 @@ Status Alteration::set_options(const ast::TableOptions& options) {
     auto engine = resolve_engine(options.engine, table_.name, context_.diagnostics);
     if (!engine.ok()) return std::move(engine).error();
     if (storage::find_table_engine(*engine)->remote) return not_of_its_engine(table_.name);
-    rebuild_ = rebuild_ || table_.engine != *engine;
+    rebuild_ = rebuild_ || storage::find_table_engine(*engine) != &storage::engine_of(table_);
     table_.engine = std::move(*engine);
   }
   auto collation = resolve_collation(options.charset, options.collation, table_.default_collation);

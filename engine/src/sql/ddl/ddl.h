@@ -63,7 +63,8 @@ std::vector<std::pair<std::string, std::string>> locked_tables(const ast::Statem
 Result<Effect> plan(const ast::Statement& statement, Context& context);
 
 // What SHOW CREATE TABLE prints; executing it makes an equal table.
-std::string show_create_table(const TableDef& table);
+// `next_auto_increment`: 0 where the table has none.
+std::string show_create_table(const TableDef& table, uint64_t next_auto_increment = 0);
 // The type as SHOW COLUMNS and information_schema print it: "varchar(40)", "int unsigned".
 std::string column_type_text(const ColumnDef& column);
 // Its values are texts in a character set, not bytes.

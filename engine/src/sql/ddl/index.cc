@@ -121,7 +121,7 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
     if (!table.indexes.empty() && table.indexes[0].primary)
       return make_error(er::kMultiplePriKey, "Multiple primary key defined");
     index.name = "PRIMARY";
-    for (const auto& part : index.columns) table.columns[part.column].nullable = false;
+    for (const auto& part : index.columns) require_value(table.columns[part.column]);
     table.indexes.insert(table.indexes.begin(), std::move(index));
     return {};
   }

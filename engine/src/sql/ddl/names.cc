@@ -77,7 +77,7 @@ Result<std::string> resolve_engine(std::string_view engine, std::string_view tab
     diagnostics.note(make_error(1266, "Using storage engine {} for table '{}': it takes InnoDB's place",
                                 found->name, table));
   }
-  return std::string(found->name);
+  return std::string(storage::engine_name_as_written(engine));
 }
 
 int column_ordinal(const TableDef& table, std::string_view name) {

@@ -53,6 +53,11 @@ void ensure_clustered_index(TableDef& table, CatalogChange& change);
 Status check_table(const TableDef& table);
 int column_ordinal(const TableDef& table,
                    std::string_view name);  // -1 when there is none; names have no case
+// As a column of the primary key: without a value of its own there is no default either.
+inline void require_value(ColumnDef& column) {
+  column.nullable = false;
+  if (column.default_value && column.default_value->is_null()) column.default_value.reset();
+}
 
 // Calls `each` with every committed row of a table: its key and values.
 Status for_each_row(const TableDef& table, const Context& context,

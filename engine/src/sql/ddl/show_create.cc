@@ -1,6 +1,7 @@
 // Definitions as SQL text: SHOW CREATE TABLE, and the pieces of it that SHOW COLUMNS and information_schema
 // print.
 #include "base/charset/collation.h"
+#include "base/charset/utf8.h"
 #include "sql/ddl/ddl.h"
 
 namespace commitd::sql::ddl {
@@ -56,10 +57,34 @@ std::string integer_text(std::string_view name, const ColumnDef& column) {
   return column.is_unsigned ? out + " unsigned" : out;
 }
 
-// A default, or a value that must be written with quotes.
+std::string hexadecimal(std::string_view bytes) {
+  std::string out = "0x";
+  for (const unsigned char byte : bytes) out += fmt::format("{:02X}", byte);
+  return out;
+}
+
+std::string bits(uint64_t value) {
+  return fmt::format("b'{:b}'", value);
+}
+
+// Bytes that are no text anywhere are written as a number, bits always.
+bool is_number_default(const ColumnDef& column) {
+  if (column.type == FieldType::Bit) return true;
+  if (!is_binary(column)) return false;
+  const std::string bytes = column.default_value->to_text();
+  return valid_utf8_prefix(bytes) != bytes.size();
+}
+
 std::string default_literal(const ColumnDef& column) {
   if (column.default_value->is_null()) return "NULL";
-  return quoted_text(*column_default_text(column));
+  const std::string text = *column_default_text(column);
+  return is_number_default(column) ? text : quoted_text(text);
+}
+
+// Where a value is required, the absence of a default is none.
+bool has_default(const ColumnDef& column) {
+  return column.default_value && !is_blob(column.type) &&
+         (column.nullable || !column.default_value->is_null());
 }
 
 std::string column_text(const ColumnDef& column, uint16_t table_collation) {
@@ -76,7 +101,7 @@ std::string column_text(const ColumnDef& column, uint16_t table_collation) {
   if (column.auto_increment) out += " AUTO_INCREMENT";
   if (column.default_current_timestamp)
     out += " DEFAULT CURRENT_TIMESTAMP" + fraction(column);
-  else if (column.default_value && !is_blob(column.type))
+  else if (has_default(column))
     out += " DEFAULT " + default_literal(column);
   if (column.on_update_current_timestamp) out += " ON UPDATE CURRENT_TIMESTAMP" + fraction(column);
   if (!column.comment.empty()) out += " COMMENT " + quoted_text(column.comment);
@@ -158,10 +183,12 @@ std::string column_type_text(const ColumnDef& column) {
 std::optional<std::string> column_default_text(const ColumnDef& column) {
   if (column.default_current_timestamp) return "CURRENT_TIMESTAMP" + fraction(column);
   if (!column.default_value || column.default_value->is_null()) return std::nullopt;
-  return column.default_value->to_text();
+  if (column.type == FieldType::Bit) return bits(column.default_value->as_uint());
+  const std::string text = column.default_value->to_text();
+  return is_number_default(column) ? hexadecimal(text) : text;
 }
 
-std::string show_create_table(const TableDef& table) {
+std::string show_create_table(const TableDef& table, uint64_t next_auto_increment) {
   std::string out = "CREATE TABLE " + quoted_name(table.name) + " (\n";
   std::string separator = "  ";
   for (const auto& column : table.columns) {
@@ -176,7 +203,9 @@ std::string show_create_table(const TableDef& table) {
                        check.enforced ? "" : " /*!80016 NOT ENFORCED */");
   }
   const auto& collation = collation_or_binary(table.default_collation);
-  out += fmt::format("\n) ENGINE={} DEFAULT CHARSET={}", table.engine, charset_info(collation.charset).name);
+  out += fmt::format("\n) ENGINE={}", table.engine);
+  if (next_auto_increment > 1) out += fmt::format(" AUTO_INCREMENT={}", next_auto_increment);
+  out += fmt::format(" DEFAULT CHARSET={}", charset_info(collation.charset).name);
   if (collation.name != charset_info(collation.charset).default_collation)
     out += fmt::format(" COLLATE={}", collation.name);
   if (!table.comment.empty()) out += " COMMENT=" + quoted_text(table.comment);

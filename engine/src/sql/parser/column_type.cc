@@ -208,16 +208,14 @@ bool Grammar::column_attribute(ast::ColumnSpec& column) {
     column.primary = true;
   } else if (accept(Word::Comment)) {
     column.comment = string_literal();
-  } else if (charset_option(column.type.charset, column.type.collation)) {
-    // Also behind the other attributes.
+  } else if (charset_option(column.type.charset, column.type.collation) || accept(Word::Visible)) {
+    // The character set may also stand behind the other attributes; a column is visible anyhow.
   } else if (is(Word::References)) {
     unsupported("FOREIGN KEY");
   } else if (is(Word::Check) || is(Word::Constraint)) {
     column_check(column);
   } else if (accept_plain("generated") || is(Word::As)) {
     unsupported("generated columns");
-  } else if (accept(Word::Visible)) {
-    // The default.
   } else {
     return false;
   }

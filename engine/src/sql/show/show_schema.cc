@@ -1,9 +1,12 @@
 // SHOW DATABASES, TABLES, COLUMNS, INDEX, CREATE, TABLE STATUS and GRANTS.
+#include <algorithm>
+
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "sql/ast/administration.h"
 #include "sql/ddl/ddl.h"
 #include "sql/show/show.h"
+#include "storage/engine.h"
 
 namespace commitd::sql {
 namespace {
@@ -111,11 +114,19 @@ Result<ShowResult> show_indexes(const ast::ShowStatement& statement, SessionStat
                pick(rows, {2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}));
 }
 
+uint64_t next_auto_increment(const SessionState& session, const TableDef& table) {
+  const bool counts = std::any_of(table.columns.begin(), table.columns.end(),
+                                  [](const ColumnDef& column) { return column.auto_increment; });
+  return counts && session.server.engine != nullptr ? session.server.engine->peek_auto_increment(table.id)
+                                                    : 0;
+}
+
 Result<ShowResult> show_create_table_statement(const ast::ShowStatement& statement, SessionState& session) {
   auto table = shown_table(statement.table, session);
   if (!table.ok()) return std::move(table).error();
   return shown({text("Table"), text("Create Table", 65535)},
-               {{text_value((*table)->name), text_value(ddl::show_create_table(**table))}});
+               {{text_value((*table)->name),
+                 text_value(ddl::show_create_table(**table, next_auto_increment(session, **table)))}});
 }
 
 Result<ShowResult> show_create_database(const ast::ShowStatement& statement, SessionState& session) {

@@ -121,7 +121,7 @@ class CachedIterator final : public Iterator {
       if (place.rows != nullptr)
         key = enter_rows(std::move(place.rows), key);
       else
-        key = enter_gap(std::move(place), key);
+        key = enter_gap(place, key);
     }
   }
 
