@@ -126,11 +126,14 @@ type worlds struct {
 }
 
 func (w *worlds) Connect(t engine.Target) (engine.Server, error) {
-	namespace, pod, _ := strings.Cut(t.Name, "/")
+	parts := strings.Split(t.Name, "/") // namespace, cluster, pod
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.byNamespace[namespace].Server(pod), nil
+	return w.byNamespace[parts[0]].Server(parts[2]), nil
 }
+
+// Forget does nothing: there is nothing to close.
+func (w *worlds) Forget(func(string) bool) {}
 
 func (w *worlds) add(namespace string, world *fake.World) {
 	w.mu.Lock()

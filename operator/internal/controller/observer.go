@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,27 +29,41 @@ type Observer struct {
 	Reader  client.Reader
 	Engines engine.Connector
 
-	mu       sync.Mutex
-	lostFrom map[string]time.Time
+	mu sync.Mutex
+	// By cluster and pod. A cluster that is made anew under its name is another one.
+	lostFrom map[types.UID]map[string]time.Time
 	// The operator's password as each cluster's Secret last had it: a Secret that is gone stops no failover.
-	passwords map[types.NamespacedName]string
+	passwords map[types.UID]string
+}
+
+// Forget drops what is remembered of clusters that are gone.
+func (o *Observer) Forget(left []v1alpha1.CommitCluster) {
+	uids, prefixes := map[types.UID]bool{}, map[string]bool{}
+	for i := range left {
+		uids[left[i].UID] = true
+		prefixes[serverKey(&left[i], "")] = true
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	maps.DeleteFunc(o.lostFrom, func(uid types.UID, _ map[string]time.Time) bool { return !uids[uid] })
+	maps.DeleteFunc(o.passwords, func(uid types.UID, _ string) bool { return !uids[uid] })
+	o.Engines.Forget(func(server string) bool { return prefixes[server[:strings.LastIndex(server, "/")+1]] })
 }
 
 // operatorPassword reads past the cache, and does with what is remembered when the Secret cannot be used.
 func (o *Observer) operatorPassword(ctx context.Context, c *v1alpha1.CommitCluster) (string, error) {
-	name := client.ObjectKeyFromObject(c)
 	found := &corev1.Secret{}
 	err := o.Reader.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: credentialsSecret(c)}, found)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if password := string(found.Data[keyOperatorPassword]); err == nil && password != "" {
 		if o.passwords == nil {
-			o.passwords = map[types.NamespacedName]string{}
+			o.passwords = map[types.UID]string{}
 		}
-		o.passwords[name] = password
+		o.passwords[c.UID] = password
 		return password, nil
 	}
-	if password, known := o.passwords[name]; known {
+	if password, known := o.passwords[c.UID]; known {
 		return password, nil
 	}
 	return "", fmt.Errorf("the operator's password is not known: Secret %s has no key %q (%v)", credentialsSecret(c), keyOperatorPassword, err)
@@ -73,9 +88,7 @@ func (o *Observer) View(ctx context.Context, c *v1alpha1.CommitCluster, password
 		Unused:      unused(c, volumes, servers),
 	}
 	cluster.Observe(ctx, &v, o.reach(c, password), statusTimeout)
-	for i := range v.Servers {
-		o.remember(c, &v.Servers[i])
-	}
+	o.remember(c, v.Servers)
 	return v, nil
 }
 
@@ -93,25 +106,30 @@ func (o *Observer) reach(c *v1alpha1.CommitCluster, password string) cluster.Rea
 }
 
 func serverKey(c *v1alpha1.CommitCluster, pod string) string {
-	return fmt.Sprintf("%s/%s", c.Namespace, pod)
+	return fmt.Sprintf("%s/%s/%s", c.Namespace, c.Name, pod)
 }
 
 // remember counts from the first failed look, also across looks by the prober and by reconciliations.
-func (o *Observer) remember(c *v1alpha1.CommitCluster, s *cluster.Server) {
+func (o *Observer) remember(c *v1alpha1.CommitCluster, servers []cluster.Server) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.lostFrom == nil {
-		o.lostFrom = map[string]time.Time{}
+		o.lostFrom = map[types.UID]map[string]time.Time{}
 	}
-	key := serverKey(c, s.Name)
-	if s.Reachable {
-		delete(o.lostFrom, key)
-		return
+	before, now := o.lostFrom[c.UID], map[string]time.Time{}
+	for i := range servers {
+		s := &servers[i]
+		if s.Reachable {
+			continue
+		}
+		since, known := before[s.Name]
+		if !known {
+			since = time.Now()
+		}
+		now[s.Name] = since
+		s.UnreachableFor = time.Since(since)
 	}
-	if _, known := o.lostFrom[key]; !known {
-		o.lostFrom[key] = time.Now()
-	}
-	s.UnreachableFor = time.Since(o.lostFrom[key])
+	o.lostFrom[c.UID] = now
 }
 
 // servers lists the pods that are there and those that should be.

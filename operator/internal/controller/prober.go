@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -68,6 +69,7 @@ func (p *Prober) probeAll(ctx context.Context) {
 		log.FromContext(ctx).Error(err, "list clusters")
 		return
 	}
+	p.forget(clusters.Items)
 	for i := range clusters.Items {
 		c := &clusters.Items[i]
 		name := client.ObjectKeyFromObject(c)
@@ -79,6 +81,17 @@ func (p *Prober) probeAll(ctx context.Context) {
 			p.probe(ctx, c)
 		}()
 	}
+}
+
+func (p *Prober) forget(left []v1alpha1.CommitCluster) {
+	names := map[types.NamespacedName]bool{}
+	for i := range left {
+		names[client.ObjectKeyFromObject(&left[i])] = true
+	}
+	p.mu.Lock()
+	maps.DeleteFunc(p.seen, func(name types.NamespacedName, _ string) bool { return !names[name] })
+	p.mu.Unlock()
+	p.Observer.Forget(left)
 }
 
 func (p *Prober) begin(name types.NamespacedName) bool {

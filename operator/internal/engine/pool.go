@@ -14,6 +14,8 @@ type Target struct {
 // Connector finds the server behind a target.
 type Connector interface {
 	Connect(Target) (Server, error)
+	// Forget lets go of the servers whose names keep rejects.
+	Forget(keep func(name string) bool)
 }
 
 // Pool keeps one client for each server and makes a new one when the address or the password changes.
