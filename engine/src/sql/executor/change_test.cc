@@ -204,6 +204,21 @@ TEST_F(Changes, UpdateOfAJoinChangesEachRowOnceWithTheFirstThatMatches) {
   EXPECT_EQ(table(), "1|9|d\n2|9|d\n3|0|c") << "each row's place is taken";
 }
 
+TEST_F(Changes, ARowThatIsUpdatedUnderTwoNamesKeepsBothChanges) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, n INT, v VARCHAR(5))");
+  run("INSERT INTO t VALUES (1,10,'a'),(2,20,'b'),(3,30,'c')");
+  EXPECT_EQ(run("UPDATE t a JOIN t b ON b.id = a.id + 1 SET a.n = 0, b.v = 'x'"), "");
+  EXPECT_EQ(table(), "1|0|a\n2|0|x\n3|30|x");
+  EXPECT_EQ(run("UPDATE t a JOIN t b ON b.id = a.id SET a.n = a.n + 1, b.n = b.n + 5"), "");
+  EXPECT_EQ(table(), "1|5|a\n2|5|x\n3|35|x") << "the last assignment, of values of before the statement";
+  EXPECT_EQ(run("UPDATE t a JOIN t b ON b.id = a.id SET a.id = 9, b.n = 1"),
+            "ERROR 1706: Primary key/partition key update is not allowed since the table is updated both as "
+            "'a' and 'b'.");
+  EXPECT_EQ(run("DELETE a, b FROM t a JOIN t b ON b.id = a.id + 1"), "");
+  EXPECT_EQ(last().last.affected_rows, 3u);
+  EXPECT_EQ(table(), "");
+}
+
 TEST_F(Changes, UpdateOfAJoinRefusesWhatCannotBeChanged) {
   run("CREATE TABLE t (id INT PRIMARY KEY, n INT)");
   run("CREATE TABLE u (id INT PRIMARY KEY, m INT)");

@@ -110,12 +110,13 @@ class JoinDeleter : public RowConsumer {
         return make_error(er::kNonUniqTable, "Not unique table/alias: '{}'", name.name);
     }
     COMMITD_RETURN_IF_ERROR(require_target(context_, join, number, privilege::kDelete, "DELETE"));
-    targets_.push_back({JoinedRows(number), {}});
+    targets_.push_back({JoinedRows(number, seen_), {}});
     return {};
   }
 
   StatementContext& context_;
   const ast::DeleteStatement& statement_;
+  const std::shared_ptr<JoinedRows::Seen> seen_ = std::make_shared<JoinedRows::Seen>();
   std::vector<Target> targets_;
   std::vector<txn::FoundRow> found_;
 };

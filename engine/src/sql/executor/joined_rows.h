@@ -2,6 +2,8 @@
 // are changed when it has been read to its end.
 #pragma once
 
+#include <memory>
+
 #include <absl/container/flat_hash_set.h>
 
 #include "sql/ast/select.h"
@@ -29,16 +31,19 @@ Task<Status> read_joined(StatementContext& context, const BoundJoin& join, Evalu
 // The rows of one table that have been part of a joined row.
 class JoinedRows {
  public:
-  explicit JoinedRows(size_t source) : source_(source) {}
+  using Seen = absl::flat_hash_set<std::string>;
+  // `seen` may be shared: a row then counts once, under whatever names its table is joined.
+  explicit JoinedRows(size_t source, std::shared_ptr<Seen> seen = std::make_shared<Seen>())
+      : source_(source), seen_(std::move(seen)) {}
   size_t source() const { return source_; }
   // False for one that was there before, and where the inner side of an outer join has none.
   bool is_new(const Evaluation& evaluation, const std::vector<txn::FoundRow>& found) {
-    return evaluation.rows[source_] != nullptr && seen_.insert(found[source_].clustered_key).second;
+    return evaluation.rows[source_] != nullptr && seen_->insert(found[source_].clustered_key).second;
   }
 
  private:
   size_t source_;
-  absl::flat_hash_set<std::string> seen_;
+  std::shared_ptr<Seen> seen_;
 };
 
 }  // namespace commitd::sql

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 
 #include "base/error_codes.h"
@@ -95,7 +98,8 @@ class Updater {
   ChangeBinding<BoundUpdate> bound_;
 };
 
-// UPDATE of a join. Each row of a table is changed once, with the first joined row that it is part of.
+// UPDATE of a join. Each row of a table is changed once, with the first joined row that it is part of; once
+// for each of the names under which the table is changed, in the order of the assignments.
 class JoinUpdater : public RowConsumer {
  public:
   JoinUpdater(StatementContext& context, const ast::UpdateStatement& statement)
@@ -117,7 +121,7 @@ class JoinUpdater : public RowConsumer {
     for (Target& target : targets_) {
       for (Change& change : target.changes) {
         COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(context_));
-        COMMITD_CO_RETURN_IF_ERROR(co_await target.update->store(change.old_row, change.row));
+        COMMITD_CO_RETURN_IF_ERROR(co_await store(target, change));
       }
       matched += target.changes.size();
       changed += target.update->changed();
@@ -149,7 +153,32 @@ class JoinUpdater : public RowConsumer {
     std::unique_ptr<RowAssignments> assignments;
     std::unique_ptr<RowUpdate> update;
     std::vector<Change> changes;
+    bool changed_elsewhere = false;  // its table is another target's, too
   };
+
+  // Under another name of its table a row may have been changed before: only what is assigned here is.
+  Task<Status> store(Target& target, Change& change) {
+    if (!target.changed_elsewhere) co_return co_await target.update->store(change.old_row, change.row);
+    const auto before = stored_.find(change.old_row.clustered_key);
+    if (before != stored_.end()) {
+      Row row = before->second.values;
+      for (const auto& assignment : target.assignments->all())
+        row[assignment.column] = std::move(change.row[assignment.column]);
+      change.row = std::move(row);
+      change.old_row = before->second;
+    }
+    const uint64_t changed = target.update->changed();
+    COMMITD_CO_RETURN_IF_ERROR(co_await target.update->store(change.old_row, change.row));
+    if (target.update->changed() == changed) co_return Status();
+    if (!context_.memory.add(sizeof(Change) + memory_of(change.row) + change.old_row.image.size()))
+      co_return out_of_row_memory();
+    txn::FoundRow now = std::move(change.old_row);
+    now.values = std::move(change.row);
+    now.image.clear();
+    encode_row_image(*target.assignments->table(), now.values, now.image);
+    stored_[now.clustered_key] = std::move(now);
+    co_return Status();
+  }
 
   static Error wrong_usage(std::string_view clause) {
     constexpr uint16_t kWrongUsage = 1221;
@@ -164,6 +193,30 @@ class JoinUpdater : public RowConsumer {
       auto target = target_of(column->source);
       if (!target.ok()) return std::move(target).error();
       (*target)->assignments->add(column->column, std::move(join_.values[i]));
+    }
+    return check_names();
+  }
+
+  // A row is known by its primary key, which must stay while it is looked for under another name.
+  Status check_names() {
+    constexpr uint16_t kMultiUpdateKeyConflict = 1706;
+    const std::vector<Source>& sources = join_.bound->scope.sources;
+    for (Target& target : targets_) {
+      const Source& source = sources[target.rows.source()];
+      const auto other = std::find_if(targets_.begin(), targets_.end(), [&](const Target& candidate) {
+        return &candidate != &target &&
+               sources[candidate.rows.source()].definition->id == source.definition->id;
+      });
+      if (other == targets_.end()) continue;
+      target.changed_elsewhere = true;
+      for (const auto& part : source.definition->clustered().columns) {
+        if (!target.assignments->has(part.column)) continue;
+        return make_error(
+            kMultiUpdateKeyConflict,
+            "Primary key/partition key update is not allowed since the table is updated both as "
+            "'{}' and '{}'.",
+            source.alias, sources[other->rows.source()].alias);
+      }
     }
     return {};
   }
@@ -186,6 +239,7 @@ class JoinUpdater : public RowConsumer {
   BoundJoin join_;
   std::vector<Target> targets_;
   std::vector<txn::FoundRow> found_;
+  absl::flat_hash_map<std::string, txn::FoundRow> stored_;  // by key: rows of tables with several names
 };
 
 Task<Result<OkInfo>> update_join(StatementContext& context, const ast::UpdateStatement& statement) {
