@@ -419,7 +419,9 @@ TEST_F(LogFiles, OneGtidForTwoTransactionsIsCorruption) {
     LogWriter writer(fs, options_in("d"));
     ASSERT_TRUE(writer.open().ok());
     writer.write_group(2);
-    if (in_two_files) ASSERT_TRUE(writer.rotate().ok());
+    if (in_two_files) {
+      ASSERT_TRUE(writer.rotate().ok());
+    }
     writer.give_numbers_again();
     writer.write_group(1);
     writer.close();
