@@ -64,7 +64,7 @@ def wait_until(condition, what, seconds=START_SECONDS):
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
+            raise AssertionError(f"not within {seconds} s: {what}\n" + Commitd.last_words())
         time.sleep(0.02)
 
 
@@ -80,6 +80,8 @@ def code_of(call):
 class Commitd:
     """One server on a datadir of its own. `with Commitd() as server:` starts, and kills at the end."""
 
+    running = []  # for who waits in vain
+
     def __init__(self, *flags, datadir=None, wrapper=(), server_id=1, password_file=None):
         self.flags = list(flags)
         self.wrapper = list(wrapper)
@@ -92,6 +94,10 @@ class Commitd:
         self.log_path = os.path.join(self.directory, "log")
         self.operator_password_file = password_file
         self.process = None
+
+    @classmethod
+    def last_words(cls):
+        return "\n".join(f"--- {server.datadir}\n{server.log_text()[-3000:]}" for server in cls.running)
 
     def __enter__(self):
         self.start()
@@ -118,6 +124,10 @@ class Commitd:
 
     def start(self, wait=True):
         environment = dict(os.environ, MYSQL_ALLOW_EMPTY_PASSWORD="yes")
+        if self.process:
+            self.log.close()
+        if self not in Commitd.running:
+            Commitd.running.append(self)
         self.log = open(self.log_path, "ab")
         self.process = subprocess.Popen(self.command(), stderr=self.log, stdout=self.log, env=environment)
         if wait:
@@ -138,10 +148,13 @@ class Commitd:
             self.process.wait()
         if self.process:
             self.log.close()
+        if self in Commitd.running:
+            Commitd.running.remove(self)
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=START_SECONDS)
+        wait_until(lambda: self.process.poll() is not None, "commitd ends when it is asked to")
+        return self.process.returncode
 
     def log_text(self):
         with contextlib.suppress(OSError):

@@ -2,7 +2,8 @@
 """Runs the process tests, a file in a process of its own, several files at a time: they mostly wait.
 
 The longest go first, by what each took the last time. Those that name themselves RUNS_ALONE measure what others would disturb: they come last, one by
-one. What a file prints is kept in the log directory, and shown when it fails. Ends with one line that counts the tests."""
+one. What a file prints is kept in the log directory; of one that fails what unittest says of the failures is shown. Ends with one line that counts the
+tests."""
 
 import argparse
 import concurrent.futures
@@ -19,6 +20,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 # A hang bound, not an expectation: the longest take a quarter of it under a sanitizer.
 FILE_SECONDS = 1800
+LAST_LINES = 60
 RAN = re.compile(r"^Ran (\d+) tests? in", re.MULTILINE)
 SKIPPED = re.compile(r"^(?:OK|FAILED) \(.*?skipped=(\d+)", re.MULTILINE)
 ALONE = re.compile(r"^RUNS_ALONE = True\b", re.MULTILINE)
@@ -35,6 +37,11 @@ class Outcome:
     def line(self):
         skipped = f", {self.skipped} skipped" if self.skipped else ""
         return f"{'ok' if self.passed else 'FAILED':8}{self.path.name:32}{self.tests:4} tests{skipped:12}{self.seconds:6.0f} s"
+
+    def failures(self):
+        """Without what passed; the end of it all where unittest did not get that far."""
+        begin = self.output.find("=" * 70)
+        return self.output[begin:] if begin >= 0 else "\n".join(self.output.splitlines()[-LAST_LINES:])
 
 
 def run_file(path, slot, slots):
@@ -114,7 +121,7 @@ def main():
 
     def report(outcome):
         (options.logs / f"{outcome.path.stem}.log").write_text(outcome.output)
-        print(outcome.line() if outcome.passed else f"{outcome.line()}\n{outcome.output}", flush=True)
+        print(outcome.line() if outcome.passed else f"{outcome.line()}\n{outcome.failures()}", flush=True)
 
     begin = time.monotonic()
     durations = Durations(options.logs.parent.name)
