@@ -198,6 +198,11 @@ class DiskFaultsTest(unittest.TestCase):
         self.addCleanup(subprocess.run, ["umount", "-l", directory], check=False)
         return directory
 
+    def write_until_full(self, path):
+        with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+
     def test_a_full_disk_fails_commits_until_there_is_room(self):
         disk = self.small_disk(64)
         with Commitd(datadir=os.path.join(disk, "data")) as server:
@@ -339,16 +344,15 @@ class DiskFaultsTest(unittest.TestCase):
 
     def test_without_room_for_the_log_roles_still_change(self):
         disk = self.small_disk(64)
-        server = self.enterContext(Commitd(datadir=os.path.join(disk, "data")))
+        server = self.enterContext(Commitd("--commitd-write-buffer-size=1M", datadir=os.path.join(disk, "data")))
         self.make_tables(server)
         self.become_a_member(server)
+        self.filler = pathlib.Path(disk, "filler")
+        self.filler.write_bytes(bytes(8_000_000))
         acknowledged = []
         while code_of(lambda: self.insert(server, len(acknowledged), 400_000)) is None:
             acknowledged.append(len(acknowledged))
-        self.filler = pathlib.Path(disk, "filler")
-        with contextlib.suppress(OSError), self.filler.open("wb", buffering=0) as file:
-            while True:
-                file.write(bytes(4096))
+        self.write_until_full(pathlib.Path(disk, "rest"))
         self.assert_roles_change_without_room(server, acknowledged)
 
     def test_a_start_on_a_full_disk_waits_for_room(self):
@@ -359,9 +363,7 @@ class DiskFaultsTest(unittest.TestCase):
             self.insert(server, number, 10_000)
         server.kill()
         filler = pathlib.Path(disk, "filler")
-        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
-            while True:
-                file.write(bytes(4096))
+        self.write_until_full(filler)
 
         def waits():
             if server.process.poll() is not None:
