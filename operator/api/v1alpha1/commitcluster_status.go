@@ -66,7 +66,39 @@ type Record struct {
 	// +listMapKey=name
 	// +optional
 	Members []MemberStatus `json:"members,omitempty"`
+
+	// Switchover is the last planned move of the mastership, under way or ended.
+	// +optional
+	Switchover *SwitchoverStatus `json:"switchover,omitempty"`
+
+	// SwitchoversSeen are the identifiers of the last requests: each is carried out once, however often it is applied.
+	// +listType=set
+	// +optional
+	SwitchoversSeen []string `json:"switchoversSeen,omitempty"`
 }
+
+// SwitchoverStatus describes a planned move of the mastership.
+type SwitchoverStatus struct {
+	// ID of the request.
+	ID string `json:"id"`
+	// Reason is Requested or ScaleDown.
+	Reason string `json:"reason"`
+	// Phase is CatchingUp, Moving, Succeeded, Failed or Cancelled.
+	Phase string `json:"phase"`
+	From  string `json:"from"`
+	// +optional
+	To string `json:"to,omitempty"`
+	// +optional
+	Message   string      `json:"message,omitempty"`
+	StartedAt metav1.Time `json:"startedAt"`
+	// Deadline is when a switchover that has not begun to move is given up.
+	Deadline metav1.Time `json:"deadline"`
+	// +optional
+	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
+}
+
+// Ended says that nothing more will come of it.
+func (s *SwitchoverStatus) Ended() bool { return s.CompletedAt != nil }
 
 // ElectionStatus describes an epoch that has been claimed and has no master yet.
 type ElectionStatus struct {
@@ -75,6 +107,9 @@ type ElectionStatus struct {
 	Message string `json:"message,omitempty"`
 	// +optional
 	StartedAt metav1.Time `json:"startedAt,omitempty"`
+	// Candidate of a switchover: it is elected if it holds everything that was acknowledged, whatever else others hold.
+	// +optional
+	Candidate string `json:"candidate,omitempty"`
 }
 
 // QuorumStatus is one rule of who must acknowledge: WaitCount of Members, besides the master itself.

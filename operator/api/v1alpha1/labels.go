@@ -11,6 +11,10 @@ const (
 // AnnotationAdopt set to "true" on a cluster with an empty status says that the volumes that are there are its own.
 const AnnotationAdopt = "commitlab.dev/adopt"
 
+// AnnotationSwitchover asks for another master: {"id":"…","to":"demo-1","deadline":"30s"}. Without "to" the operator chooses;
+// the deadline is a duration or a time. An id is carried out once.
+const AnnotationSwitchover = "commitlab.dev/switchover"
+
 // AnnotationValidated on a StatefulSet names the question, of image and flags, that commitd has said yes to.
 const AnnotationValidated = "commitlab.dev/validated"
 
@@ -30,6 +34,18 @@ const (
 	ConditionProgressing        = "Progressing"
 	ConditionDegraded           = "Degraded"
 	ConditionConfigurationValid = "ConfigurationValid"
+)
+
+// Reasons and phases of a switchover.
+const (
+	SwitchoverRequested = "Requested"
+	SwitchoverScaleDown = "ScaleDown"
+
+	SwitchoverCatchingUp = "CatchingUp"
+	SwitchoverMoving     = "Moving"
+	SwitchoverSucceeded  = "Succeeded"
+	SwitchoverFailed     = "Failed"
+	SwitchoverCancelled  = "Cancelled"
 )
 
 // Phases, for display only: nothing decides by them.

@@ -104,10 +104,11 @@ func (v *View) hears(s *Server) bool {
 
 // runCluster: the master serves. Bring the others to it and keep the quorum right.
 func (v *View) runCluster(p *Plan, master *Server) {
-	if !v.wanted(master) {
-		p.Report(master.Name, "spec.replicas no longer asks for this pod, but it is the master: it stays. Raise spec.replicas to include it")
-	}
 	if record, event := v.admitFresh(); record != nil {
+		p.Record, p.Event = record, event
+		return
+	}
+	if record, event := v.switchover(p, master); record != nil {
 		p.Record, p.Event = record, event
 		return
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -19,13 +20,18 @@ const (
 	ReasonMasterRestarted = "MasterRestarted"
 	ReasonHigherEpoch     = "HigherEpochSeen"
 	ReasonAdopted         = "Adopted"
+	ReasonSwitchover      = "Switchover"
 )
 
 // claim starts an election: from here on servers only listen to the new epoch.
 func (v *View) claim(reason, message string) *v1alpha1.Record {
 	r := v.Record.DeepCopy()
 	r.Epoch = v.highestEpoch() + 1
-	r.Election = &v1alpha1.ElectionStatus{Reason: reason, Message: message, StartedAt: metav1.NewTime(v.Now)}
+	election := &v1alpha1.ElectionStatus{Reason: reason, Message: message, StartedAt: metav1.NewTime(v.Now)}
+	if before := v.Record.Election; before != nil {
+		election.Candidate = before.Candidate
+	}
+	r.Election = election
 	return r
 }
 
@@ -112,12 +118,20 @@ func (v *View) elect(p *Plan) {
 		return
 	}
 	fenced := v.fencedServers()
+	if awaited := v.awaited(fenced); len(awaited) > 0 {
+		v.fenceRest(p)
+		p.Waiting = fmt.Sprintf("epoch %d: switchover: waiting for %v to be fenced", v.Record.Epoch, awaited)
+		return
+	}
 	if !v.enough(fenced) {
 		v.fenceRest(p)
 		p.Waiting = fmt.Sprintf("epoch %d: waiting for enough servers to be fenced; fenced so far: %v", v.Record.Epoch, names(fenced))
 		return
 	}
-	winner, err := best(fenced, v.Record.Master)
+	winner, err := v.candidate(fenced), error(nil)
+	if winner == nil {
+		winner, err = best(fenced, v.Record.Master)
+	}
 	if err == nil {
 		err = v.checkMayWin(winner)
 	}
@@ -131,10 +145,11 @@ func (v *View) elect(p *Plan) {
 		winner.Name, v.Record.Epoch, v.Record.Election.Reason, winner.Status.LastLogEpoch, winner.Status.GTIDLogged)}
 }
 
-// checkMayWin: with failover off only the master itself gets its role again, whatever made it lose it.
+// checkMayWin: with failover off only the master itself gets its role again, whatever made it lose it, or whom a person named.
 func (v *View) checkMayWin(winner *Server) error {
 	reason := v.Record.Election.Reason
-	ownRole := reason == ReasonMasterRestarted || reason == ReasonHigherEpoch
+	ownRole := reason == ReasonMasterRestarted || reason == ReasonHigherEpoch ||
+		(reason == ReasonSwitchover && winner.Name != v.Record.Election.Candidate)
 	if !v.Policy.FailoverDisabled || !ownRole || v.Record.Master == "" || winner.Name == v.Record.Master {
 		return nil
 	}
@@ -264,6 +279,10 @@ func (v *View) elected(winner *Server, fenced []*Server) *v1alpha1.Record {
 		}
 	} else {
 		r.PriorQuorums = v.remainingQuorums(winner, uuids(fenced))
+	}
+	if v.Record.Election.Reason == ReasonSwitchover {
+		// All of them are here; the quorum was made small for the switchover's sake alone.
+		maps.Copy(counted, uuids(fenced))
 	}
 	delete(counted, winner.Status.ServerUUID)
 	reached := uuids(fenced).count(counted.sorted())

@@ -12,8 +12,8 @@ import (
 // Reach gives the connection to a server; nil when it has no address.
 type Reach func(s *Server) engine.Server
 
-// Observe asks all servers for their status at once. Replicas that are not counted yet are asked a second time, after the
-// master has answered, to see whether they hold what it had acknowledged then.
+// Observe asks all servers for their status at once. Replicas that are not counted yet, and the one that a switchover goes to,
+// are asked a second time, after the master has answered, to see whether they hold what it had acknowledged then.
 func Observe(ctx context.Context, v *View, reach Reach, timeout time.Duration) {
 	forEach(v.Servers, func(s *Server) {
 		server := reach(s)
@@ -31,7 +31,7 @@ func Observe(ctx context.Context, v *View, reach Reach, timeout time.Duration) {
 	}
 	counted := setOf(v.Record.Quorum.Members)
 	forEach(v.Servers, func(s *Server) {
-		if !v.servesAsReplica(s) || counted[s.Status.ServerUUID] {
+		if !v.servesAsReplica(s) || (counted[s.Status.ServerUUID] && !v.isTarget(s)) {
 			return
 		}
 		ctx, cancel := context.WithTimeout(ctx, timeout)

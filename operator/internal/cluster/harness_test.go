@@ -22,7 +22,11 @@ type lab struct {
 	// stale is what a paused operator decided some time ago and may still do.
 	stale *pending
 
-	written, kills, hides, isolations, impatience, scalings int
+	// request is the annotation; expired: every deadline so far has passed.
+	request *SwitchoverRequest
+	expired bool
+
+	written, kills, hides, isolations, impatience, scalings, switchovers int
 }
 
 // pending is a plan and the version of the record that it was made from.
@@ -59,7 +63,8 @@ func (l *lab) clone() *lab {
 
 func (l *lab) key() string {
 	key := fmt.Sprint(l.world.Key(), l.record.Epoch, l.record.Election, l.record.Master, l.record.Members, l.record.PriorQuorums,
-		l.written, l.kills, l.hides, l.isolations, l.impatience, l.scalings, l.policy.Replicas, l.initialized)
+		l.record.Switchover, l.record.SwitchoversSeen, l.request, l.expired,
+		l.written, l.kills, l.hides, l.isolations, l.impatience, l.scalings, l.switchovers, l.policy.Replicas, l.initialized)
 	if l.record.Quorum != nil {
 		key += fmt.Sprint(*l.record.Quorum)
 	}
@@ -74,7 +79,10 @@ func (l *lab) key() string {
 
 // view looks at everything there is.
 func (l *lab) view() View {
-	v := View{Policy: l.policy, Record: *l.record.DeepCopy(), Initialized: l.initialized}
+	v := View{Policy: l.policy, Record: *l.record.DeepCopy(), Initialized: l.initialized, Request: l.request}
+	if l.expired {
+		v.Now = v.Now.Add(time.Hour)
+	}
 	for i, name := range l.world.Names() {
 		s := Server{Name: name, Ordinal: int32(i), Address: name, PVCUID: "pvc-" + name, UnreachableFor: time.Hour}
 		if st, err := l.world.Server(name).Status(context.Background()); err == nil {

@@ -21,6 +21,7 @@ var (
 type limits struct {
 	epochs                                              int64
 	writes, kills, hides, isolations, impatience, scale int
+	switchovers                                         int
 }
 
 // step is one atomic thing that may happen next.
@@ -39,6 +40,7 @@ func (l *lab) steps(lim limits) []step {
 	}
 	l.serverSteps(add, lim)
 	l.faultSteps(add, lim)
+	l.personSteps(add, lim)
 	return list
 }
 
@@ -109,6 +111,24 @@ func (l *lab) faultSteps(add func(string, func(*lab)), lim limits) {
 			add("writes have waited on "+name, func(n *lab) { n.world.Impatient(name, 60); n.impatience++ })
 		}
 	}
+}
+
+// personSteps are what people ask for: sizes and switchovers.
+func (l *lab) personSteps(add func(string, func(*lab)), lim limits) {
+	if l.switchovers < lim.switchovers {
+		for _, name := range append(l.world.Names(), "") {
+			add("ask for a switchover to "+name, func(n *lab) {
+				n.switchovers++
+				n.request = &SwitchoverRequest{ID: fmt.Sprint(n.switchovers), To: name}
+			})
+		}
+	}
+	if l.request != nil {
+		add("withdraw the switchover", func(n *lab) { n.request = nil })
+	}
+	if s := l.record.Switchover; s != nil && !s.Ended() && !l.expired {
+		add("the deadline passes", func(n *lab) { n.expired = true })
+	}
 	if l.scalings < lim.scale {
 		for replicas := range int32(len(l.world.Names())) {
 			if replicas != l.policy.Replicas {
@@ -129,6 +149,9 @@ var models = map[string]struct {
 	"preferred, two replicas": {preferredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 2, isolations: 1, impatience: 2}},
 	"preferred, one replica":  {preferredPolicy(1), []string{"c-0", "c-1"}, limits{epochs: 4, writes: 3, kills: 3, hides: 1, impatience: 2}},
 	"scaling":                 {requiredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 1, isolations: 1, scale: 2}},
+	"switchover":              {requiredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 1, isolations: 1, switchovers: 2}},
+	"switchover of two":       {requiredPolicy(1), []string{"c-0", "c-1"}, limits{epochs: 4, writes: 3, kills: 2, hides: 1, switchovers: 2}},
+	"switchover, preferred":   {preferredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 1, impatience: 1, switchovers: 2}},
 	"wait for both":           {waitForBoth(), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 2, isolations: 1, impatience: 2}},
 }
 
@@ -199,6 +222,7 @@ func TestModelByRandomWalks(t *testing.T) {
 			t.Parallel()
 			lim := m.limits
 			lim.epochs, lim.writes, lim.kills, lim.hides, lim.isolations = 12, 12, 6, 4, 4
+			lim.switchovers *= 4
 			for i := range *modelWalks {
 				random := rand.New(rand.NewPCG(*modelSeed, uint64(i)))
 				l := newLab(m.policy, m.names...)

@@ -86,6 +86,9 @@ func withPrior(prior []v1alpha1.QuorumStatus, q v1alpha1.QuorumStatus) []v1alpha
 
 // desiredQuorum is what the quorum of this epoch should be, seen from its master.
 func desiredQuorum(v *View, master *Server) v1alpha1.QuorumStatus {
+	if small, ok := v.switchoverQuorum(master); ok {
+		return small
+	}
 	members, attached := uuidSet{}, uuidSet{}
 	current, acked, clients := setOf(v.Record.Quorum.Members), setOf(master.Status.AckedMembers), setOf(master.Status.SemisyncClients)
 	for i := range v.Record.Members {

@@ -25,6 +25,9 @@ type View struct {
 	Servers []Server
 	// Unused are pods that are not there and that spec.replicas does not ask for, but whose volumes are.
 	Unused []string
+	// Request is the switchover that the cluster's annotation asks for, RequestProblem why it cannot be read.
+	Request        *SwitchoverRequest
+	RequestProblem error
 }
 
 // Policy is the part of a spec that decisions depend on.

@@ -87,6 +87,7 @@ func (o *Observer) View(ctx context.Context, c *v1alpha1.CommitCluster, password
 		Servers:     servers,
 		Unused:      unused(c, volumes, servers),
 	}
+	v.Request, v.RequestProblem = cluster.SwitchoverOf(c)
 	cluster.Observe(ctx, &v, o.reach(c, password), statusTimeout)
 	o.remember(c, v.Servers)
 	return v, nil

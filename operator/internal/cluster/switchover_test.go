@@ -1,0 +1,262 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
+)
+
+// ask is a person's request, which the operator then carries out as far as it can.
+func (l *lab) ask(t *testing.T, id, to string) Plan {
+	t.Helper()
+	l.request = &SwitchoverRequest{ID: id, To: to}
+	return l.operate(t)
+}
+
+func (l *lab) mustHaveSwitched(t *testing.T, phase, master string) {
+	t.Helper()
+	if s := l.record.Switchover; s == nil || s.Phase != phase || !s.Ended() || l.record.Master != master {
+		t.Fatalf("want %s with master %s: %+v, %+v", phase, master, s, l.record)
+	}
+}
+
+func TestASwitchoverMovesTheMastershipAndLosesNothing(t *testing.T) {
+	for _, names := range [][]string{{"c-0", "c-1"}, {"c-0", "c-1", "c-2"}, {"c-0", "c-1", "c-2", "c-3", "c-4"}} {
+		for _, to := range []string{"c-1", names[len(names)-1], ""} {
+			l := bootstrapped(t, requiredPolicy(int32(len(names)-1)), names...)
+			l.write(t)
+			quorum := l.record.Quorum.WaitCount
+			l.ask(t, "1", to)
+			want := to
+			if to == "" {
+				want = "c-1"
+			}
+			l.mustHaveSwitched(t, v1alpha1.SwitchoverSucceeded, want)
+			l.mustServe(t)
+			l.write(t)
+			if q := l.record.Quorum; len(q.Members) != len(names)-1 || q.WaitCount != quorum {
+				t.Fatalf("the quorum stayed small: %+v", q)
+			}
+		}
+	}
+}
+
+func TestBeforeTheMasterIsDemotedTheTargetHoldsAllThatIsAcknowledged(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	l.world.Isolate("c-2", true) // c-1 alone acknowledges
+	l.write2(t)
+	p := l.ask(t, "1", "c-2")
+	if l.record.Election != nil || l.record.Master != "c-0" || p.Waiting == "" {
+		t.Fatalf("demoted a master whose target lacks what is acknowledged: %+v", l.record)
+	}
+	l.world.Isolate("c-2", false)
+	l.operate(t)
+	l.mustHaveSwitched(t, v1alpha1.SwitchoverSucceeded, "c-2")
+	l.mustServe(t)
+	if lost := l.world.Lost(); len(lost) > 0 {
+		t.Fatal(lost)
+	}
+}
+
+// write2 has a transaction acknowledged that some server cannot get now.
+func (l *lab) write2(t *testing.T) {
+	t.Helper()
+	l.written++
+	before := len(l.world.Acknowledged)
+	l.world.Write(l.record.Master, l.written)
+	l.world.Run()
+	if len(l.world.Acknowledged) == before {
+		t.Fatal("not acknowledged")
+	}
+}
+
+func TestARequestIsCarriedOutOnce(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	l.ask(t, "a", "c-1")
+	l.ask(t, "b", "c-2")
+	l.ask(t, "a", "c-1") // applied again by somebody's pipeline
+	l.mustHaveSwitched(t, v1alpha1.SwitchoverSucceeded, "c-2")
+}
+
+func TestASwitchoverThatCannotBeIsRefusedWithAReason(t *testing.T) {
+	for name, c := range map[string]struct {
+		replicas int32
+		to       string
+		phase    string
+	}{
+		"unknown server":      {2, "c-7", v1alpha1.SwitchoverFailed},
+		"the master itself":   {2, "c-0", v1alpha1.SwitchoverSucceeded},
+		"nobody to switch to": {0, "", v1alpha1.SwitchoverFailed},
+	} {
+		names := []string{"c-0", "c-1", "c-2"}[:c.replicas+1]
+		l := bootstrapped(t, requiredPolicy(c.replicas), names...)
+		epoch := l.record.Epoch
+		l.ask(t, "1", c.to)
+		l.mustHaveSwitched(t, c.phase, "c-0")
+		if l.record.Epoch != epoch || l.record.Switchover.Message == "" {
+			t.Errorf("%s: %+v", name, l.record.Switchover)
+		}
+		l.mustServe(t)
+	}
+}
+
+func TestASwitchoverIsWithdrawnOrRunsOutOfTime(t *testing.T) {
+	for phase, end := range map[string]func(*lab){
+		v1alpha1.SwitchoverCancelled: func(l *lab) { l.request = nil },
+		v1alpha1.SwitchoverFailed:    func(l *lab) { l.expired = true },
+	} {
+		l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+		l.world.Isolate("c-1", true)
+		l.ask(t, "1", "c-1")
+		end(l)
+		l.operate(t)
+		l.mustHaveSwitched(t, phase, "c-0")
+		l.world.Isolate("c-1", false)
+		l.operate(t)
+		l.mustServe(t)
+		l.write(t)
+		if len(l.record.Quorum.Members) != 2 {
+			t.Fatalf("%+v", l.record.Quorum)
+		}
+	}
+}
+
+func TestATargetThatDiesWhileItIsPromotedGivesTheMastershipBack(t *testing.T) {
+	for _, disabled := range []bool{false, true} {
+		policy := requiredPolicy(2)
+		policy.FailoverDisabled = disabled
+		l := bootstrapped(t, policy, "c-0", "c-1", "c-2")
+		l.write(t)
+		l.request = &SwitchoverRequest{ID: "1", To: "c-2"}
+		for l.record.Election == nil {
+			l.step(t)
+		}
+		l.world.Kill("c-2")
+		l.operate(t)
+		l.mustHaveSwitched(t, v1alpha1.SwitchoverFailed, "c-0")
+		l.world.Start("c-2")
+		l.operate(t)
+		l.mustServe(t)
+		l.write(t)
+	}
+}
+
+// step is one step of an operator.
+func (l *lab) step(t *testing.T) {
+	t.Helper()
+	l.world.Run()
+	p := l.decide()
+	if p.plan.Record != nil {
+		l.persist(p)
+	}
+	for _, c := range p.plan.Commands {
+		l.execute(c)
+	}
+}
+
+// An operator may stop, and each statement may be refused, at any step: another one goes on, and nothing is lost.
+func TestASwitchoverThatStopsAnywhereIsFinishedByAnother(t *testing.T) {
+	for _, fault := range []string{"kill c-0", "kill c-1", "hide c-0", "isolate c-1", "operator stops"} {
+		for at := range 12 {
+			t.Run(fmt.Sprint(fault, " at step ", at), func(t *testing.T) {
+				l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+				l.write(t)
+				l.request = &SwitchoverRequest{ID: "1", To: "c-1"}
+				for range at {
+					l.step(t)
+				}
+				switch fault {
+				case "kill c-0":
+					l.world.Kill("c-0")
+				case "kill c-1":
+					l.world.Kill("c-1")
+				case "hide c-0":
+					l.world.Hide("c-0", true)
+				case "isolate c-1":
+					l.world.Isolate("c-1", true)
+				}
+				l.operate(t)
+				l.expired = true
+				l.operate(t)
+				mend(l, requiredPolicy(2))
+				l.operate(t)
+				l.mustServe(t)
+				if !l.record.Switchover.Ended() || len(l.world.Lost()) > 0 {
+					t.Fatalf("%+v, lost %v", l.record.Switchover, l.world.Lost())
+				}
+			})
+		}
+	}
+}
+
+func TestScalingDownMovesTheMastershipOffThePodThatGoes(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	l.ask(t, "1", "c-2")
+	l.write(t)
+	l.policy.Replicas = 1
+	l.operate(t)
+	if l.record.Master != "c-0" || l.record.Switchover.Reason != v1alpha1.SwitchoverScaleDown {
+		t.Fatalf("%+v", l.record)
+	}
+	v := l.view()
+	if slices.Contains(l.record.Quorum.Members, v.server("c-2").Status.ServerUUID) || len(l.record.PriorQuorums) > 0 {
+		t.Fatalf("c-2 is still counted: %+v", l.record)
+	}
+	l.write(t)
+	if len(l.world.Lost()) > 0 {
+		t.Fatal(l.world.Lost())
+	}
+}
+
+func TestNobodyIsSwitchedToWhoCannotApply(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	for what, change := range map[string]func(*Server){
+		"applier stopped": func(s *Server) { s.Status.ApplierState = engine.ApplierStopped },
+		"far behind":      func(s *Server) { s.Status.UnappliedTransactions = 1_000_000 },
+	} {
+		v := l.view()
+		change(v.server("c-1"))
+		v.Request = &SwitchoverRequest{ID: "1", To: "c-1"}
+		v.Record = *Decide(v).Record
+		for range 3 {
+			if p := Decide(v); p.Record != nil {
+				v.Record = *p.Record
+			}
+		}
+		if v.Record.Election != nil {
+			t.Errorf("%s: %+v", what, v.Record)
+		}
+	}
+}
+
+func TestTheAnnotationIsRead(t *testing.T) {
+	for text, fine := range map[string]bool{
+		`{"id":"x"}`:                                   true,
+		`{"id":"x","to":"c-1","deadline":"10s"}`:       true,
+		`{"id":"x","deadline":"2026-01-31T10:00:00Z"}`: true,
+		`{"to":"c-1"}`:                                 false,
+		`c-1`:                                          false,
+		`{"id":"x","deadline":"soon"}`:                 false,
+		`{"id":"x","deadline":"-5s"}`:                  false,
+		`{"id":"x","target":"c-1"}`:                    false,
+	} {
+		c := &v1alpha1.CommitCluster{}
+		c.Annotations = map[string]string{v1alpha1.AnnotationSwitchover: text}
+		if r, err := SwitchoverOf(c); (err == nil) != fine || (fine && r.ID != "x") {
+			t.Errorf("%s: %+v, %v", text, r, err)
+		}
+	}
+	l := bootstrapped(t, requiredPolicy(1), "c-0", "c-1")
+	v := l.view()
+	v.RequestProblem = fmt.Errorf("nonsense")
+	if p := Decide(v); p.Problems[""] == "" {
+		t.Errorf("%+v", p)
+	}
+	if at, err := (&SwitchoverRequest{Deadline: "2026-01-31T10:00:00Z"}).deadline(time.Now()); err != nil || at.Year() != 2026 {
+		t.Error(at, err)
+	}
+}
