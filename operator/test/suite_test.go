@@ -37,8 +37,10 @@ var (
 	kube client.Client
 	// operatorConfig has the rights of the chart's ClusterRole, and no others.
 	operatorConfig *rest.Config
-	scheme         = runtime.NewScheme()
-	labs           = &worlds{byNamespace: map[string]*fake.World{}}
+	// personsKubeconfig is that of somebody who may do everything.
+	personsKubeconfig []byte
+	scheme            = runtime.NewScheme()
+	labs              = &worlds{byNamespace: map[string]*fake.World{}}
 )
 
 func TestMain(m *testing.M) {
@@ -66,6 +68,10 @@ func withAPIServer(run func() int) int {
 	kube, err = client.New(config, client.Options{Scheme: scheme})
 	must(err)
 	operatorConfig = restricted(env)
+	person, err := env.AddUser(envtest.User{Name: "person", Groups: []string{"system:masters"}}, nil)
+	must(err)
+	personsKubeconfig, err = person.KubeConfig()
+	must(err)
 	stop := startOperator()
 	defer stop()
 	return run()

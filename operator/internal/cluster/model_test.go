@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -248,8 +249,7 @@ func TestModelByRandomWalks(t *testing.T) {
 func walk(l *lab, lim limits, random *rand.Rand) *trace {
 	var path *trace
 	for range 150 {
-		choices := l.steps(lim)
-		s := choices[random.IntN(len(choices))]
+		s := pick(l.steps(lim), random)
 		before := l.key()
 		s.do(l)
 		if l.key() != before {
@@ -261,6 +261,15 @@ func walk(l *lab, lim limits, random *rand.Rand) *trace {
 		}
 	}
 	return path
+}
+
+// pick takes a step of the operator half of the time: what it does takes many of them.
+func pick(choices []step, random *rand.Rand) step {
+	isOperators := func(s step) bool { return strings.HasPrefix(s.name, "operator") }
+	if operators := slices.DeleteFunc(slices.Clone(choices), func(s step) bool { return !isOperators(s) }); len(operators) > 0 && random.IntN(2) == 0 {
+		return operators[random.IntN(len(operators))]
+	}
+	return choices[random.IntN(len(choices))]
 }
 
 // mend ends all faults and gives the cluster its first size again.

@@ -44,6 +44,9 @@ func PrintStatus(out io.Writer, c *v1alpha1.CommitCluster) error {
 	if n := len(st.PriorQuorums); n > 0 {
 		fmt.Fprintf(w, "Prior quorums\t%d still count in an election, until the new one is established\n", n)
 	}
+	if st.Switchover != nil {
+		fmt.Fprintf(w, "Switchover\t%s\n", DescribeSwitchover(st.Switchover))
+	}
 	fmt.Fprintf(w, "Replicas\t%d of %d attached\n", st.ReadyReplicas, c.Spec.Replicas)
 	printMembers(w, st.Members)
 	printConditions(w, st.Conditions)
