@@ -44,6 +44,10 @@ func (v *View) steady(p *Plan) {
 	switch {
 	case master == nil || !v.isMember(master):
 		v.detectLoss(p, master)
+	case v.servesAsMaster(master) && v.isCutOff(p, master):
+		message := master.Name + " is reached by the operator, and by too few replicas to have anything acknowledged"
+		p.Record = v.claim(ReasonMasterCutOff, message)
+		p.Event = &Event{Reason: ReasonMasterCutOff, Message: message, Warning: true}
 	case v.servesAsMaster(master):
 		v.runCluster(p, master)
 	case master.Status.Role == engine.RoleFenced && master.Status.Epoch == v.Record.Epoch:
@@ -59,47 +63,6 @@ func (v *View) promote(master *Server) Command {
 	q := v.Record.Quorum
 	return Command{Kind: CommandPromote, Server: master.Name, Epoch: v.Record.Epoch,
 		Quorum: engine.Quorum{WaitCount: q.WaitCount, Members: q.Members}}
-}
-
-// detectLoss decides whether a master that cannot be reached is lost: only if enough replicas say so too, which are then
-// also enough to elect another one.
-func (v *View) detectLoss(p *Plan, master *Server) {
-	p.Waiting = "the operator does not reach the master " + v.Record.Master
-	replaced := master != nil && master.Reachable
-	if replaced {
-		p.Report(master.Name, describeIdentity(v.identityOf(master)))
-	}
-	switch {
-	case v.Policy.FailoverDisabled:
-		p.Report("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled)")
-	case !replaced && master != nil && master.UnreachableFor < v.Policy.UnreachableAfter:
-	case !coversRecord(v.silentServers(), &v.Record):
-		p.Waiting += "; too few replicas have lost it to elect another one"
-	default:
-		message := fmt.Sprintf("neither the operator nor enough replicas reach %s", v.Record.Master)
-		p.Record = v.claim(ReasonMasterLost, message)
-		p.Event = &Event{Reason: ReasonMasterLost, Message: message, Warning: true}
-	}
-}
-
-// silentServers can be fenced and do not hear the master.
-func (v *View) silentServers() uuidSet {
-	silent := uuidSet{}
-	for i := range v.Servers {
-		s := &v.Servers[i]
-		if s.Name != v.Record.Master && v.isMember(s) && !v.hears(s) {
-			silent[s.Status.ServerUUID] = true
-		}
-	}
-	return silent
-}
-
-func (v *View) hears(s *Server) bool {
-	if !v.follows(s) || s.Status.ReceiverState != engine.ReceiverReceiving {
-		return false
-	}
-	last := s.Status.SecondsSinceHeartbeat
-	return last != nil && *last < v.Policy.HeartbeatTimeout.Seconds()
 }
 
 // runCluster: the master serves. Bring the others to it and keep the quorum right.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +22,11 @@ const (
 	ReasonHigherEpoch     = "HigherEpochSeen"
 	ReasonAdopted         = "Adopted"
 	ReasonSwitchover      = "Switchover"
+	ReasonMasterCutOff    = "MasterCutOff"
 )
+
+// withoutTheMaster is how long the others may take to be fenced when the master was cut off from them.
+const withoutTheMaster = 10 * time.Second
 
 // claim starts an election: from here on servers only listen to the new epoch.
 func (v *View) claim(reason, message string) *v1alpha1.Record {
@@ -167,11 +172,17 @@ func (v *View) mayElect(s *Server) bool {
 	return v.isMember(s)
 }
 
+// fencedServers are those whose logs count. A master that was cut off from its replicas is not elected again, unless too few
+// others turn out to be there.
 func (v *View) fencedServers() []*Server {
 	var fenced []*Server
+	without := ""
+	if e := v.Record.Election; e.Reason == ReasonMasterCutOff && v.Now.Sub(e.StartedAt.Time) < withoutTheMaster {
+		without = v.Record.Master
+	}
 	for i := range v.Servers {
 		s := &v.Servers[i]
-		if v.mayElect(s) && s.Status.Role == engine.RoleFenced && s.Status.Epoch == v.Record.Epoch {
+		if s.Name != without && v.mayElect(s) && s.Status.Role == engine.RoleFenced && s.Status.Epoch == v.Record.Epoch {
 			fenced = append(fenced, s)
 		}
 	}

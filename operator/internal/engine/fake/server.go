@@ -84,7 +84,7 @@ func (s *state) promise(epoch int64, g grant) error {
 // leaveRole drops what belongs to a role, and with it the replicas' connections; the log stays as it is.
 func (w *World) leaveRole(s *state) {
 	w.disconnect(s)
-	s.connected, s.diverged = false, false
+	s.connected, s.heard, s.diverged = false, false, false
 	s.source, s.quorum, s.version, s.acked, s.openedAt = engine.Source{}, engine.Quorum{}, 0, nil, 0
 }
 
@@ -219,14 +219,24 @@ func (w *World) status(s *state) engine.Status {
 	case engine.RoleReplica:
 		st.SourceUUID, st.SourceHost, st.ReceiverState = s.source.UUID, s.source.Host, "connecting"
 		if s.connected {
-			heard := 0.1
-			st.ReceiverState, st.SecondsSinceHeartbeat = engine.ReceiverReceiving, &heard
+			st.ReceiverState = engine.ReceiverReceiving
+		}
+		if seconds := secondsSinceHeartbeat(s); s.heard {
+			st.SecondsSinceHeartbeat = &seconds
 		}
 	}
 	if s.diverged {
 		st.ReceiverState = engine.ReceiverDiverged
 	}
 	return st
+}
+
+// secondsSinceHeartbeat: whoever is not connected has not been for long.
+func secondsSinceHeartbeat(s *state) float64 {
+	if s.connected {
+		return 0.1
+	}
+	return 3600
 }
 
 func (w *World) attached(master *state) []string {

@@ -43,7 +43,7 @@ func (w *World) Connect(name string) bool {
 		return true
 	}
 	s.log = s.log[:common]
-	s.connected = true
+	s.connected, s.heard = true, true
 	return true
 }
 

@@ -61,6 +61,7 @@ type state struct {
 	unheard    bool
 	role       engine.Role
 	connected  bool
+	heard      bool // since it was told to follow
 	diverged   bool
 	source     engine.Source
 	quorum     engine.Quorum
@@ -115,7 +116,7 @@ func (w *World) Key() string {
 	defer w.mu.Unlock()
 	key := fmt.Sprint(w.Acknowledged, w.acks)
 	for _, s := range w.servers {
-		key += fmt.Sprint("|", s.uuid, s.epoch, s.granted, s.kept, s.log, s.visible, s.floor, s.alive, s.cut, s.unheard, s.role, s.connected,
+		key += fmt.Sprint("|", s.uuid, s.epoch, s.granted, s.kept, s.log, s.visible, s.floor, s.alive, s.cut, s.unheard, s.role, s.connected, s.heard,
 			s.source.UUID, s.quorum, s.version, s.acked, s.openedAt, s.ackWaiting)
 	}
 	return key

@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"fmt"
+
+	"commitlab.dev/operator/internal/engine"
+)
+
+// detectLoss decides whether a master that cannot be reached is lost: only if enough replicas say so too, which are then
+// also enough to elect another one.
+func (v *View) detectLoss(p *Plan, master *Server) {
+	p.Waiting = "the operator does not reach the master " + v.Record.Master
+	replaced := master != nil && master.Reachable
+	if replaced {
+		p.Report(master.Name, describeIdentity(v.identityOf(master)))
+	}
+	switch {
+	case v.Policy.FailoverDisabled:
+		p.Report("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled)")
+	case !replaced && master != nil && master.UnreachableFor < v.Policy.UnreachableAfter:
+	case !coversRecord(v.silentServers(), &v.Record):
+		p.Waiting += "; too few replicas have lost it to elect another one"
+	default:
+		message := fmt.Sprintf("neither the operator nor enough replicas reach %s", v.Record.Master)
+		p.Record = v.claim(ReasonMasterLost, message)
+		p.Event = &Event{Reason: ReasonMasterLost, Message: message, Warning: true}
+	}
+}
+
+// silentServers can be fenced and do not hear the master.
+func (v *View) silentServers() uuidSet {
+	silent := uuidSet{}
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if s.Name != v.Record.Master && v.isMember(s) && !v.hears(s) {
+			silent[s.Status.ServerUUID] = true
+		}
+	}
+	return silent
+}
+
+func (v *View) hears(s *Server) bool {
+	if !v.follows(s) || s.Status.ReceiverState != engine.ReceiverReceiving {
+		return false
+	}
+	last := s.Status.SecondsSinceHeartbeat
+	return last != nil && *last < v.Policy.HeartbeatTimeout.Seconds()
+}
+
+// isCutOff: the master answers the operator, writes wait, and those that must acknowledge them follow it and do not hear it any
+// more. They must be enough to elect another master, and to acknowledge to it. A full disk is another matter: heartbeats come.
+// Where all links are down the mastership does not wander about: whoever has never heard its master has not lost it.
+func (v *View) isCutOff(p *Plan, master *Server) bool {
+	waits := master.Status.WritesBlocked || master.Status.AckWaitingSeconds >= v.Policy.UnreachableAfter.Seconds()
+	cut := v.cutOffFollowers()
+	if !waits || int32(len(cut)) <= max(v.Policy.floorWaitCount(), 1) || !coversRecord(cut, &v.Record) {
+		return false
+	}
+	if v.Policy.FailoverDisabled {
+		p.Report("", "the master does not reach its replicas, and automatic failover is off (spec.failover.disabled)")
+		return false
+	}
+	return true
+}
+
+// cutOffFollowers have heard the master and hear it no more; the operator reaches them.
+func (v *View) cutOffFollowers() uuidSet {
+	cut := uuidSet{}
+	patience := v.Policy.HeartbeatTimeout + v.Policy.UnreachableAfter
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if last := s.Status.SecondsSinceHeartbeat; v.follows(s) && last != nil && *last >= patience.Seconds() {
+			cut[s.Status.ServerUUID] = true
+		}
+	}
+	return cut
+}
