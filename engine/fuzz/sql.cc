@@ -8,10 +8,10 @@
 #include <random>
 
 #include "sql/ast/changes.h"
-#include "sql/executor/bound_select.h"
-#include "sql/executor/row_buffer.h"
-#include "sql/executor/row_rules.h"
-#include "sql/executor/select_output.h"
+#include "sql/query/bound_select.h"
+#include "sql/query/row_buffer.h"
+#include "sql/change/row_rules.h"
+#include "sql/query/select_output.h"
 #include "sql/parser/parser.h"
 #include "sql/session_state.h"
 #include "storage/record/random_rows.h"

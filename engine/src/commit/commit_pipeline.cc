@@ -248,34 +248,34 @@ Status CommitPipeline::sync() {
 }
 
 Task<Status> CommitPipeline::rotate() {
-  Errand errand;
-  errand.run = [this] { return impl_->rotate_log(); };
-  if (auto queued = impl_->queue.push(errand); !queued.ok()) co_return queued;
-  co_await errand.parker.park();
-  co_return std::move(errand.result);
+  LogTask task;
+  task.run = [this] { return impl_->rotate_log(); };
+  if (auto queued = impl_->queue.push(task); !queued.ok()) co_return queued;
+  co_await task.parker.park();
+  co_return std::move(task.result);
 }
 
 Task<Status> CommitPipeline::settle_engine_position() {
-  Errand errand;
-  errand.run = [this] { return impl_->settle_engine_position(); };
-  if (auto queued = impl_->queue.push(errand); !queued.ok()) co_return queued;
-  co_await errand.parker.park();
-  co_return std::move(errand.result);
+  LogTask task;
+  task.run = [this] { return impl_->settle_engine_position(); };
+  if (auto queued = impl_->queue.push(task); !queued.ok()) co_return queued;
+  co_await task.parker.park();
+  co_return std::move(task.result);
 }
 
 Task<Result<PurgeReport>> CommitPipeline::purge_to(uint32_t first_kept) {
-  Errand errand;
+  LogTask task;
   PurgeReport report;
-  errand.run = [this, first_kept, &report]() -> Status {
+  task.run = [this, first_kept, &report]() -> Status {
     if (!impl_->logging) return {};
     auto purged = impl_->log->purge(std::min(first_kept, impl_->engine.flushed_position().position.file));
     if (!purged) return std::move(purged).error();
     report = std::move(*purged);
     return {};
   };
-  if (auto queued = impl_->queue.push(errand); !queued.ok()) co_return std::move(queued).error();
-  co_await errand.parker.park();
-  if (!errand.result.ok()) co_return std::move(errand.result).error();
+  if (auto queued = impl_->queue.push(task); !queued.ok()) co_return std::move(queued).error();
+  co_await task.parker.park();
+  if (!task.result.ok()) co_return std::move(task.result).error();
   co_return report;
 }
 

@@ -153,7 +153,7 @@ SeenOrder queued(CommitPipeline& pipeline, const std::string& key) {
 TEST_F(Pipeline, WhoHasSeenWhatDoesNotFitOnTheDiskFailsWithIt) {
   start();
   pipeline().freeze();
-  // Too large for company in its group, and for the disk.
+  // Too large to share its group, and for the disk.
   const std::string large = "INSERT " + std::string(17 << 20, 'x');
   auto first = begin({.id = 1, .statement = large, .lets_go_early = true});
   const SeenOrder seen = queued(pipeline(), large);

@@ -20,7 +20,7 @@ bool is_epoch(const LocalCommit* commit) {
   return commit->request->epoch != 0;
 }
 
-void count_wait_for_company() {
+void count_wait_for_others() {
   static auto& waits = observe::counter("commitd_commit_group_waits_total",
                                         "Commit groups held back for clients that were coming again.");
   waits.add();
@@ -37,7 +37,7 @@ Status CommitQueue::push(LocalCommit& commit) {
   if (commit.request->ground && !ordered_.is_firm(*commit.request->ground)) return stands_on_older_data();
   if (commit.ordered.writes != nullptr) ordered_.give_order(commit.ordered);
   local_.push_back(&commit);
-  company_.came(commit.queued);
+  group_wait_.came(commit.queued);
   if (local_.size() >= wanted_) tell();
   return {};
 }
@@ -49,17 +49,17 @@ void CommitQueue::push(ReceivedTransaction received) {
   tell();
 }
 
-Status CommitQueue::push(Errand& errand) {
+Status CommitQueue::push(LogTask& task) {
   MutexLock lock(mutex_);
   if (stopped_) return shutting_down();
-  errands_.push_back(&errand);
+  tasks_.push_back(&task);
   tell();
   return {};
 }
 
 bool CommitQueue::is_empty() const {
   MutexLock lock(mutex_);
-  return local_.empty() && received_.empty() && errands_.empty();
+  return local_.empty() && received_.empty() && tasks_.empty();
 }
 
 bool CommitQueue::is_open() const {
@@ -69,7 +69,7 @@ bool CommitQueue::is_open() const {
 
 bool CommitQueue::can_take() const {
   if (paused_) return false;
-  return !received_.empty() || !errands_.empty() || can_take_local();
+  return !received_.empty() || !tasks_.empty() || can_take_local();
 }
 
 bool CommitQueue::can_take_local() const {
@@ -83,7 +83,7 @@ std::optional<CommitQueue::Batch> CommitQueue::take(const std::function<Gatherin
   Gathering how = gathering();
   bool waited = false;
   do {
-    waited |= how.for_company && wait_for_company(lock);
+    waited |= how.for_others && wait_for_others(lock);
     wait_for_work(lock);
     if (!can_take()) return std::nullopt;
     how = gathering();
@@ -91,13 +91,13 @@ std::optional<CommitQueue::Batch> CommitQueue::take(const std::function<Gatherin
   } while (!can_take());  // paused meanwhile
   busy_ = true;
   Batch batch = take_batch(how.one_at_a_time);
-  company_.taken(batch.local.size(), waited, Clock::now());
+  group_wait_.taken(batch.local.size(), waited, Clock::now());
   return batch;
 }
 
 void CommitQueue::batch_is_durable(Clock::time_point now) {
   MutexLock lock(mutex_);
-  company_.durable(now);
+  group_wait_.durable(now);
 }
 
 // Only the log thread waits for this.
@@ -117,11 +117,11 @@ void CommitQueue::wait_for_work(Lock& lock) {
 }
 
 // Those that are waited for do not wake the log thread one by one.
-bool CommitQueue::wait_for_company(Lock& lock) {
+bool CommitQueue::wait_for_others(Lock& lock) {
   if (holds_local() || !received_.empty() || something_else_is_wanted()) return false;
-  const auto wait = company_.worth_waiting(local_.size());
+  const auto wait = group_wait_.worth_waiting(local_.size());
   if (!wait) return false;
-  count_wait_for_company();
+  count_wait_for_others();
   wanted_ = wait->commits;
   while (local_.size() < wanted_ && received_.empty() && !something_else_is_wanted()) {
     if (work_.wait_until(lock, wait->until) == std::cv_status::timeout) break;
@@ -130,7 +130,7 @@ bool CommitQueue::wait_for_company(Lock& lock) {
   return true;
 }
 
-// Who is not a transaction does not wait for company, nor do transactions behind him.
+// Who is not a transaction does not wait for others, nor do transactions behind him.
 void CommitQueue::gather(Lock& lock, const Gathering& how) {
   if (how.time.count() == 0) return;
   const auto until = Clock::now() + how.time;
@@ -164,7 +164,7 @@ CommitQueue::Batch CommitQueue::take_batch(bool one_at_a_time) {
     if (one_at_a_time || alone) break;
   }
   busy_with_local_ = !batch.local.empty();
-  batch.errands.swap(errands_);
+  batch.tasks.swap(tasks_);
   return batch;
 }
 

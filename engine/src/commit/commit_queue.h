@@ -1,4 +1,4 @@
-// What waits for the log thread: local commits, received transactions, and errands that must run between two
+// What waits for the log thread: local commits, received transactions, and tasks that must run between two
 // groups.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "commit/commit_pipeline.h"
 #include "commit/commit_wakeup.h"
-#include "commit/group_company.h"
+#include "commit/group_wait.h"
 #include "observe/mutex.h"
 #include "runtime/idle_spin.h"
 #include "runtime/parker.h"
@@ -59,7 +59,7 @@ struct ReceivedTransaction {
 };
 
 // Runs on the log thread; lives in a coroutine.
-struct Errand {
+struct LogTask {
   std::function<Status()> run;
   Parker parker;
   Status result;
@@ -72,20 +72,20 @@ class CommitQueue {
   // An error when local commits are not taken now, or when what this one has seen was lost.
   Status push(LocalCommit& commit);
   void push(ReceivedTransaction received);
-  Status push(Errand& errand);
+  Status push(LogTask& task);
 
   // One that is spilled is alone among the transactions.
   struct Batch {
     std::vector<LocalCommit*> local;
     std::vector<ReceivedTransaction> received;
-    std::vector<Errand*> errands;
+    std::vector<LogTask*> tasks;
   };
   // How long transactions wait for others to share their group.
   struct Gathering {
     std::chrono::microseconds time{0};
     size_t enough = 0;           // no longer once there are so many; 0: the time alone decides
     bool one_at_a_time = false;  // only one local transaction
-    bool for_company = false;    // as long as GroupCompany says; where `time` is 0
+    bool for_others = false;    // as long as GroupWait says; where `time` is 0
   };
   // For the log thread: waits for work. Calling it again says that the last batch is dealt with. nullopt =
   // stopped, and nothing is left.
@@ -134,10 +134,10 @@ class CommitQueue {
   }
   void wait_for_work(Lock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool holds_local() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return held_ || frozen_ > 0; }
-  bool wait_for_company(Lock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool wait_for_others(Lock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void gather(Lock& lock, const Gathering& how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool something_else_is_wanted() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return stopped_ || paused_ || !errands_.empty();
+    return stopped_ || paused_ || !tasks_.empty();
   }
   Batch take_batch(bool one_at_a_time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<LocalCommit*> take_out_queued() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -148,11 +148,11 @@ class CommitQueue {
   observe::Condition between_batches_{"wait/synch/cond/commitd/log_thread_idle"};
   std::atomic<uint64_t> news_{0};  // counts what may end the log thread's wait
   IdleSpin idle_;                  // the log thread's
-  GroupCompany company_ ABSL_GUARDED_BY(mutex_);
+  GroupWait group_wait_ ABSL_GUARDED_BY(mutex_);
   size_t wanted_ ABSL_GUARDED_BY(mutex_) = 0;  // the log thread is not woken for fewer local commits
   std::deque<LocalCommit*> local_ ABSL_GUARDED_BY(mutex_);
   std::deque<ReceivedTransaction> received_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Errand*> errands_ ABSL_GUARDED_BY(mutex_);
+  std::vector<LogTask*> tasks_ ABSL_GUARDED_BY(mutex_);
   std::optional<Error> closed_ ABSL_GUARDED_BY(mutex_), failed_ ABSL_GUARDED_BY(mutex_);
   bool busy_ ABSL_GUARDED_BY(mutex_) = false, busy_with_local_ ABSL_GUARDED_BY(mutex_) = false;
   bool paused_ ABSL_GUARDED_BY(mutex_) = false, held_ ABSL_GUARDED_BY(mutex_) = false,

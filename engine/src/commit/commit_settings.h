@@ -13,9 +13,9 @@ struct CommitSettings {
   std::atomic<uint64_t> sync_delay_microseconds{0};
   // binlog_group_commit_sync_no_delay_count: but no longer once it has so many (0: the time alone decides).
   std::atomic<uint64_t> sync_no_delay_count{0};
-  // commitd_adaptive_group_commit: a group that will be synced waits for those who come again (GroupCompany),
+  // commitd_adaptive_group_commit: a group that will be synced waits for those who come again (GroupWait),
   // unless there is such a delay.
-  std::atomic<bool> wait_for_company{true};
+  std::atomic<bool> wait_for_others{true};
   // InnoDB's innodb_flush_log_at_trx_commit, for an engine with a log of its own (commitd_durability=xa).
   std::atomic<uint64_t> flush_log_at_trx_commit{1};
   // commitd_prepare_commit_mutex: a transaction is prepared, logged and in the engine before the next one's

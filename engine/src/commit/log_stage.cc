@@ -35,11 +35,11 @@ void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock
 
 void CommitPipeline::Impl::run_log_thread() {
   while (auto batch = queue.take([this] { return gathering(); })) {
-    std::vector<Errand*> errands = std::move(batch->errands);
+    std::vector<LogTask*> tasks = std::move(batch->tasks);
     if (!batch->local.empty() || !batch->received.empty()) write_group(std::move(*batch));
-    for (Errand* errand : errands) {
-      errand->result = errand->run();
-      errand->parker.wake();
+    for (LogTask* task : tasks) {
+      task->result = task->run();
+      task->parker.wake();
     }
     if (logging && log->usable() && log->wants_rotation())
       (void)rotate_log();  // without room for a new file the old one goes on
@@ -60,7 +60,7 @@ CommitQueue::Gathering CommitPipeline::Impl::gathering() const {
   if (!how.one_at_a_time && (settings.sync_binlog == 0 || next_group_is_synced())) {
     how.time = std::chrono::microseconds(settings.sync_delay_microseconds.load());
     how.enough = settings.sync_no_delay_count;
-    how.for_company = settings.wait_for_company && settings.sync_binlog != 0 && how.time.count() == 0;
+    how.for_others = settings.wait_for_others && settings.sync_binlog != 0 && how.time.count() == 0;
   }
   return how;
 }

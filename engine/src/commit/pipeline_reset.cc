@@ -42,11 +42,11 @@ Status CommitPipeline::Impl::restart() {
 }
 
 Task<Status> CommitPipeline::reset() {
-  Errand errand;
-  errand.run = [this] { return impl_->reset(); };
-  if (auto queued = impl_->queue.push(errand); !queued.ok()) co_return queued;
-  co_await errand.parker.park();
-  co_return std::move(errand.result);
+  LogTask task;
+  task.run = [this] { return impl_->reset(); };
+  if (auto queued = impl_->queue.push(task); !queued.ok()) co_return queued;
+  co_await task.parker.park();
+  co_return std::move(task.result);
 }
 
 Status CommitPipeline::finish_reset(FileSystem& fs, const LogOptions& options, storage::Engine& engine) {

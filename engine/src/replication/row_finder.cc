@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
-#include "sql/executor/row_rules.h"
+#include "sql/change/row_rules.h"
 #include "storage/record/key_codec.h"
 #include "txn/row_writes.h"
 

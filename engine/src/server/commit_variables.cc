@@ -159,7 +159,7 @@ void CommitVariables::define() {
   variables_.define(
       on_by_default("commitd_early_lock_release", settings_, &CommitSettings::early_lock_release));
   variables_.define(
-      on_by_default("commitd_adaptive_group_commit", settings_, &CommitSettings::wait_for_company));
+      on_by_default("commitd_adaptive_group_commit", settings_, &CommitSettings::wait_for_others));
 
   auto wakeup = choice("commitd_wakeup", {"targeted", "broadcast"});
   wakeup.on_update = [settings = settings_](const Value& value) -> Status {

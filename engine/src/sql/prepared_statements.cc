@@ -47,9 +47,9 @@ PreparedStatement::~PreparedStatement() {
   prepared_statements.fetch_sub(1, std::memory_order_relaxed);
 }
 
-KeptSelect* PreparedStatement::kept_select() const {
+CachedSelect* PreparedStatement::cached_select() const {
   const bool is_select = statement->kind == ast::StatementKind::Select;
-  return is_select ? static_cast<KeptSelect*>(kept.get()) : nullptr;
+  return is_select ? static_cast<CachedSelect*>(kept.get()) : nullptr;
 }
 
 Result<PreparedStatements::Pointer> PreparedStatements::parse(std::string_view sql) const {
@@ -67,7 +67,7 @@ Result<PreparedStatements::Pointer> PreparedStatements::parse(std::string_view s
     return Error{er::kUnsupportedPs, "This command is not supported in the prepared statement protocol yet"};
   }
   prepared->statement = parsed->statement;
-  prepared->kept = KeptPlan::of(*parsed->statement);
+  prepared->kept = CachedPlan::of(*parsed->statement);
   return prepared;
 }
 
@@ -94,7 +94,7 @@ void PreparedStatements::clear() {
 
 Task<bool> PreparedStatements::run(PreparedStatement& prepared, std::span<const Value> parameters,
                                    ResultSink& sink, bool more_results) {
-  KeptPlan* kept = prepared.kept.get();
+  CachedPlan* kept = prepared.kept.get();
   if (kept == nullptr || !kept->take_parameters(parameters))
     return run_statement(session_, *this, *prepared.statement, parameters, sink, more_results);
   return run_statement(session_, *this, *prepared.statement, kept->parameters(), sink, more_results, kept);

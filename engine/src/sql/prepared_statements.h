@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "sql/arena.h"
 #include "sql/ast/session_statements.h"
-#include "sql/executor/kept_select.h"
+#include "sql/plan_cache/cached_select.h"
 #include "sql/executor/statement_runner.h"
 #include "sql/lexer/lexer.h"
 #include "sql/session_state.h"
@@ -25,12 +25,12 @@ struct PreparedStatement {
   ~PreparedStatement();
   PreparedStatement(const PreparedStatement&) = delete;
 
-  KeptSelect* kept_select() const;
+  CachedSelect* cached_select() const;
 
   std::string text;
   Arena arena;
   const ast::Statement* statement = nullptr;
-  std::unique_ptr<KeptPlan> kept;
+  std::unique_ptr<CachedPlan> kept;
 };
 
 class PreparedStatements final : public PreparedStatementCommands {

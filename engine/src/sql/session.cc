@@ -6,10 +6,10 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "sql/ast/definitions.h"
-#include "sql/executor/constant_select.h"
-#include "sql/executor/lone_select.h"
-#include "sql/executor/select.h"
-#include "sql/executor/set.h"
+#include "sql/plan_cache/constant_select.h"
+#include "sql/plan_cache/point_select.h"
+#include "sql/query/select.h"
+#include "sql/administration/set.h"
 #include "sql/executor/statement_runner.h"
 #include "sql/parser/parser.h"
 #include "sql/prepared_statements.h"
@@ -232,7 +232,7 @@ Task<void> Session::execute(uint32_t statement_id, std::span<const Value> parame
   const ShownSession::Command showing(impl.shown, "Execute", prepared->text);
   impl.state.status.add(StatusVariable::Questions);
   impl.state.status.add(kStmtExecute);
-  KeptSelect* select = prepared->kept_select();
+  CachedSelect* select = prepared->cached_select();
   const bool done =
       select != nullptr && select->take_parameters(parameters) && run_alone(impl.state, *select, sink);
   if (!done) co_await impl.prepared.run(*prepared, parameters, sink, false);

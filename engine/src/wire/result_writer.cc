@@ -40,7 +40,7 @@ uint64_t ResultWriter::encoding() const {
   return uint64_t{1} << 32 | uint64_t{channel_.sequence()} << 1 | (can(capability::kDeprecateEof) ? 1u : 0u);
 }
 
-void ResultWriter::begin_kept_rows(sql::KeptColumns& kept) {
+void ResultWriter::begin_kept_rows(sql::CachedColumns& kept) {
   const uint64_t wanted = encoding();
   if (kept.encoded_for == wanted) {
     note_forms(kept.columns);

@@ -6,7 +6,7 @@
 
 #include <absl/container/inlined_vector.h>
 
-#include "sql/kept_columns.h"
+#include "sql/plan_cache/cached_columns.h"
 #include "sql/result_sink.h"
 #include "sql/session.h"
 #include "wire/packet_channel.h"
@@ -14,13 +14,13 @@
 
 namespace commitd::wire {
 
-class ResultWriter : public sql::ResultSink, public sql::KeptColumnsSink {
+class ResultWriter : public sql::ResultSink, public sql::CachedColumnsSink {
  public:
   ResultWriter(PacketChannel& channel, sql::Session& session, uint32_t capabilities)
       : channel_(channel), session_(session), capabilities_(capabilities) {}
 
   void begin_rows(std::span<const sql::ResultColumn> columns) override;
-  void begin_kept_rows(sql::KeptColumns& kept) override;
+  void begin_kept_rows(sql::CachedColumns& kept) override;
   bool wants_flush() const override;
   Task<Status> flush() override { return channel_.flush(); }
   void end_rows(const sql::OkInfo& info) override;

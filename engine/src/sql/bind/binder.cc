@@ -19,7 +19,7 @@ using ast::ExprKind;
 using ast::Op;
 
 // Its value is that of the present execution. Of its type only that counts which the values of all executions
-// have in common (executor/kept_select.h).
+// have in common (executor/cached_select.h).
 class ParameterReference : public Expression {
  public:
   explicit ParameterReference(const Value& value) : value_(value) { type_ = type_of_value(value); }

@@ -5,7 +5,7 @@
 
 #include "base/memory_budget.h"
 #include "sql/bind/binder.h"
-#include "sql/executor/changes_beside.h"
+#include "sql/change/changes_beside.h"
 #include "sql/executor/statements.h"
 #include "sql/executor/turn.h"
 #include "sql/session_state.h"
@@ -13,7 +13,7 @@
 
 namespace commitd::sql {
 
-class KeptPlan;
+class CachedPlan;
 
 struct StatementContext {
   SessionState& session;
@@ -27,7 +27,7 @@ struct StatementContext {
   std::vector<Source> common_tables = {};        // WITH, the innermost last
   bool changes = false;                          // INSERT, UPDATE, DELETE
   bool strict = false;                           // changes rows: see Evaluation
-  KeptPlan* kept = nullptr;                      // of a prepared statement: its plan is to be kept there
+  CachedPlan* kept = nullptr;                      // of a prepared statement: its plan is to be kept there
 
   // Its changes of tables that are not transactional.
   std::unique_ptr<ChangesBeside> beside = {};

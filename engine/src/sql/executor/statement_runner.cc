@@ -6,17 +6,17 @@
 #include "sql/ast/changes.h"
 #include "sql/ast/definitions.h"
 #include "sql/ddl/ddl.h"
-#include "sql/executor/dml.h"
-#include "sql/executor/explain.h"
-#include "sql/executor/next_gtid.h"
-#include "sql/executor/precompute.h"
-#include "sql/executor/row_buffer.h"
-#include "sql/executor/select.h"
-#include "sql/executor/set.h"
-#include "sql/executor/show_statement.h"
+#include "sql/change/dml.h"
+#include "sql/query/explain.h"
+#include "sql/administration/next_gtid.h"
+#include "sql/query/precompute.h"
+#include "sql/query/row_buffer.h"
+#include "sql/query/select.h"
+#include "sql/administration/set.h"
+#include "sql/administration/show_statement.h"
 #include "sql/executor/statement_frame.h"
 #include "sql/executor/statement_meter.h"
-#include "sql/executor/table_maintenance.h"
+#include "sql/administration/table_maintenance.h"
 #include "sql/expression/conversion.h"
 #include "sql/information_schema/virtual_table.h"
 
@@ -285,7 +285,7 @@ Status use_database(SessionState& session, std::string_view db) {
 
 Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared,
                          const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,
-                         bool more_results, KeptPlan* kept) {
+                         bool more_results, CachedPlan* kept) {
   start_statement(session, statement);
   const StatementMeter meter(session, statement, sink);
   count_statement(session, statement);

@@ -24,7 +24,7 @@ class PreparedStatementCommands {
 // False: it failed (the sink has the error), and the statements behind it are not run.
 Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared,
                          const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,
-                         bool more_results, KeptPlan* kept = nullptr);
+                         bool more_results, CachedPlan* kept = nullptr);
 
 // The columns a statement would answer with (none for those without a result).
 Task<Result<std::vector<ResultColumn>>> describe_statement(SessionState& session,

@@ -1,0 +1,242 @@
+#include "sql/administration/set.h"
+
+#include <algorithm>
+
+#include "base/charset/collation.h"
+#include "base/error_codes.h"
+#include "sql/administration/next_gtid.h"
+#include "sql/query/precompute.h"
+#include "sql/expression/conversion.h"
+#include "sql/text_case.h"
+#include "sql/variables/persisted_variables.h"
+
+namespace commitd::sql {
+namespace {
+
+Status assign_text(SessionState& session, size_t ordinal, std::string_view text) {
+  session.tracker.variable_changed(ordinal);
+  return session.variables.set(ordinal, Value::string(std::string(text)));
+}
+
+Task<Result<Value>> evaluate(StatementContext& context, const ast::Expr& tree) {
+  COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, &tree, true));
+  const Scope nothing;
+  Binder binder = context.binder(nothing);
+  auto bound = binder.bind(tree, "field list");
+  if (!bound.ok()) co_return std::move(bound).error();
+  Evaluation evaluation(context.session);
+  Value scratch;
+  Value value = (*bound)->evaluate(evaluation, scratch);
+  COMMITD_CO_RETURN_IF_ERROR(evaluation.status());
+  co_return value;
+}
+
+// Values that need more than the registry's check, whatever their scope.
+Status check_value(const SessionState&, size_t ordinal, const Value& value) {
+  switch (ordinal) {
+    case kTimeZone:
+      if (value.kind() == Value::Kind::String && parse_time_zone(value.as_string())) return {};
+      return make_error(1298, "Unknown or incorrect time zone: '{}'", value.to_text());
+    case kCharacterSetClient:
+    case kCharacterSetConnection:
+    case kCharacterSetResults:
+      if (value.is_null() || find_charset(to_text(value)) != nullptr) return {};
+      return make_error(er::kUnknownCharacterSet, "Unknown character set: '{}'", value.to_text());
+    case kCollationConnection:
+    case kCollationServer:
+      if (find_collation(to_text(value)) != nullptr) return {};
+      return make_error(er::kUnknownCollation, "Unknown collation: '{}'", value.to_text());
+    default:
+      return {};
+  }
+}
+
+// And those that matter to the session only.
+Status check_session_value(SessionState& session, size_t ordinal, const Value& value) {
+  COMMITD_RETURN_IF_ERROR(check_value(session, ordinal, value));
+  switch (ordinal) {
+    case kGtidNext:
+      return set_next_gtid(session, to_text(value));
+    case kMaxAllowedPacket:
+      return make_error(
+          er::kSessionVariableIsReadOnly,
+          "SESSION variable 'max_allowed_packet' is read-only. Use SET GLOBAL to assign the value");
+    case kSqlLogBin:
+      if (!session.transaction || !session.transaction->active())
+        return session.require(privilege::kSuper, "SUPER");
+      return make_error(1694, "Cannot modify @@session.sql_log_bin inside a transaction");
+    default:
+      return {};
+  }
+}
+
+// Numbers outside a variable's range are taken as its nearest end, and said to be.
+void warn_if_clamped(SessionState& session, size_t ordinal, const Value& value) {
+  const auto& variables = *session.server.variables;
+  if (variables.definition(ordinal).type != VariableType::Integer) return;
+  auto taken = variables.convert(ordinal, value);
+  if (!taken.ok() || to_text(*taken) == to_text(value) || to_double(*taken) == to_double(value)) return;
+  constexpr uint16_t kTruncatedWrongValue = 1292;
+  session.diagnostics.warn(make_error(kTruncatedWrongValue, "Truncated incorrect {} value: '{}'",
+                                      variables.definition(ordinal).name, to_text(value)));
+}
+
+VariableOrigin origin_here(const SessionState& session, VariableOrigin::Source source) {
+  return {source, static_cast<uint64_t>(session.statement_microseconds), session.account.user,
+          session.client_host};
+}
+
+Status set_global(SessionState& session, size_t ordinal, const std::optional<Value>& value) {
+  COMMITD_RETURN_IF_ERROR(
+      session.require(privilege::kSystemVariablesAdmin, "SUPER or SYSTEM_VARIABLES_ADMIN"));
+  SystemVariables& variables = *session.server.variables;
+  if (value) COMMITD_RETURN_IF_ERROR(check_value(session, ordinal, *value));
+  COMMITD_RETURN_IF_ERROR(value ? variables.set_global(ordinal, *value) : variables.reset_global(ordinal));
+  if (value) warn_if_clamped(session, ordinal, *value);
+  if (const auto& warning = variables.definition(ordinal).warning) {
+    if (std::string text = warning(variables.global(ordinal)); !text.empty())
+      session.diagnostics.warn({er::kWrongArguments, std::move(text)});
+  }
+  variables.set_origin(ordinal, origin_here(session, VariableOrigin::Source::Dynamic));
+  return {};
+}
+
+// SET PERSIST sets and keeps; SET PERSIST_ONLY only keeps for the next start. What
+// cannot be set at run time is an option's business.
+Status set_persist(SessionState& session, size_t ordinal, const std::optional<Value>& value, bool only) {
+  SystemVariables& variables = *session.server.variables;
+  const VariableDefinition& definition = variables.definition(ordinal);
+  if (definition.scope == VariableScope::Session || !definition.persistent || !definition.dynamic) {
+    return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a non persistent{} variable",
+                      definition.name, definition.dynamic ? "" : " read only");
+  }
+  if (!only) {
+    COMMITD_RETURN_IF_ERROR(set_global(session, ordinal, value));
+  } else {
+    COMMITD_RETURN_IF_ERROR(session.require(privilege::kSystemVariablesAdmin,
+                                            "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN"));
+  }
+  const Value wanted = value ? *value : definition.initial;
+  COMMITD_RETURN_IF_ERROR(check_value(session, ordinal, wanted));
+  auto taken = variables.convert(ordinal, wanted);
+  if (!taken.ok()) return std::move(taken).error();
+  if (only) warn_if_clamped(session, ordinal, wanted);
+  const VariableOrigin origin = origin_here(session, VariableOrigin::Source::Persisted);
+  return variables.persisted().set(
+      definition.name, {variables.to_text(ordinal, *taken), origin.microseconds, origin.user, origin.host});
+}
+
+// Collations and locales may be given by their numbers, as mysqlbinlog does.
+Value name_of_number(const VariableDefinition& variable, const Value& value) {
+  if (value.kind() == Value::Kind::String || value.is_null()) return value;
+  if (variable.name.starts_with("collation_")) {
+    const Collation* collation = find_collation(static_cast<uint16_t>(to_bits(value)));
+    if (collation != nullptr) return Value::string(std::string(collation->name));
+  }
+  if (variable.name == "lc_time_names" && to_bits(value) == 0) return Value::string("en_US");
+  return value;
+}
+
+// Turning autocommit on commits what is open.
+Task<Status> set_session(SessionState& session, size_t ordinal, const std::optional<Value>& value) {
+  const Value wanted = value ? name_of_number(session.server.variables->definition(ordinal), *value)
+                             : session.server.variables->global(ordinal);
+  COMMITD_CO_RETURN_IF_ERROR(check_session_value(session, ordinal, wanted));
+  const bool was_autocommit = session.settings.autocommit;
+  const bool null_results = ordinal == kCharacterSetResults && wanted.is_null();
+  COMMITD_CO_RETURN_IF_ERROR(session.variables.set(ordinal, null_results ? Value::string("binary") : wanted));
+  warn_if_clamped(session, ordinal, wanted);
+  session.refresh_settings();
+  session.tracker.variable_changed(ordinal);
+  session.tracker.state_changed();
+  if (ordinal == kLastInsertId) session.last_insert_id = to_bits(wanted);
+  if (ordinal == kAutocommit && !was_autocommit && session.settings.autocommit)
+    co_return co_await commit_transaction(session);
+  co_return Status();
+}
+
+Task<Status> set_variable(StatementContext& context, const ast::SetItem& item) {
+  SessionState& session = context.session;
+  const size_t ordinal = session.server.variables->find(item.name);
+  if (ordinal == SystemVariables::kNone)
+    co_return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", item.name);
+  std::optional<Value> value;
+  if (item.value != nullptr) {
+    auto evaluated = co_await evaluate(context, *item.value);
+    if (!evaluated.ok()) co_return std::move(evaluated).error();
+    value = *std::move(evaluated);
+  }
+  switch (item.scope) {
+    case ast::VariableScope::Global:
+      co_return set_global(session, ordinal, value);
+    case ast::VariableScope::Persist:
+      co_return set_persist(session, ordinal, value, false);
+    case ast::VariableScope::PersistOnly:
+      co_return set_persist(session, ordinal, value, true);
+    default:
+      co_return co_await set_session(session, ordinal, value);
+  }
+}
+
+}  // namespace
+
+Status reset_persist(SessionState& session, const ast::ResetPersistStatement& statement) {
+  COMMITD_RETURN_IF_ERROR(session.require(privilege::kSystemVariablesAdmin,
+                                          "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN"));
+  PersistedVariables& persisted = session.server.variables->persisted();
+  if (statement.name.empty()) return persisted.clear();
+  const size_t ordinal = session.server.variables->find(statement.name);
+  auto removed = persisted.remove(ordinal == SystemVariables::kNone
+                                      ? std::string(statement.name)
+                                      : session.server.variables->definition(ordinal).name);
+  if (removed.ok() || !statement.if_exists) return removed;
+  session.diagnostics.warn(std::move(removed).error());
+  return {};
+}
+
+Status set_names(SessionState& session, std::string_view charset_name, std::string_view collation_name) {
+  const CharsetInfo* charset = find_charset(charset_name);
+  if (charset == nullptr)
+    return make_error(er::kUnknownCharacterSet, "Unknown character set: '{}'", charset_name);
+  std::string_view collation = charset->default_collation;
+  if (!collation_name.empty()) {
+    const Collation* found = find_collation(collation_name);
+    if (found == nullptr) return make_error(er::kUnknownCollation, "Unknown collation: '{}'", collation_name);
+    if (found->charset != charset->charset) {
+      return make_error(1253, "COLLATION '{}' is not valid for CHARACTER SET '{}'", found->name,
+                        charset->name);
+    }
+    collation = found->name;
+  }
+  for (const size_t ordinal : {kCharacterSetClient, kCharacterSetConnection, kCharacterSetResults}) {
+    COMMITD_RETURN_IF_ERROR(assign_text(session, ordinal, charset->name));
+  }
+  COMMITD_RETURN_IF_ERROR(assign_text(session, kCollationConnection, collation));
+  session.refresh_settings();
+  return {};
+}
+
+Task<Status> execute_set(StatementContext& context, const ast::SetStatement& statement) {
+  for (const ast::SetItem& item : statement.items) {
+    switch (item.what) {
+      case ast::SetItem::What::Names:
+      case ast::SetItem::What::CharacterSet:
+        COMMITD_CO_RETURN_IF_ERROR(set_names(context.session, item.name, item.collation));
+        break;
+      case ast::SetItem::What::UserVariable: {
+        auto value = co_await evaluate(context, *item.value);
+        if (!value.ok()) co_return std::move(value).error();
+        if (value->kind() == Value::Kind::Json) value = Value::string(value->to_text());
+        context.session.user_variables[lower_case(item.name)] = *std::move(value);
+        context.session.tracker.state_changed();
+        break;
+      }
+      case ast::SetItem::What::SystemVariable:
+        COMMITD_CO_RETURN_IF_ERROR(co_await set_variable(context, item));
+        break;
+    }
+  }
+  co_return Status();
+}
+
+}  // namespace commitd::sql

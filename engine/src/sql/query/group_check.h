@@ -1,0 +1,17 @@
+// ONLY_FULL_GROUP_BY: what a grouped SELECT shows must have one value per group.
+#pragma once
+
+#include "base/result.h"
+#include "sql/ast/select.h"
+#include "sql/query/from_clause.h"
+
+namespace commitd::sql {
+
+// Error 1054: HAVING sees what is selected and what is grouped by, in any sql_mode.
+Status check_having(const ast::SelectStatement& select, const Scope& scope, const FromClause& from);
+
+// Errors 1055 and 1140. Columns that depend on those grouped by are fine: by a key of their
+// table, or by equality in WHERE and inner joins.
+Status check_groups(const ast::SelectStatement& select, const Scope& scope, const FromClause& from);
+
+}  // namespace commitd::sql
