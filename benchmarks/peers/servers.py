@@ -13,6 +13,8 @@ import urllib.request
 import sync_counters
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# MariaDB is unpacked, not installed: .ci/test-servers.
+os.environ["PATH"] = f"{ROOT}/build/servers/bin:{os.environ['PATH']}"
 COMMITD = os.environ.get("COMMITD", str(ROOT / "build" / "bin" / "commitd"))
 START_SECONDS = 60
 

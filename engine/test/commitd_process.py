@@ -8,12 +8,18 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
-import pymysql
+try:
+    import pymysql
+except ImportError:
+    raise SystemExit(f"{sys.executable} has no PyMySQL: run this with /usr/bin/python3, after `make -C engine test-deps`") from None
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Programs that are not ours and not installed: .ci/test-servers.
+os.environ["PATH"] = f"{ROOT}/build/servers/bin:{os.environ['PATH']}"
 COMMITD = os.environ.get("COMMITD", str(ROOT / "build" / "bin" / "commitd"))
 # A hang bound, not an expectation: a sanitizer build on a busy machine is slow.
 START_SECONDS = 60

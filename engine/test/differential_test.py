@@ -33,7 +33,7 @@ class DifferentialTest(unittest.TestCase):
 
     def setUp(self):
         if not shutil.which("mariadb-install-db"):
-            self.skipTest("mariadb-server is not installed")
+            self.skipTest("there is no MariaDB: make -C engine test-deps")
         stack = contextlib.ExitStack()
         self.addCleanup(stack.close)
         commitd, mariadb = stack.enter_context(Commitd()), stack.enter_context(MariaDB())

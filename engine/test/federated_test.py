@@ -42,7 +42,7 @@ class FederatedTest(unittest.TestCase):
 
     def maria(self):
         if not shutil.which("mariadb-install-db"):
-            self.skipTest("mariadb-server is not installed")
+            self.skipTest("there is no MariaDB: make -C engine test-deps")
         server = MariaDB()
         self.addCleanup(server.__exit__)
         server.__enter__()

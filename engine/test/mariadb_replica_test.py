@@ -18,7 +18,7 @@ class MariaDBReplicaTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if not shutil.which("mariadb-install-db"):
-            raise unittest.SkipTest("mariadb-server is not installed")
+            raise unittest.SkipTest("there is no MariaDB: make -C engine test-deps")
         cls.source = cls.enterClassContext(Commitd())
         cls.source.query(f"CREATE USER {USER} IDENTIFIED WITH mysql_native_password BY '{PASSWORD}'")
         cls.source.query(f"GRANT REPLICATION SLAVE ON *.* TO {USER}")

@@ -95,8 +95,6 @@ class Session:
 class MariaDB:
     """A MariaDB server on a datadir of its own. `with MariaDB() as server:` starts, and kills at the end."""
 
-    program = shutil.which("mariadbd") or "/usr/sbin/mariadbd"
-
     def __init__(self, *flags):
         self.flags = flags
         self.directory = tempfile.mkdtemp(prefix="differential-mariadb-")
@@ -106,17 +104,14 @@ class MariaDB:
     def __enter__(self):
         self.port = free_port()
         self.log = open(os.path.join(self.directory, "log"), "ab")
-        user = ["--user=mysql"] if os.geteuid() == 0 else []
-        if user:
-            shutil.chown(self.directory, "mysql")
-        os.chmod(self.directory, 0o755)
+        user = ["--user=root"] if os.geteuid() == 0 else []
         made = subprocess.run(["mariadb-install-db", "--no-defaults", *user, f"--datadir={self.datadir}", "--auth-root-authentication-method=normal",
                                "--skip-test-db", "--innodb-flush-log-at-trx-commit=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", timeout=180)
         if made.returncode != 0:
             raise AssertionError(f"mariadb-install-db ended with {made.returncode}:\n{made.stdout}")
         self.process = subprocess.Popen(
-            [self.program, "--no-defaults", *user, f"--datadir={self.datadir}", f"--port={self.port}", "--bind-address=127.0.0.1",
+            ["mariadbd", "--no-defaults", *user, f"--datadir={self.datadir}", f"--port={self.port}", "--bind-address=127.0.0.1",
              f"--socket={self.directory}/socket", f"--pid-file={self.directory}/pid", "--innodb-flush-log-at-trx-commit=0",
              "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci", "--innodb-buffer-pool-size=64M", *self.flags],
             stdout=self.log, stderr=self.log)
