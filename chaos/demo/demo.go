@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 )
 
@@ -30,8 +32,8 @@ type demo struct {
 func newDemo(t tools) *demo {
 	return &demo{
 		tools:   t,
-		ledger:  ledgerClient{url: "http://" + nodeAddress + ":30099"},
-		metrics: prometheusClient{url: prometheusURL},
+		ledger:  ledgerClient{url: t.ledgerURL()},
+		metrics: prometheusClient{url: t.prometheusURL()},
 		begun:   time.Now(),
 	}
 }
@@ -54,7 +56,7 @@ func (d *demo) steps() []step {
 		{"master killed", time.Minute, d.killMaster, []string{kubectl + "describe podchaos kill-master", pods}},
 		{"new master", 2 * time.Minute, d.awaitNewMaster, []string{cluster, operatorLog, ledgerLog}},
 		{"killed server is back", 3 * time.Minute, d.awaitRejoin, []string{cluster, operatorLog, pods}},
-		{"metrics", 2 * time.Minute, d.awaitMetrics, []string{prometheusURL + "/targets"}},
+		{"metrics", 2 * time.Minute, d.awaitMetrics, []string{d.metrics.url + "/targets"}},
 		{"verdict", 4 * time.Minute, d.judge, []string{ledgerLog}},
 	}
 }
@@ -84,7 +86,9 @@ func (d *demo) installChaosMesh(ctx context.Context) (string, error) {
 }
 
 func (d *demo) installMonitoring(ctx context.Context) (string, error) {
-	return "Prometheus at " + prometheusURL, d.tools.helmInstall(ctx, "commitlab-monitoring", monitoringNamespace)
+	err := d.tools.helmInstall(ctx, "commitlab-monitoring", monitoringNamespace,
+		fmt.Sprintf("prometheus.service.nodePort=%d", d.tools.ports.prometheus))
+	return "Prometheus at " + d.metrics.url, explainPort(err, "PROMETHEUS_PORT")
 }
 
 func (d *demo) installOperator(ctx context.Context) (string, error) {
@@ -100,11 +104,37 @@ func (d *demo) createCluster(ctx context.Context) (string, error) {
 }
 
 func (d *demo) startLedger(ctx context.Context) (string, error) {
-	if err := d.tools.applyAnew(ctx, d.tools.path("chaos", "ledger.yaml")); err != nil {
+	if err := d.deployLedger(ctx); err != nil {
 		return "", err
 	}
 	acknowledged, err := d.awaitCommits(ctx, enoughCommits)
 	return fmt.Sprintf("%d commits acknowledged", acknowledged), err
+}
+
+// deployLedger puts the ledger's NodePort where it was asked for.
+func (d *demo) deployLedger(ctx context.Context) error {
+	if err := d.tools.remove(ctx, d.tools.path("chaos", "ledger.yaml")); err != nil {
+		return err
+	}
+	manifest, err := os.ReadFile(d.tools.path("chaos", "ledger.yaml"))
+	if err != nil {
+		return err
+	}
+	manifest, err = withNodePort(manifest, d.tools.ports.ledger)
+	if err != nil {
+		return err
+	}
+	return explainPort(d.tools.applyText(ctx, manifest), "LEDGER_PORT")
+}
+
+var nodePort = regexp.MustCompile(`nodePort: \d+`)
+
+// withNodePort replaces the one NodePort of a manifest.
+func withNodePort(manifest []byte, port int) ([]byte, error) {
+	if found := len(nodePort.FindAll(manifest, -1)); found != 1 {
+		return nil, fmt.Errorf("the manifest names %d NodePorts, not one", found)
+	}
+	return nodePort.ReplaceAll(manifest, fmt.Appendf(nil, "nodePort: %d", port)), nil
 }
 
 // awaitCommits waits until the ledger counts at least that many.

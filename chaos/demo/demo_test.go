@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -48,10 +50,10 @@ func TestTheSummaryShowsTheFigures(t *testing.T) {
 			Faults:  []fault{{Name: "kill-master", RTOSeconds: 4.25, RecoveredBy: "failover"}},
 			Servers: []server{{Name: "demo-1", Equal: true}, {Name: "demo-2", Error: "3 rows missing"}},
 		},
-	}.print(&out, tools{root: "/src", kubeconfig: "/src/build/kubeconfig"})
+	}.print(&out, tools{root: "/src", kubeconfig: "/src/build/kubeconfig", address: "192.168.77.2", ports: ports{30190, 30199}})
 	for _, want := range []string{
 		"demo-0", "demo-2", "1234", "4.2 s", "failover", "Failed: 2 acknowledged commits are lost",
-		"1 of 2; demo-2 is not: 3 rows missing", "KUBECONFIG=/src/build/kubeconfig", prometheusURL,
+		"1 of 2; demo-2 is not: 3 rows missing", "KUBECONFIG=/src/build/kubeconfig", "http://192.168.77.2:30190", "curl http://192.168.77.2:30199/verdict",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
@@ -149,5 +151,33 @@ func TestAMetricThatIsNotThereIsNotZero(t *testing.T) {
 	}
 	if path, err := prometheus.commitPath(ctx, "demo-1"); err != nil || path != (commitPath{2.5, 2.5, 2.5}) {
 		t.Errorf("%+v, %v", path, err)
+	}
+}
+
+func TestTheLedgersManifestTakesTheChosenPort(t *testing.T) {
+	manifest, err := os.ReadFile(filepath.Join("..", "ledger.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := withNodePort(manifest, 30150)
+	if err != nil || !strings.Contains(string(changed), "nodePort: 30150}") || strings.Contains(string(changed), "nodePort: 30099") {
+		t.Errorf("%v\n%s", err, changed)
+	}
+	if _, err := withNodePort([]byte("kind: Service"), 30150); err == nil {
+		t.Error("a manifest without a NodePort was taken")
+	}
+}
+
+func TestAPortThatIsTakenIsExplained(t *testing.T) {
+	taken := errors.New(`The Service "ledger" is invalid: spec.ports[0].nodePort: Invalid value: 30099: provided port is already allocated`)
+	if err := explainPort(taken, "LEDGER_PORT"); !strings.Contains(err.Error(), "make demo LEDGER_PORT=") {
+		t.Error(err)
+	}
+	other := errors.New("no API server")
+	if err := explainPort(other, "LEDGER_PORT"); err != other {
+		t.Error(err)
+	}
+	if err := explainPort(nil, "LEDGER_PORT"); err != nil {
+		t.Error(err)
 	}
 }

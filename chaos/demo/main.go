@@ -14,17 +14,20 @@ import (
 
 func main() {
 	root := flag.String("root", ".", "the checkout")
+	var ports ports
+	flag.IntVar(&ports.prometheus, "prometheus-port", 30090, "the NodePort of Prometheus")
+	flag.IntVar(&ports.ledger, "ledger-port", 30099, "the NodePort of the ledger")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *root); err != nil {
+	if err := run(ctx, *root, ports); err != nil {
 		fmt.Fprintln(os.Stderr, "\nerror:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, root string) error {
-	tools, err := newTools(root)
+func run(ctx context.Context, root string, ports ports) error {
+	tools, err := newTools(root, ports)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,6 @@ import (
 	"time"
 )
 
-const prometheusURL = "http://" + nodeAddress + ":30090"
-
 // outcome is what the demo shows in the end.
 type outcome struct {
 	clusterReady time.Duration
@@ -53,9 +51,9 @@ func (o outcome) print(out io.Writer, t tools) {
 	fmt.Fprintln(out, "\nWhere to look (until `make demo-down`):")
 	line("kubectl", "export KUBECONFIG=%s PATH=%s:$PATH", t.kubeconfig, t.path("build", "bin"))
 	line("", "kubectl get commitcluster,pods -o wide; kubectl commitlab status %s", clusterName)
-	line("Prometheus", "%s", prometheusURL)
+	line("Prometheus", "%s", t.prometheusURL())
 	line("dashboards", "%s (import into Grafana; in the cluster as ConfigMaps labelled grafana_dashboard)", t.path("dashboards", "generated"))
-	line("ledger", "curl http://%s:30099/verdict", nodeAddress)
+	line("ledger", "curl %s/verdict", t.ledgerURL())
 }
 
 func describeServers(servers []server) string {

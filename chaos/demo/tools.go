@@ -5,31 +5,42 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 )
 
-// nodeAddress is where the local cluster's NodePorts are.
-const nodeAddress = "10.123.0.2"
-
 // tools are the programs that the demo calls.
 type tools struct {
 	root       string
 	kubeconfig string
+	address    string // of the node: its NodePorts are there
+	ports      ports
 }
 
-func newTools(root string) (tools, error) {
+// ports are the NodePorts of what a person may want to look at.
+type ports struct{ prometheus, ledger int }
+
+func (t tools) prometheusURL() string {
+	return fmt.Sprintf("http://%s:%d", t.address, t.ports.prometheus)
+}
+
+func (t tools) ledgerURL() string { return fmt.Sprintf("http://%s:%d", t.address, t.ports.ledger) }
+
+func newTools(root string, ports ports) (tools, error) {
 	absolute, err := filepath.Abs(root)
 	if err != nil {
 		return tools{}, err
 	}
-	t := tools{root: absolute}
-	path, err := t.output(context.Background(), "localcluster", "kubeconfig")
-	if err != nil {
-		return tools{}, fmt.Errorf("%w (run `make demo`, which builds it)", err)
+	t := tools{root: absolute, ports: ports}
+	for command, answer := range map[string]*string{"kubeconfig": &t.kubeconfig, "address": &t.address} {
+		out, err := t.output(context.Background(), "localcluster", command)
+		if err != nil {
+			return tools{}, fmt.Errorf("%w (run `make demo`, which builds it)", err)
+		}
+		*answer = strings.TrimSpace(out)
 	}
-	t.kubeconfig = strings.TrimSpace(path)
 	return t, nil
 }
 
@@ -69,6 +80,27 @@ func (t tools) apply(ctx context.Context, manifest string) error {
 	return err
 }
 
+func (t tools) applyText(ctx context.Context, manifest []byte) error {
+	file, err := os.CreateTemp("", "commitlab-*.yaml")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if _, err := file.Write(manifest); err != nil {
+		return err
+	}
+	return t.apply(ctx, file.Name())
+}
+
+// explainPort says what to do where another Service has a NodePort that the demo wants.
+func explainPort(err error, variable string) error {
+	if err != nil && strings.Contains(err.Error(), "provided port is already allocated") {
+		return fmt.Errorf("%w\nanother Service has this NodePort: choose another, such as `make demo %s=30150`", err, variable)
+	}
+	return err
+}
+
 // Pods that come back find no place on a closed node; those that run there stay.
 func (t tools) closeNode(ctx context.Context) error {
 	_, err := t.kubectl(ctx, "cordon", "--selector", "kubernetes.io/hostname")
@@ -93,9 +125,13 @@ func (t tools) applyAnew(ctx context.Context, manifest string) error {
 	return t.apply(ctx, manifest)
 }
 
-func (t tools) helmInstall(ctx context.Context, release, namespace string) error {
-	_, err := t.output(ctx, "helm", "upgrade", "--install", release, t.path("charts", release),
-		"--kubeconfig", t.kubeconfig, "--namespace", namespace, "--create-namespace", "--wait", "--timeout", "2m")
+func (t tools) helmInstall(ctx context.Context, release, namespace string, settings ...string) error {
+	args := []string{"upgrade", "--install", release, t.path("charts", release),
+		"--kubeconfig", t.kubeconfig, "--namespace", namespace, "--create-namespace", "--wait", "--timeout", "2m"}
+	for _, setting := range settings {
+		args = append(args, "--set", setting)
+	}
+	_, err := t.output(ctx, "helm", args...)
 	return err
 }
 

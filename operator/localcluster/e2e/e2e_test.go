@@ -62,7 +62,7 @@ func testServices(t *testing.T) {
 	}
 	answer := ""
 	eventually(t, "the node port to answer", func() bool {
-		connection, err := net.DialTimeout("tcp", layout.NodeIP+":30080", time.Second)
+		connection, err := net.DialTimeout("tcp", layout.DefaultNetwork.Node()+":30080", time.Second)
 		if err != nil {
 			return false
 		}

@@ -3,6 +3,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -14,13 +15,17 @@ import (
 
 // New returns the root command.
 func New() *cobra.Command {
-	var buildDir string
-	find := func() (layout.Layout, error) {
+	var buildDir, network string
+	find := func() (l layout.Layout, err error) {
 		if buildDir == "" {
-			return layout.Find()
+			l, err = layout.Find()
+		} else {
+			l.Build, err = filepath.Abs(buildDir)
 		}
-		absolute, err := filepath.Abs(buildDir)
-		return layout.Layout{Build: absolute}, err
+		if err == nil && network != "" {
+			l.Network, err = layout.ParseNetwork(network)
+		}
+		return l, err
 	}
 	root := &cobra.Command{
 		Use:           "localcluster",
@@ -29,7 +34,9 @@ func New() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().StringVar(&buildDir, "build-dir", "", "the checkout's build folder (default: where this program lies)")
-	root.AddCommand(upCommand(find), downCommand(find), statusCommand(find), kubeconfigCommand(find),
+	root.PersistentFlags().StringVar(&network, "node-network", os.Getenv(layout.NetworkVariable),
+		"the network between this machine and the node (default: $"+layout.NetworkVariable+", or "+layout.DefaultNetwork.String()+")")
+	root.AddCommand(upCommand(find), downCommand(find), statusCommand(find), kubeconfigCommand(find), addressCommand(find),
 		imageCommand(find), chaosMeshCommand(find), nodeCommand(find))
 	return root
 }
@@ -75,6 +82,17 @@ func kubeconfigCommand(find finder) *cobra.Command {
 	return command("kubeconfig", "Print the path of the administrator's kubeconfig", find,
 		func(cmd *cobra.Command, l layout.Layout) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), l.Kubeconfig())
+			return err
+		})
+}
+
+func addressCommand(find finder) *cobra.Command {
+	return command("address", "Print the address that the node has or will have: its NodePorts are there", find,
+		func(cmd *cobra.Command, l layout.Layout) error {
+			address, err := cluster.Address(l)
+			if err == nil {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), address)
+			}
 			return err
 		})
 }

@@ -40,6 +40,9 @@ func Up(ctx context.Context, l layout.Layout, out io.Writer) error {
 	if err := owner.CheckFree(l.Build); err != nil {
 		return err
 	}
+	if l.Network, err = chooseNetwork(l.Network, owner); err != nil {
+		return err
+	}
 	if err := preflight(l); err != nil {
 		return err
 	}
@@ -63,17 +66,17 @@ func startNode(l layout.Layout, stale *host.Owner) (*host.Owner, error) {
 	if err := os.RemoveAll(l.State()); err != nil {
 		return nil, err
 	}
-	if err := pki.WriteAll(l.State("pki")); err != nil {
+	if err := pki.WriteAll(l.State("pki"), l.Network); err != nil {
 		return nil, err
 	}
-	if err := node.WriteConfig(l.State("config")); err != nil {
+	if err := node.WriteConfig(l.State("config"), l.Network); err != nil {
 		return nil, err
 	}
 	if err := os.Symlink("pki/admin.kubeconfig", l.Kubeconfig()); err != nil {
 		return nil, err
 	}
 	// Recorded before anything is changed, so that what was is never lost.
-	owner := &host.Owner{Build: l.Build, Sysctls: host.SaveSysctls(sysctlRoot)}
+	owner := &host.Owner{Build: l.Build, Network: l.Network.String(), Sysctls: host.SaveSysctls(sysctlRoot)}
 	if err := owner.Write(layout.OwnerFile); err != nil {
 		return nil, err
 	}
@@ -207,13 +210,30 @@ func Status(l layout.Layout, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	address, err := Address(l)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "node process  %d\nstate         %s\nkubeconfig    %s\nnode address  %s\n",
-		owner.Process.PID, l.State(), l.Kubeconfig(), layout.NodeIP)
+		owner.Process.PID, l.State(), l.Kubeconfig(), address)
 	if err := addons.Kubectl(l, "", "wait", "node/"+layout.NodeName, "--for=condition=Ready", "--timeout=2s"); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "node          Ready")
 	return nil
+}
+
+// Address returns the address that the node has, or will have when it is brought up: its NodePorts are there.
+func Address(l layout.Layout) (string, error) {
+	owner, err := host.ReadOwner(layout.OwnerFile)
+	if err != nil {
+		return "", err
+	}
+	network, err := chooseNetwork(l.Network, owner)
+	if err != nil {
+		return "", err
+	}
+	return network.Node(), nil
 }
 
 // Down ends the cluster and removes everything it made.

@@ -12,6 +12,7 @@ import (
 // outside every checkout, so that all of them see it.
 type Owner struct {
 	Build   string            `json:"build"` // build folder of the checkout it belongs to
+	Network string            `json:"network"`
 	Process Process           `json:"process"`
 	Sysctls map[string]string `json:"sysctls"` // values from before it came up
 }

@@ -8,27 +8,6 @@ import (
 	"path/filepath"
 )
 
-// The node's network. The host keeps one end of a veth pair, the node the other.
-const (
-	HostInterface = "commitlab0"
-	NodeInterface = "eth0"
-	HostIP        = "10.123.0.1"
-	NodeIP        = "10.123.0.2"
-	NodePrefix    = "24"
-
-	PodCIDR     = "10.244.0.0/24"
-	ServiceCIDR = "10.96.0.0/16"
-	APIVIP      = "10.96.0.1" // first address of ServiceCIDR: the service "kubernetes"
-	DNSVIP      = "10.96.0.10"
-	APIPort     = "6443"
-
-	NodeName      = "commitlab"
-	ClusterDomain = "cluster.local"
-)
-
-// APIServerURL is how both the host and the node's programs reach the API server.
-const APIServerURL = "https://" + NodeIP + ":" + APIPort
-
 // Paths inside the node's mount namespace. They are the same on every machine,
 // so that configuration files need no templating and sockets stay short.
 const (
@@ -44,8 +23,11 @@ const (
 // OwnerFile names the one running cluster of this machine.
 const OwnerFile = "/run/commitlab-localcluster.json"
 
-// Layout finds things on the host, below the build folder of a checkout.
-type Layout struct{ Build string }
+// Layout finds things on the host, below the build folder of a checkout, and on the network to the node.
+type Layout struct {
+	Build   string
+	Network Network
+}
 
 // Find takes the build folder from the place of the running program, which is
 // build/bin/localcluster.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"embed"
 	"io/fs"
 	"os"
@@ -12,8 +13,8 @@ import (
 //go:embed config
 var configFiles embed.FS
 
-// WriteConfig copies the programs' configuration files to dir.
-func WriteConfig(dir string) error {
+// WriteConfig copies the programs' configuration files to dir; @NODE@ in them is the node's address.
+func WriteConfig(dir string, network layout.Network) error {
 	return fs.WalkDir(configFiles, "config", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -30,7 +31,7 @@ func WriteConfig(dir string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(target, content, 0o644)
+		return os.WriteFile(target, bytes.ReplaceAll(content, []byte("@NODE@"), []byte(network.Node())), 0o644)
 	})
 }
 
@@ -48,7 +49,7 @@ func kubernetes(name string, args ...string) Component {
 func pki(name string) string { return layout.NodePKI + "/" + name }
 
 // apiServerComponents must run before the rest can do anything useful.
-func apiServerComponents() []Component {
+func apiServerComponents(network layout.Network) []Component {
 	return []Component{
 		{
 			Name: "containerd", Path: layout.NodeDebian + "/usr/bin/containerd",
@@ -64,7 +65,7 @@ func apiServerComponents() []Component {
 			"--unsafe-no-fsync", "--log-level=warn"),
 		kubernetes("kube-apiserver",
 			"--etcd-servers=http://127.0.0.1:2379",
-			"--bind-address=0.0.0.0", "--advertise-address="+layout.NodeIP, "--secure-port="+layout.APIPort,
+			"--bind-address=0.0.0.0", "--advertise-address="+network.Node(), "--secure-port="+layout.APIPort,
 			"--service-cluster-ip-range="+layout.ServiceCIDR,
 			"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true",
 			"--client-ca-file="+pki("ca.crt"),
@@ -85,7 +86,7 @@ func apiServerComponents() []Component {
 }
 
 // nodeComponents need an API server.
-func nodeComponents() []Component {
+func nodeComponents(network layout.Network) []Component {
 	return []Component{
 		kubernetes("kube-controller-manager",
 			"--kubeconfig="+pki("controller-manager.kubeconfig"),
@@ -103,7 +104,7 @@ func nodeComponents() []Component {
 			"--bind-address=127.0.0.1", "--leader-elect=false"),
 		kubernetes("kubelet",
 			"--config="+layout.NodeConfig+"/kubelet.yaml", "--kubeconfig="+pki("kubelet.kubeconfig"),
-			"--hostname-override="+layout.NodeName, "--node-ip="+layout.NodeIP),
+			"--hostname-override="+layout.NodeName, "--node-ip="+network.Node()),
 		kubernetes("kube-proxy", "--config="+layout.NodeConfig+"/kube-proxy.yaml"),
 	}
 }

@@ -13,11 +13,11 @@ import (
 
 // connectHost gives the node's process a network: a veth pair whose other end
 // the host keeps.
-func connectHost(pid int) error {
+func connectHost(pid int, network layout.Network) error {
 	return ip(
 		[]string{"link", "add", layout.HostInterface, "type", "veth",
 			"peer", "name", layout.NodeInterface, "netns", fmt.Sprint(pid)},
-		[]string{"addr", "add", layout.HostIP + "/" + layout.NodePrefix, "dev", layout.HostInterface},
+		[]string{"addr", "add", network.WithBits(network.Host()), "dev", layout.HostInterface},
 		[]string{"link", "set", layout.HostInterface, "up"},
 	)
 }
@@ -32,15 +32,15 @@ func DisconnectHost() error {
 }
 
 // configureNetwork runs inside the node, once the host has connected it.
-func configureNetwork() error {
+func configureNetwork(network layout.Network) error {
 	if err := waitForInterface(layout.NodeInterface, 10*time.Second); err != nil {
 		return err
 	}
 	err := ip(
 		[]string{"link", "set", "lo", "up"},
-		[]string{"addr", "add", layout.NodeIP + "/" + layout.NodePrefix, "dev", layout.NodeInterface},
+		[]string{"addr", "add", network.WithBits(network.Node()), "dev", layout.NodeInterface},
 		[]string{"link", "set", layout.NodeInterface, "up"},
-		[]string{"route", "add", "default", "via", layout.HostIP},
+		[]string{"route", "add", "default", "via", network.Host()},
 	)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func Start(l layout.Layout) (pid int, err error) {
 		return 0, err
 	}
 	defer log.Close()
-	cmd := exec.Command("/proc/self/exe", Command, "--build-dir", l.Build)
+	cmd := exec.Command("/proc/self/exe", Command, "--build-dir", l.Build, "--node-network", l.Network.String())
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -45,7 +45,7 @@ func Start(l layout.Layout) (pid int, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("make the node's namespaces (this needs root): %w", err)
 	}
-	if err := connectHost(cmd.Process.Pid); err != nil {
+	if err := connectHost(cmd.Process.Pid, l.Network); err != nil {
 		cmd.Process.Kill()
 		cmd.Wait()
 		return 0, err
@@ -62,7 +62,7 @@ func Main(l layout.Layout) error {
 	if err := mountNode(l); err != nil {
 		return err
 	}
-	if err := configureNetwork(); err != nil {
+	if err := configureNetwork(l.Network); err != nil {
 		return err
 	}
 	s := newSupervisor(layout.NodeState+"/log", []string{
@@ -70,19 +70,19 @@ func Main(l layout.Layout) error {
 		"HOME=/root",
 	})
 	go s.reap()
-	if err := s.startAll(apiServerComponents()); err != nil {
+	if err := s.startAll(apiServerComponents(l.Network)); err != nil {
 		return err
 	}
-	if err := waitForAPIServer(); err != nil {
+	if err := waitForAPIServer(l.Network.APIServerURL()); err != nil {
 		return err
 	}
-	if err := s.startAll(nodeComponents()); err != nil {
+	if err := s.startAll(nodeComponents(l.Network)); err != nil {
 		return err
 	}
 	select {}
 }
 
-func waitForAPIServer() error {
+func waitForAPIServer(url string) error {
 	ca, err := os.ReadFile(pki("ca.crt"))
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func waitForAPIServer() error {
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}},
 	}
 	for {
-		answer, err := client.Get(layout.APIServerURL + "/readyz")
+		answer, err := client.Get(url + "/readyz")
 		if err == nil {
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {

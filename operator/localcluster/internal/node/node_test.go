@@ -17,12 +17,21 @@ import (
 // nodePath matches the node's own paths in flags and configuration files.
 var nodePath = regexp.MustCompile(regexp.QuoteMeta(layout.NodeState) + `/[\w./-]+`)
 
+var testNetwork = must(layout.ParseNetwork("192.168.77.0/24"))
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 func TestEveryFileThatIsReferredToIsWritten(t *testing.T) {
 	state := t.TempDir()
-	if err := clusterpki.WriteAll(filepath.Join(state, "pki")); err != nil {
+	if err := clusterpki.WriteAll(filepath.Join(state, "pki"), testNetwork); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteConfig(filepath.Join(state, "config")); err != nil {
+	if err := WriteConfig(filepath.Join(state, "config"), testNetwork); err != nil {
 		t.Fatal(err)
 	}
 	references := nodePath.FindAllString(allText(t, filepath.Join(state, "config")), -1)
@@ -39,13 +48,13 @@ func TestEveryFileThatIsReferredToIsWritten(t *testing.T) {
 
 func TestConfigurationAndFlagsAgreeOnAddresses(t *testing.T) {
 	dir := t.TempDir()
-	if err := WriteConfig(dir); err != nil {
+	if err := WriteConfig(dir, testNetwork); err != nil {
 		t.Fatal(err)
 	}
 	for file, values := range map[string][]string{
 		"containerd.toml":        {layout.NodeContainerd, layout.NodeDebian},
-		"kubelet.yaml":           {layout.NodeIP, layout.DNSVIP, layout.ClusterDomain, layout.NodeContainerd},
-		"kube-proxy.yaml":        {layout.NodeIP, layout.PodCIDR, layout.NodeName},
+		"kubelet.yaml":           {testNetwork.Node(), layout.DNSVIP, layout.ClusterDomain, layout.NodeContainerd},
+		"kube-proxy.yaml":        {testNetwork.Node(), layout.PodCIDR, layout.NodeName},
 		"cni/10-bridge.conflist": {layout.PodCIDR},
 	} {
 		content, err := os.ReadFile(filepath.Join(dir, file))
@@ -56,6 +65,19 @@ func TestConfigurationAndFlagsAgreeOnAddresses(t *testing.T) {
 			if !strings.Contains(string(content), value) {
 				t.Errorf("%s does not have %s", file, value)
 			}
+		}
+	}
+}
+
+func TestTheNodesAddressIsTheOneThatWasChosen(t *testing.T) {
+	dir := t.TempDir()
+	if err := WriteConfig(dir, testNetwork); err != nil {
+		t.Fatal(err)
+	}
+	text := allText(t, dir)
+	for _, wrong := range []string{"@NODE@", layout.DefaultNetwork.Node()} {
+		if strings.Contains(text, wrong) {
+			t.Errorf("%s is still in a flag or a configuration file", wrong)
 		}
 	}
 }
@@ -81,7 +103,7 @@ func TestAComponentThatEndsIsStartedAgain(t *testing.T) {
 func allText(t *testing.T, configDir string) string {
 	t.Helper()
 	var text strings.Builder
-	for _, c := range slices.Concat(apiServerComponents(), nodeComponents()) {
+	for _, c := range slices.Concat(apiServerComponents(testNetwork), nodeComponents(testNetwork)) {
 		text.WriteString(strings.Join(c.Args, "\n") + "\n")
 	}
 	err := filepath.WalkDir(configDir, func(path string, entry fs.DirEntry, err error) error {

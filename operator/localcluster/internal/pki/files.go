@@ -29,20 +29,24 @@ current-context: commitlab
 `))
 
 // apiServerHosts are the names under which the API server is called.
-var apiServerHosts = []string{
-	"127.0.0.1", layout.NodeIP, layout.APIVIP, "localhost",
-	"kubernetes", "kubernetes.default", "kubernetes.default.svc",
-	"kubernetes.default.svc." + layout.ClusterDomain,
+func apiServerHosts(network layout.Network) []string {
+	return []string{
+		"127.0.0.1", network.Node(), layout.APIVIP, "localhost",
+		"kubernetes", "kubernetes.default", "kubernetes.default.svc",
+		"kubernetes.default.svc." + layout.ClusterDomain,
+	}
 }
 
 // leaves are the certificates kept as NAME.crt and NAME.key.
-var leaves = map[string]Leaf{
-	"apiserver":                {CommonName: "kube-apiserver", Hosts: apiServerHosts},
-	"apiserver-kubelet-client": {CommonName: "apiserver-kubelet-client", Organization: "system:masters"},
-	"kubelet-server": {
-		CommonName: "system:node:" + layout.NodeName, Organization: "system:nodes",
-		Hosts: []string{layout.NodeIP, layout.NodeName},
-	},
+func leaves(network layout.Network) map[string]Leaf {
+	return map[string]Leaf{
+		"apiserver":                {CommonName: "kube-apiserver", Hosts: apiServerHosts(network)},
+		"apiserver-kubelet-client": {CommonName: "apiserver-kubelet-client", Organization: "system:masters"},
+		"kubelet-server": {
+			CommonName: "system:node:" + layout.NodeName, Organization: "system:nodes",
+			Hosts: []string{network.Node(), layout.NodeName},
+		},
+	}
 }
 
 // users are the identities that get a kubeconfig, NAME.kubeconfig.
@@ -54,8 +58,8 @@ var users = map[string]Leaf{
 	"kubelet":            {CommonName: "system:node:" + layout.NodeName, Organization: "system:nodes"},
 }
 
-// WriteAll makes a whole cluster's keys in dir. What is there is replaced.
-func WriteAll(dir string) error {
+// WriteAll makes the keys of a whole cluster on the network in dir. What is there is replaced.
+func WriteAll(dir string, network layout.Network) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -66,13 +70,13 @@ func WriteAll(dir string) error {
 	if err := writePair(dir, "ca", &ca.Pair); err != nil {
 		return err
 	}
-	for name, leaf := range leaves {
+	for name, leaf := range leaves(network) {
 		if err := signInto(dir, name, ca, leaf); err != nil {
 			return err
 		}
 	}
 	for name, leaf := range users {
-		if err := writeKubeconfig(filepath.Join(dir, name+".kubeconfig"), ca, leaf); err != nil {
+		if err := writeKubeconfig(filepath.Join(dir, name+".kubeconfig"), network.APIServerURL(), ca, leaf); err != nil {
 			return err
 		}
 	}
@@ -133,7 +137,7 @@ func writePair(dir, name string, pair *Pair) error {
 	return os.WriteFile(filepath.Join(dir, name+".crt"), pair.CertPEM(), 0o644)
 }
 
-func writeKubeconfig(path string, ca *CA, user Leaf) error {
+func writeKubeconfig(path, server string, ca *CA, user Leaf) error {
 	pair, err := ca.Sign(user)
 	if err != nil {
 		return err
@@ -144,7 +148,7 @@ func writeKubeconfig(path string, ca *CA, user Leaf) error {
 	}
 	var text strings.Builder
 	err = kubeconfigTemplate.Execute(&text, map[string]string{
-		"Server": layout.APIServerURL,
+		"Server": server,
 		"User":   user.CommonName,
 		"CA":     base64.StdEncoding.EncodeToString(ca.CertPEM()),
 		"Cert":   base64.StdEncoding.EncodeToString(pair.CertPEM()),

@@ -19,7 +19,7 @@ func TestServersAreTrustedUnderEveryNameTheyAreCalledBy(t *testing.T) {
 	for _, host := range []string{"10.123.0.2", "127.0.0.1", "10.96.0.1", "kubernetes.default.svc"} {
 		verify(t, filepath.Join(dir, "apiserver.crt"), x509.VerifyOptions{Roots: roots, DNSName: host})
 	}
-	verify(t, filepath.Join(dir, "kubelet-server.crt"), x509.VerifyOptions{Roots: roots, DNSName: layout.NodeIP})
+	verify(t, filepath.Join(dir, "kubelet-server.crt"), x509.VerifyOptions{Roots: roots, DNSName: layout.DefaultNetwork.Node()})
 }
 
 func TestFrontProxyHasItsOwnAuthority(t *testing.T) {
@@ -69,7 +69,7 @@ func TestPrivateKeysAreReadableByTheirOwnerOnly(t *testing.T) {
 func writeAll(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := WriteAll(dir); err != nil {
+	if err := WriteAll(dir, layout.DefaultNetwork); err != nil {
 		t.Fatal(err)
 	}
 	return dir
