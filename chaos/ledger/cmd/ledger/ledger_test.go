@@ -16,6 +16,7 @@ import (
 	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/dbserver/dbservertest"
 	"commitlab.dev/ledger/internal/judge"
+	"commitlab.dev/ledger/internal/server"
 )
 
 // ledger runs the program's command line and returns its exit code and the verdict it printed.
@@ -187,4 +188,17 @@ func (c httpClient) await(condition func(api.Status) bool) {
 		}
 	}
 	c.t.Fatal("the condition did not come true within a minute")
+}
+
+func TestAPasswordOnTheCommandLineIsRefused(t *testing.T) {
+	for _, arguments := range [][]string{
+		{"run", "--dsn", "app:secret@tcp(127.0.0.1:1)/bank"},
+		{"verify", "--dsn", "app:secret@tcp(127.0.0.1:1)/bank"},
+	} {
+		root := newRootCommand()
+		root.SetArgs(append(arguments, "--file", filepath.Join(t.TempDir(), "journal")))
+		if err := root.ExecuteContext(t.Context()); !errors.Is(err, server.ErrPassword) {
+			t.Errorf("%s: %v", arguments[0], err)
+		}
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"commitlab.dev/ledger/internal/server"
 )
 
 // exitError carries the verdict's exit code through cobra.
@@ -53,13 +55,16 @@ func newLogger(verbose bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
-// requireDSN returns the flag or, so that a password need not stand on a command line, the environment's LEDGER_DSN.
+// requireDSN returns the flag or, where a password belongs, the environment's LEDGER_DSN.
 func requireDSN(flag string) (string, error) {
 	if flag != "" {
+		if _, err := server.WithoutPassword(flag); err != nil {
+			return "", fmt.Errorf("--dsn: %w", err)
+		}
 		return flag, nil
 	}
 	if dsn := os.Getenv("LEDGER_DSN"); dsn != "" {
 		return dsn, nil
 	}
-	return "", errors.New("where to write? give --dsn or set LEDGER_DSN, e.g. user:password@tcp(127.0.0.1:3306)/ledger")
+	return "", errors.New("where to write? set LEDGER_DSN, e.g. user:password@tcp(127.0.0.1:3306)/ledger, or give --dsn user@tcp(…)/…")
 }

@@ -48,7 +48,7 @@ func newRunCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if o.servers, err = server.ParseNamed(o.given); err != nil {
+			if o.servers, err = server.ParseNamed(o.given, dsn); err != nil {
 				return err
 			}
 			o.load.DSN, o.output = dsn, command.OutOrStdout()
@@ -56,7 +56,7 @@ func newRunCommand() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.load.DSN, "dsn", "", "the master, as user:password@tcp(host:port)/database (default: LEDGER_DSN)")
+	flags.StringVar(&o.load.DSN, "dsn", "", "the master, as user@tcp(host:port)/database (default: LEDGER_DSN, which may hold a password)")
 	flags.StringVar(&o.file, "file", "ledger.journal", "the ledger's journal; an existing one is continued")
 	flags.StringVar(&o.run.Name, "run", time.Now().UTC().Format("20060102_150405"), "name of a new run, part of its tables' names")
 	flags.IntVar(&o.run.Accounts, "accounts", 64, "bank accounts of a new run")

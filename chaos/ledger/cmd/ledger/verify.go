@@ -13,7 +13,7 @@ import (
 func addVerifyFlags(command *cobra.Command, servers *[]string, patience *time.Duration, asJSON *bool) {
 	flags := command.Flags()
 	flags.StringArrayVar(servers, "server", nil,
-		"a server that must be there and show the same, as NAME=user:password@tcp(host:port)/database; give every member (repeatable)")
+		"a server that must be there and show the same, as NAME=[user@]tcp(host:port)/database, by default with the master's user; give every member (repeatable)")
 	flags.DurationVar(patience, "patience", 2*time.Minute, "how long verification waits for servers and for replicas to catch up")
 	flags.BoolVar(asJSON, "json", false, "print the verdict as JSON")
 }
@@ -36,7 +36,7 @@ func newVerifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			expected, err := server.ParseNamed(given)
+			expected, err := server.ParseNamed(given, master)
 			if err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func newVerifyCommand() *cobra.Command {
 			return exitCode(verdict)
 		},
 	}
-	command.Flags().StringVar(&dsn, "dsn", "", "the master (default: LEDGER_DSN)")
+	command.Flags().StringVar(&dsn, "dsn", "", "the master, as user@tcp(host:port)/database (default: LEDGER_DSN, which may hold a password)")
 	command.Flags().StringVar(&file, "file", "ledger.journal", "the journal of the run")
 	addVerifyFlags(command, &given, &patience, &asJSON)
 	return command
