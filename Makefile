@@ -7,7 +7,7 @@ COMPONENTS := engine operator/localcluster operator chaos/ledger chaos/demo benc
 BESIDE     := operator/localcluster operator chaos/ledger chaos/demo benchmarks
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
-.PHONY: help demo demo-down test test-cluster lint fmt engine operator build sanitizers ci killloop bench-engine bench-commit clean
+.PHONY: help images images-push demo demo-down test test-cluster lint fmt engine operator build sanitizers ci killloop bench-engine bench-commit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,16 @@ fmt: ## formats every source file
 
 build: ## every program, into build/bin
 	@.ci/steps $(COMPONENTS:%=build:%)
+
+PROGRAMS := build:operator build:chaos/ledger program:operator/localcluster // build:engine build:benchmarks
+
+images: ## commitd, the operator, the ledger, k6 and Prometheus as image archives, into build/images
+	@.ci/steps $(PROGRAMS) then images:charts
+
+images-push: ## the same, to REGISTRY=registry.example/team, as TAG=… or the commit
+	@test -n "$(REGISTRY)" || { echo 'Where to? make images-push REGISTRY=registry.example/team' >&2; exit 1; }
+	@.ci/steps $(PROGRAMS)
+	@$(MAKE) --no-print-directory -C charts images-push REGISTRY='$(REGISTRY)' $(if $(TAG),TAG='$(TAG)')
 
 engine: ## commitd, into build/bin
 	@$(MAKE) --no-print-directory -C engine build

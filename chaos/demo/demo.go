@@ -74,7 +74,7 @@ func (d *demo) bringUp(ctx context.Context) (string, error) {
 func (d *demo) loadImages(ctx context.Context) (string, error) {
 	archives, err := filepath.Glob(d.tools.path("build", "images", "*.tar"))
 	if err != nil || len(archives) == 0 {
-		return "", fmt.Errorf("no archives in build/images: run `make -C chaos/demo images`")
+		return "", fmt.Errorf("no archives in build/images: run `make images`")
 	}
 	_, err = d.tools.output(ctx, "localcluster", append([]string{"image", "load"}, archives...)...)
 	return fmt.Sprintf("%d loaded", len(archives)), err

@@ -11,21 +11,22 @@ import (
 )
 
 func imageCommand(find finder) *cobra.Command {
-	parent := &cobra.Command{Use: "image", Short: "Make images from programs and give them to the cluster"}
-	parent.AddCommand(imageBuildCommand(), imageLoadCommand(find))
+	parent := &cobra.Command{Use: "image", Short: "Make images from programs, and give them to the cluster or to a registry"}
+	parent.AddCommand(imageBuildCommand(), imagePushCommand(), imageLoadCommand(find))
 	return parent
 }
 
 type buildFlags struct {
 	binaries, extra, links []string
 	output                 string
+	dockerfile, context    string
 }
 
 func imageBuildCommand() *cobra.Command {
 	var flags buildFlags
 	var spec image.Spec
 	cmd := &cobra.Command{
-		Use:   "build NAME:TAG --binary PROGRAM --output ARCHIVE",
+		Use:   "build NAME:TAG {--binary PROGRAM | --dockerfile FILE} --output ARCHIVE",
 		Short: "Write an image archive that holds programs and what they need",
 		Example: `  localcluster image build commitlab.dev/commitd:local --lib-closure \
     --binary build/bin/commitd --entrypoint /usr/local/bin/commitd --output commitd.tar`,
@@ -46,15 +47,20 @@ func imageBuildCommand() *cobra.Command {
 	f.StringArrayVar(&spec.Entrypoint, "entrypoint", nil, "what the container runs: the program, then its arguments; repeatable")
 	f.StringVar(&spec.User, "user", "", "user (and :group) the container runs as")
 	f.StringVarP(&flags.output, "output", "o", "", "the archive to write")
-	for _, name := range []string{"binary", "output"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err) // the flag is defined above
-		}
+	f.StringVar(&flags.dockerfile, "dockerfile", "", "take files, user and entry point from this Dockerfile, and libraries from this machine")
+	f.StringVar(&flags.context, "context", ".", "the folder that the Dockerfile's sources are in")
+	if err := cmd.MarkFlagRequired("output"); err != nil {
+		panic(err) // the flag is defined above
 	}
+	cmd.MarkFlagsOneRequired("binary", "dockerfile")
+	cmd.MarkFlagsMutuallyExclusive("binary", "dockerfile")
 	return cmd
 }
 
 func (f buildFlags) fill(spec *image.Spec) error {
+	if f.dockerfile != "" {
+		return spec.FillFrom(f.dockerfile, f.context)
+	}
 	for _, arg := range f.binaries {
 		file, err := image.ParseFile(arg)
 		if err != nil {
@@ -93,4 +99,31 @@ func imageLoadCommand(find finder) *cobra.Command {
 			return cluster.LoadImages(l, archives)
 		},
 	}
+}
+
+func imagePushCommand() *cobra.Command {
+	var registry, tag string
+	cmd := &cobra.Command{
+		Use:   "push ARCHIVE... --registry REGISTRY --tag TAG",
+		Short: "Upload image archives; who may is read from Docker's configuration",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, archives []string) error {
+			for _, archive := range archives {
+				pushed, err := image.Push(cmd.Context(), archive, registry, tag)
+				if err != nil {
+					return fmt.Errorf("push %s: %w", archive, err)
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), "pushed", pushed)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&registry, "registry", "", "where to, such as registry.example/team")
+	cmd.Flags().StringVar(&tag, "tag", "", "the images' tag there")
+	for _, name := range []string{"registry", "tag"} {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err) // the flag is defined above
+		}
+	}
+	return cmd
 }
