@@ -38,26 +38,29 @@ func newDemo(t tools) *demo {
 	}
 }
 
-func (d *demo) steps() []step {
+// steps are done one after the other, those in one bracket at the same time: they mostly wait for pods.
+func (d *demo) steps() [][]step {
 	kubectl := "KUBECONFIG=" + d.tools.kubeconfig + " " + d.tools.path("build", "bin", "kubectl") + " "
 	operatorLog := kubectl + "-n " + operatorNamespace + " logs deploy/commitlab-operator"
 	cluster := kubectl + "describe commitcluster " + clusterName
 	pods := kubectl + "get pods -A -o wide"
 	ledgerLog := kubectl + "logs deploy/ledger"
-	return []step{
-		{"Kubernetes", 3 * time.Minute, d.bringUp, []string{d.tools.path("build", "localcluster", "node", "log")}},
-		{"images", 2 * time.Minute, d.loadImages, []string{d.tools.path("build", "images")}},
-		{"Chaos Mesh", 3 * time.Minute, d.installChaosMesh, []string{kubectl + "-n chaos-mesh describe pods"}},
-		{"monitoring", 3 * time.Minute, d.installMonitoring, []string{kubectl + "-n " + monitoringNamespace + " describe pods"}},
-		{"operator", 3 * time.Minute, d.installOperator, []string{kubectl + "-n " + operatorNamespace + " describe pods", operatorLog}},
-		{"cluster of three", 3 * time.Minute, d.createCluster, []string{cluster, pods, operatorLog}},
-		{"ledger", 2 * time.Minute, d.startLedger, []string{ledgerLog, pods}},
-		{"k6 load", 2 * time.Minute, d.startLoad, []string{kubectl + "logs job/k6-slap-write"}},
-		{"master killed", time.Minute, d.killMaster, []string{kubectl + "describe podchaos kill-master", pods}},
-		{"new master", 2 * time.Minute, d.awaitNewMaster, []string{cluster, operatorLog, ledgerLog}},
-		{"killed server is back", 3 * time.Minute, d.awaitRejoin, []string{cluster, operatorLog, pods}},
-		{"metrics", 2 * time.Minute, d.awaitMetrics, []string{d.metrics.url + "/targets"}},
-		{"verdict", 4 * time.Minute, d.judge, []string{ledgerLog}},
+	return [][]step{
+		{{"Kubernetes", 3 * time.Minute, d.bringUp, []string{d.tools.path("build", "localcluster", "node", "log")}}},
+		{{"images", 2 * time.Minute, d.loadImages, []string{d.tools.path("build", "images")}}},
+		{
+			{"Chaos Mesh", 3 * time.Minute, d.installChaosMesh, []string{kubectl + "-n chaos-mesh describe pods"}},
+			{"monitoring", 3 * time.Minute, d.installMonitoring, []string{kubectl + "-n " + monitoringNamespace + " describe pods"}},
+			{"operator", 3 * time.Minute, d.installOperator, []string{kubectl + "-n " + operatorNamespace + " describe pods", operatorLog}},
+		},
+		{{"cluster of three", 3 * time.Minute, d.createCluster, []string{cluster, pods, operatorLog}}},
+		{{"ledger", 2 * time.Minute, d.startLedger, []string{ledgerLog, pods}}},
+		{{"k6 load", 2 * time.Minute, d.startLoad, []string{kubectl + "logs job/k6-slap-write"}}},
+		{{"master killed", time.Minute, d.killMaster, []string{kubectl + "describe podchaos kill-master", pods}}},
+		{{"new master", 2 * time.Minute, d.awaitNewMaster, []string{cluster, operatorLog, ledgerLog}}},
+		{{"killed server is back", 3 * time.Minute, d.awaitRejoin, []string{cluster, operatorLog, pods}}},
+		{{"metrics", 2 * time.Minute, d.awaitMetrics, []string{d.metrics.url + "/targets"}}},
+		{{"verdict", 4 * time.Minute, d.judge, []string{ledgerLog}}},
 	}
 }
 

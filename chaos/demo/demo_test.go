@@ -76,6 +76,45 @@ func TestAFailedStepSaysWhereToLook(t *testing.T) {
 	}
 }
 
+func TestStepsThatNeedNothingOfEachOtherRunTogether(t *testing.T) {
+	var out bytes.Buffer
+	one, other := make(chan struct{}), make(chan struct{})
+	meet := func(own, others chan struct{}) func(context.Context) (string, error) {
+		return func(ctx context.Context) (string, error) {
+			close(own)
+			select {
+			case <-others:
+				return "met", nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		}
+	}
+	err := newProgress(&out).together(t.Context(), []step{
+		{title: "one", limit: time.Minute, run: meet(one, other)}, {title: "other", limit: time.Minute, run: meet(other, one)},
+	})
+	if err != nil || strings.Count(out.String(), "ok") != 2 {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+func TestAFailureEndsTheOthersAndIsTheOneThatIsTold(t *testing.T) {
+	var out bytes.Buffer
+	err := newProgress(&out).together(t.Context(), []step{
+		{title: "waits", limit: time.Minute, look: []string{"its pods"}, run: func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}},
+		{title: "fails", limit: time.Minute, run: func(context.Context) (string, error) { return "", errors.New("no image") }},
+	})
+	if err == nil || err.Error() != "fails: no image" {
+		t.Errorf("error is %v", err)
+	}
+	if strings.Count(out.String(), "FAILED") != 1 || strings.Contains(out.String(), "its pods") {
+		t.Errorf("output is %q", out.String())
+	}
+}
+
 func TestPollingThatGivesUpSaysWhatWasMissing(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()

@@ -33,8 +33,8 @@ func run(ctx context.Context, root string, ports ports) error {
 	}
 	demo := newDemo(tools)
 	progress := newProgress(os.Stdout)
-	for _, step := range demo.steps() {
-		if err := progress.run(ctx, step); err != nil {
+	for _, steps := range demo.steps() {
+		if err := progress.together(ctx, steps); err != nil {
 			return err
 		}
 	}

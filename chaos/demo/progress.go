@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,20 +21,39 @@ type step struct {
 
 // progress prints the steps with the time since the beginning.
 type progress struct {
+	mu    sync.Mutex
 	out   io.Writer
 	start time.Time
 }
 
 func newProgress(out io.Writer) *progress { return &progress{out: out, start: time.Now()} }
 
+// together runs steps that need nothing of each other. The first that fails ends the others and is the one that is told.
+func (p *progress) together(ctx context.Context, steps []step) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	for _, s := range steps {
+		running.Go(func() {
+			if err := p.run(ctx, s); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	running.Wait()
+	return context.Cause(ctx)
+}
+
 func (p *progress) run(ctx context.Context, s step) error {
-	ctx, cancel := context.WithTimeout(ctx, s.limit)
+	limited, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
-	reached, err := s.run(withReport(ctx, func(missing error) { p.line("...", s.title+": "+firstLine(missing)) }))
+	reached, err := s.run(withReport(limited, func(missing error) { p.line("...", s.title+": "+firstLine(missing)) }))
 	if err != nil {
-		p.line("FAILED", s.title)
-		for _, command := range s.look {
-			fmt.Fprintf(p.out, "          look at: %s\n", command)
+		if ctx.Err() == nil { // else it was ended from outside, and there is nothing to look for
+			p.line("FAILED", s.title)
+			for _, command := range s.look {
+				p.line("", "look at: "+command)
+			}
 		}
 		return fmt.Errorf("%s: %w", s.title, err)
 	}
@@ -42,6 +62,8 @@ func (p *progress) run(ctx context.Context, s step) error {
 }
 
 func (p *progress) line(mark, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	fmt.Fprintf(p.out, "%6.1fs  %-6s %s\n", time.Since(p.start).Seconds(), mark, text)
 }
 
