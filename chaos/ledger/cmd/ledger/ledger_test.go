@@ -116,7 +116,12 @@ func TestTheHTTPSideFollowsARunFromFaultToVerdict(t *testing.T) {
 	if code := client.do(http.MethodPost, "/fault", nil); code != http.StatusBadRequest {
 		t.Fatalf("a fault without a name: %d", code)
 	}
-	if code := client.do(http.MethodPost, "/fault?name=kill&target=one", nil); code != http.StatusOK {
+	for _, wrong := range []string{"limit=soon", "limit=-1s", "objects=0", "objects=many", "proof=errors", "expect=nothing"} {
+		if code := client.do(http.MethodPost, "/fault?name=kill&"+wrong, nil); code != http.StatusBadRequest {
+			t.Fatalf("%s: %d", wrong, code)
+		}
+	}
+	if code := client.do(http.MethodPost, "/fault?name=kill&target=one&objects=1&limit=10m", nil); code != http.StatusOK {
 		t.Fatalf("fault: %d", code)
 	}
 	if code := client.do(http.MethodPost, "/fault?name=other&target=nobody", nil); code != http.StatusBadRequest {
@@ -136,6 +141,9 @@ func TestTheHTTPSideFollowsARunFromFaultToVerdict(t *testing.T) {
 	var verdict judge.Verdict
 	for client.do(http.MethodGet, "/verdict", &verdict) == http.StatusServiceUnavailable {
 		time.Sleep(20 * time.Millisecond)
+	}
+	if verdict.Faults[0].LimitSeconds != 600 || len(verdict.Rate.Seconds) == 0 {
+		t.Fatalf("limit %v, rate %v", verdict.Faults[0].LimitSeconds, verdict.Rate)
 	}
 	if verdict.Result != judge.Passed || verdict.Faults[0].RTOSeconds <= 0 || verdict.Faults[0].RecoveredBy != "restart" || len(verdict.Faults[0].Evidence) != 1 {
 		t.Fatalf("%+v", verdict)

@@ -15,7 +15,7 @@ const defaultURL = "http://127.0.0.1:8099"
 // newFaultCommand, newStopCommand and newStatusCommand talk to a ledger that runs with --http, for use from scripts and by
 // kubectl exec, where the image holds no curl.
 func newFaultCommand() *cobra.Command {
-	var base, name, expect, target, proof, unsupported string
+	var base, name, expect, target, proof, unsupported, objects, limit string
 	command := &cobra.Command{
 		Use:   "fault --mark NAME",
 		Short: "Tell a running ledger that a fault is being injected now",
@@ -23,6 +23,7 @@ func newFaultCommand() *cobra.Command {
 		RunE: func(command *cobra.Command, _ []string) error {
 			query := url.Values{
 				"name": {name}, "expect": {expect}, "target": {target}, "proof": {proof}, "unsupported": {unsupported},
+				"objects": {objects}, "limit": {limit},
 			}
 			return request(command, http.MethodPost, base, "/fault?"+query.Encode())
 		},
@@ -33,6 +34,8 @@ func newFaultCommand() *cobra.Command {
 	command.Flags().StringVar(&target, "target", "", "whom it hits: a server's name, master or replica; that one's watcher then looks for the proof")
 	command.Flags().StringVar(&proof, "proof", "process", "process: the target runs another one afterwards; link: it loses its replication")
 	command.Flags().StringVar(&unsupported, "unsupported", "", "why the fault cannot be injected here; the verdict is Unsupported then")
+	command.Flags().StringVar(&objects, "objects", "", "how many objects it hits at once; each must be proved")
+	command.Flags().StringVar(&limit, "limit", "", "the longest RTO, e.g. 30s: a longer one fails the run")
 	_ = command.MarkFlagRequired("mark")
 	return command
 }

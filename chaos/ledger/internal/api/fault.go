@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // postFault marks a fault. Parameters: name; expect=outage (default) or none; target: a server, or master or replica for whoever has that role
-// now; proof=process (default) or link; unsupported: why it cannot be injected here.
+// now; proof=process (default) or link; objects: how many are hit, each of which must be proved; limit: the longest RTO, e.g. 30s;
+// unsupported: why it cannot be injected here.
 func (a *API) postFault(w http.ResponseWriter, r *http.Request) {
 	mark, err := a.parseMark(r)
 	if err != nil {
@@ -88,16 +90,47 @@ func (a *API) parseMark(r *http.Request) (timeline.Mark, error) {
 	default:
 		return mark, errors.New("proof is process (the target runs another one afterwards) or link (the target loses its replication)")
 	}
+	if err := parsePromises(r, &mark); err != nil {
+		return mark, err
+	}
 	var err error
-	mark.Targets, err = a.targets(r.FormValue("target"))
+	mark.Targets, err = a.targets(r.Form["target"])
 	return mark, err
 }
 
-// targets are the servers that a target stands for now.
-func (a *API) targets(target string) ([]string, error) {
-	if target == "" {
-		return nil, nil
+// parsePromises reads what the fault must come to.
+func parsePromises(r *http.Request, mark *timeline.Mark) (err error) {
+	if text := r.FormValue("objects"); text != "" {
+		if mark.Objects, err = strconv.Atoi(text); err != nil || mark.Objects < 1 {
+			return errors.New("objects is a number, at least 1")
+		}
 	}
+	if text := r.FormValue("limit"); text != "" {
+		limit, err := time.ParseDuration(text)
+		if err != nil || limit <= 0 {
+			return errors.New("limit is a duration, such as 30s")
+		}
+		mark.LimitSeconds = limit.Seconds()
+	}
+	return nil
+}
+
+// targets are the servers that the given names and roles stand for now.
+func (a *API) targets(given []string) (targets []string, err error) {
+	for _, target := range given {
+		if target == "" {
+			continue
+		}
+		found, err := a.target(target)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, found...)
+	}
+	return targets, nil
+}
+
+func (a *API) target(target string) ([]string, error) {
 	names, targets := []string{}, []string{}
 	a.journal.View(func(s *journal.State) {
 		for _, named := range a.servers {

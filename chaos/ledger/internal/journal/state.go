@@ -164,3 +164,28 @@ func (s *State) Servers() map[timeline.Server]int {
 	}
 	return numbers
 }
+
+// Rate is how many commits were acknowledged in each second from a moment on.
+type Rate struct {
+	From    time.Time `json:"from"`
+	Seconds []int     `json:"seconds"`
+}
+
+// maxRateSeconds bounds the list: what lies beyond a day is not shown.
+const maxRateSeconds = 24 * 60 * 60
+
+// Rate counts the acknowledgements by the second in which they arrived.
+func (s *State) Rate() Rate {
+	rate := Rate{From: s.started.Truncate(time.Second), Seconds: []int{}}
+	for id, at := range s.ackedAt {
+		second := int(time.Unix(0, at).Sub(rate.From) / time.Second)
+		if s.outcomes[id] != Acknowledged || second < 0 || second >= maxRateSeconds {
+			continue
+		}
+		for len(rate.Seconds) <= second {
+			rate.Seconds = append(rate.Seconds, 0)
+		}
+		rate.Seconds[second]++
+	}
+	return rate
+}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -145,4 +146,55 @@ func TestARowThatIsNotLinearizableIsAFailure(t *testing.T) {
 		v = Judge(state, Findings{Master: Found{Image: showing(1)}, Registers: register.Check(state.Operations)})
 	})
 	expect(t, v, Failed, "rows [3] are not linearizable")
+}
+
+func TestAnRTOBeyondItsLimitFails(t *testing.T) {
+	for limit, want := range map[float64]Result{0: Passed, 30: Passed, 1: Failed} {
+		s := newStory(t)
+		s.acknowledged(1)
+		s.mark(timeline.Mark{LimitSeconds: limit})
+		s.proof()
+		s.acknowledged(2)
+		if v := s.judge(showing(1, 2)); v.Result != want {
+			t.Errorf("limit %v: %s because %q", limit, v.Result, v.Reasons)
+		}
+	}
+}
+
+func TestWritesThatDoNotComeBackWithinTheLimitFail(t *testing.T) {
+	s := newStory(t)
+	s.acknowledged(1)
+	s.mark(timeline.Mark{LimitSeconds: 2})
+	s.proof()
+	for id := uint64(2); id < 10; id++ {
+		s.unknown(id)
+	}
+	expect(t, s.judge(showing(1)), Failed, "the limit is 2.0 s")
+}
+
+func TestAFaultOfSeveralIsProvedForEach(t *testing.T) {
+	for proved, want := range map[int]Result{1: Inconclusive, 2: Passed} {
+		s := newStory(t)
+		s.acknowledged(1)
+		s.mark(timeline.Mark{Objects: 2})
+		for n := range proved {
+			s.proofOf(string(rune('a' + n)))
+			s.proofOf(string(rune('a' + n))) // twice is no other one
+		}
+		s.acknowledged(2)
+		if v := s.judge(showing(1, 2)); v.Result != want {
+			t.Errorf("%d of 2 proved: %s because %q", proved, v.Result, v.Reasons)
+		}
+	}
+}
+
+func TestTheRateCountsEverySecond(t *testing.T) {
+	s := newStory(t)
+	s.acknowledged(1) // sent in second 1, acknowledged in second 2
+	s.unknown(2)
+	s.acknowledged(3)
+	rate := s.judge(showing(1, 3)).Rate
+	if rate.From.Unix() != 1 || !slices.Equal(rate.Seconds, []int{0, 1, 0, 0, 1}) {
+		t.Fatalf("%+v", rate)
+	}
 }

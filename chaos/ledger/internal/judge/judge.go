@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"time"
 
 	"commitlab.dev/ledger/internal/entry"
 	"commitlab.dev/ledger/internal/journal"
@@ -25,6 +26,7 @@ func Judge(state *journal.State, found Findings) Verdict {
 		Masters:       state.Timeline.Tenures(),
 		Reads:         state.Reads,
 		Registers:     found.Registers,
+		Rate:          state.Rate(),
 		StartedAt:     state.Started(),
 		LastOK:        state.Timeline.LastOK(),
 
@@ -36,6 +38,7 @@ func Judge(state *journal.State, found Findings) Verdict {
 	v.judgeHistory(state, &say)
 	for _, f := range v.Faults {
 		judgeFault(f, &say)
+		judgeRecovery(f, state.Timeline.Stalled(), &say)
 	}
 	v.Result, v.Reasons = say.conclude()
 	v.settled = say.settled
@@ -148,4 +151,17 @@ func judgeFault(f timeline.Fault, say *opinion) {
 	say.doubt(!f.AckedBefore, "nothing was acknowledged before the fault %q", f.Name)
 	say.doubt(!f.AckedAfter, "no commit that was sent after the fault %q was acknowledged", f.Name)
 	say.doubt(f.ExpectOutage && f.AckedAfter && f.RecoveredBy == timeline.Unnoticed, "no writer noticed the fault %q", f.Name)
+}
+
+// judgeRecovery holds a fault to the RTO that was promised for it. Writes that never came back are late as soon as the limit is over.
+func judgeRecovery(f timeline.Fault, stalled time.Duration, say *opinion) {
+	if f.LimitSeconds == 0 || !f.Injected() {
+		return
+	}
+	rto := f.RTOSeconds
+	if !f.AckedAfter {
+		rto = stalled.Seconds()
+	}
+	say.failAtOnce(rto > f.LimitSeconds, "writes stopped for %.1f s at the fault %q, the limit is %.1f s", rto, f.Name, f.LimitSeconds)
+	say.doubt(f.LedgerAway, "the ledger itself was away when writes came back after the fault %q: its RTO is not known", f.Name)
 }

@@ -60,9 +60,16 @@ func (s *story) fault(expectOutage bool) {
 	s.check(s.j.AppendSync(journal.Fault{Mark: mark}))
 }
 
-func (s *story) proof() {
+func (s *story) mark(m timeline.Mark) {
+	m.At, m.Name = s.now(), "kill"
+	s.check(s.j.AppendSync(journal.Fault{Mark: m}))
+}
+
+func (s *story) proof() { s.proofOf("m") }
+
+func (s *story) proofOf(object string) {
 	s.check(s.j.AppendSync(journal.Evidence{Fault: "kill", Evidence: timeline.Evidence{
-		Kind: "pod-uid", Object: "m", Before: "1", After: "deleted", At: s.now(),
+		Kind: "pod-uid", Object: object, Before: "1", After: "deleted", At: s.now(),
 	}}))
 }
 

@@ -54,8 +54,10 @@ type Verdict struct {
 	// Registers says whether single rows were linearizable.
 	Registers             register.Result `json:"registers"`
 	StaleAcknowledgements int             `json:"staleAcknowledgements"`
-	StartedAt             time.Time       `json:"startedAt"`
-	LastOK                time.Time       `json:"lastOK"`
+	// Rate is how many commits each second saw acknowledged.
+	Rate      journal.Rate `json:"rate"`
+	StartedAt time.Time    `json:"startedAt"`
+	LastOK    time.Time    `json:"lastOK"`
 
 	// settled: something is wrong that no waiting mends.
 	settled bool

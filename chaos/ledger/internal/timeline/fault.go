@@ -21,6 +21,10 @@ type Mark struct {
 	// Targets are the servers of which at least one must show the Proof.
 	Targets []string `json:"targets,omitempty"`
 	Proof   string   `json:"proof,omitempty"`
+	// Objects is how many objects the fault hits at once, each of which must be proved; 0 is one.
+	Objects int `json:"objects,omitempty"`
+	// LimitSeconds is the longest RTO that is promised; 0 is none.
+	LimitSeconds float64 `json:"limitSeconds,omitempty"`
 	// Unsupported says why the fault could not be injected here at all.
 	Unsupported string `json:"unsupported,omitempty"`
 }
@@ -87,10 +91,8 @@ func (f *Fault) failed(at time.Time) {
 func (f Fault) conclude() Fault {
 	f.Evidence, f.gaps = slices.Clone(f.Evidence), slices.Clone(f.gaps)
 	since, at := f.At, f.At
-	for _, e := range f.Evidence {
-		if e.Proves() && (!f.Injected() || e.At.Before(f.InjectedAt)) {
-			since, at, f.InjectedAt = e.Since, e.At, e.At
-		}
+	if e, complete := f.injection(); complete {
+		since, at, f.InjectedAt = e.Since, e.At, e.At
 	}
 	f.AckedAfter = f.lastSent.After(at)
 	for _, gap := range f.gaps {
@@ -103,6 +105,21 @@ func (f Fault) conclude() Fault {
 		f.RecoveredBy = f.recovery(since)
 	}
 	return f
+}
+
+// injection is the earliest evidence, and whether there is some for each object that the fault hits.
+func (f *Fault) injection() (first Evidence, complete bool) {
+	proved := map[string]bool{}
+	for _, e := range f.Evidence {
+		if !e.Proves() {
+			continue
+		}
+		if len(proved) == 0 || e.At.Before(first.At) {
+			first = e
+		}
+		proved[e.Object] = true
+	}
+	return first, len(proved) >= max(1, f.Objects)
 }
 
 func (f *Fault) recovery(since time.Time) string {
