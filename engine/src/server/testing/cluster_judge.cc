@@ -79,11 +79,22 @@ class ClusterJudge::Revival {
 
   // Throws what is wrong.
   void run() {
-    elect_and_promote();
+    std::vector<size_t> reached;
+    for (size_t i = 0; i < kMembers; ++i) {
+      if (i == crash_.absent) continue;
+      start(i);
+      reached.push_back(i);
+    }
+    elect_and_promote(reached);
     check_data();
     commit_one_more();
     start(crash_.absent);
-    follow(crash_.absent);
+    reached.push_back(crash_.absent);
+    // Whoever has promised a higher epoch listens to none below: as an operator does, another one is claimed.
+    if (states_[crash_.absent].epoch > epoch_)
+      elect_and_promote(reached);
+    else
+      follow(crash_.absent);
     wait_for("all have executed the same", [this] { return are_equal(); });
     for (size_t i = 0; i < kMembers; ++i) {
       note_transactions(transactions_in(*disks_[i], workload_.site(i)));
@@ -111,14 +122,8 @@ class ClusterJudge::Revival {
     note_transactions(transactions_in(*disks_[i], workload_.site(i)));
   }
 
-  void elect_and_promote() {
-    std::vector<size_t> reached;
-    for (size_t i = 0; i < kMembers; ++i) {
-      if (i == crash_.absent) continue;
-      start(i);
-      epoch_ = std::max(epoch_, states_[i].epoch + 1);
-      reached.push_back(i);
-    }
+  void elect_and_promote(const std::vector<size_t>& reached) {
+    for (const size_t i : reached) epoch_ = std::max(epoch_, states_[i].epoch + 1);
     std::vector<Member::State> fenced;
     for (const size_t i : reached) {
       demand(member(i).fence(epoch_), "fence");
