@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,7 +41,7 @@ func (s *site) runPod(ctx context.Context, set *appsv1.StatefulSet, ordinal int3
 		Spec:       template.Spec,
 	}
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: set.Spec.Template.Labels},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: set.Spec.Template.Labels, Annotations: set.Spec.Template.Annotations},
 		Spec:       *set.Spec.Template.Spec.DeepCopy(),
 	}
 	pod.Spec.ServiceAccountName = "default"
@@ -50,9 +51,22 @@ func (s *site) runPod(ctx context.Context, set *appsv1.StatefulSet, ordinal int3
 	if !s.create(ctx, pod) {
 		return
 	}
+	s.replaceServer(name)
+	pod.Status.Phase = corev1.PodRunning
 	pod.Status.PodIP = fmt.Sprintf("10.0.0.%d", ordinal+1)
 	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 	_ = kube.Status().Update(ctx, pod)
+}
+
+// replaceServer: with its pod a server's program has ended, and starts again.
+func (s *site) replaceServer(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.made, name) {
+		s.world.Kill(name)
+		s.world.Start(name)
+	}
+	s.made = append(s.made, name)
 }
 
 // create says whether the object is new; an object that the API server refuses fails the test.

@@ -40,7 +40,9 @@ var (
 	// personsKubeconfig is that of somebody who may do everything.
 	personsKubeconfig []byte
 	scheme            = runtime.NewScheme()
-	labs              = &worlds{byNamespace: map[string]*fake.World{}}
+	// stopOperator ends the one that runs.
+	stopOperator func()
+	labs         = &worlds{byNamespace: map[string]*fake.World{}}
 )
 
 func TestMain(m *testing.M) {
@@ -72,8 +74,8 @@ func withAPIServer(run func() int) int {
 	must(err)
 	personsKubeconfig, err = person.KubeConfig()
 	must(err)
-	stop := startOperator()
-	defer stop()
+	stopOperator = startOperator("commitd:test")
+	defer func() { stopOperator() }()
 	return run()
 }
 
@@ -103,15 +105,15 @@ func must(err error) {
 	}
 }
 
-// startOperator runs an operator until the returned function is called.
-func startOperator() func() {
+// startOperator runs an operator until the returned function is called. Its image is that of clusters that name none.
+func startOperator(image string) func() {
 	mgr, err := ctrl.NewManager(operatorConfig, manager.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: skipNameValidation()})
 	must(err)
 	observer := &controller.Observer{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Engines: labs}
 	prober := controller.NewProber(mgr.GetClient(), observer, 100*time.Millisecond)
 	reconciler := &controller.Reconciler{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Observer: observer,
-		Recorder: mgr.GetEventRecorder("commitlab-operator"), DefaultImage: "commitd:test"}
+		Recorder: mgr.GetEventRecorder("commitlab-operator"), DefaultImage: image}
 	must(reconciler.SetupWithManager(mgr, prober))
 	must(mgr.Add(prober))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -152,6 +154,10 @@ type site struct {
 	t         *testing.T
 	namespace string
 	world     *fake.World
+
+	mu sync.Mutex
+	// made are the pods, in the order in which they were made.
+	made []string
 }
 
 func newSite(t *testing.T, pods ...string) *site {

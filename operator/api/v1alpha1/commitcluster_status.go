@@ -71,6 +71,10 @@ type Record struct {
 	// +optional
 	Switchover *SwitchoverStatus `json:"switchover,omitempty"`
 
+	// Restart is the server that is being restarted with another configuration: one at a time, and on record before its pod goes.
+	// +optional
+	Restart *RestartStatus `json:"restart,omitempty"`
+
 	// SwitchoversSeen are the identifiers of the last requests: each is carried out once, however often it is applied.
 	// +listType=set
 	// +optional
@@ -81,7 +85,7 @@ type Record struct {
 type SwitchoverStatus struct {
 	// ID of the request.
 	ID string `json:"id"`
-	// Reason is Requested or ScaleDown.
+	// Reason is Requested, ScaleDown or RollingRestart.
 	Reason string `json:"reason"`
 	// Phase is CatchingUp, Moving, Succeeded, Failed or Cancelled.
 	Phase string `json:"phase"`
@@ -99,6 +103,17 @@ type SwitchoverStatus struct {
 
 // Ended says that nothing more will come of it.
 func (s *SwitchoverStatus) Ended() bool { return s.CompletedAt != nil }
+
+// RestartStatus describes the restart of one server.
+type RestartStatus struct {
+	// Name of the pod.
+	Name string `json:"name"`
+	// PodUID is the pod that goes; the one that comes in its place has another.
+	PodUID string `json:"podUID"`
+	// Reason says what of the pod was not what the spec asks for.
+	Reason    string      `json:"reason"`
+	StartedAt metav1.Time `json:"startedAt"`
+}
 
 // ElectionStatus describes an epoch that has been claimed and has no master yet.
 type ElectionStatus struct {

@@ -18,6 +18,9 @@ const AnnotationSwitchover = "commitlab.dev/switchover"
 // AnnotationValidated on a StatefulSet names the question, of image and flags, that commitd has said yes to.
 const AnnotationValidated = "commitlab.dev/validated"
 
+// AnnotationConfiguration on a pod, and on the template that pods are made from, is what of the spec a server is started with.
+const AnnotationConfiguration = "commitlab.dev/configuration"
+
 // Values of LabelRole.
 const (
 	RoleMaster  = "master"
@@ -40,6 +43,8 @@ const (
 const (
 	SwitchoverRequested = "Requested"
 	SwitchoverScaleDown = "ScaleDown"
+	// SwitchoverRollingRestart moves the mastership off a master that is to be restarted.
+	SwitchoverRollingRestart = "RollingRestart"
 
 	SwitchoverCatchingUp = "CatchingUp"
 	SwitchoverMoving     = "Moving"

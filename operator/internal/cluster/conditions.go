@@ -105,6 +105,8 @@ func (v *View) progressing(p Plan) metav1.Condition {
 		return condition(v1alpha1.ConditionProgressing, true, "Electing", "", fmt.Sprintf("epoch %d: %s", v.Record.Epoch, p.Waiting))
 	case len(v.Record.PriorQuorums) > 0:
 		return condition(v1alpha1.ConditionProgressing, true, "EstablishingQuorum", "", "a new quorum is not established yet")
+	case p.Rollout != "":
+		return condition(v1alpha1.ConditionProgressing, true, "RollingRestart", "", p.Rollout)
 	case p.Record != nil || len(p.Commands) > 0 || v.Record.Epoch == 0:
 		return condition(v1alpha1.ConditionProgressing, true, "Reconciling", "", "servers are being given their roles")
 	}

@@ -11,6 +11,7 @@ import (
 func Decide(v View) Plan {
 	p := Plan{Roles: v.roles()}
 	v.describeDenied(&p)
+	v.replaceStopped(&p)
 	switch {
 	case v.Record.Epoch == 0 && v.Policy.Adopt:
 		v.claimAdoption(&p)
@@ -76,6 +77,10 @@ func (v *View) runCluster(p *Plan, master *Server) {
 		return
 	}
 	if record, event := v.quorumRecord(master); record != nil {
+		p.Record, p.Event = record, event
+		return
+	}
+	if record, event := v.rollout(p, master); record != nil {
 		p.Record, p.Event = record, event
 		return
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -22,11 +23,18 @@ type lab struct {
 	// stale is what a paused operator decided some time ago and may still do.
 	stale *pending
 
+	// pods are the pods' numbers by server; outdated: those made before the last change of the configuration; taken: those that an
+	// operator has taken down and that have not started again.
+	pods            map[string]int
+	outdated, taken map[string]bool
+
 	// request is the annotation; expired: every deadline so far has passed.
 	request *SwitchoverRequest
 	expired bool
+	// days that have passed: whatever is left alone for a while is tried again on the next.
+	days int
 
-	written, kills, hides, isolations, impatience, scalings, switchovers int
+	written, kills, hides, isolations, impatience, scalings, switchovers, edits int
 }
 
 // pending is a plan and the version of the record that it was made from.
@@ -36,7 +44,7 @@ type pending struct {
 }
 
 func newLab(policy Policy, names ...string) *lab {
-	return &lab{world: fake.New(names...), policy: policy}
+	return &lab{world: fake.New(names...), policy: policy, pods: map[string]int{}, outdated: map[string]bool{}, taken: map[string]bool{}}
 }
 
 func requiredPolicy(replicas int32) Policy {
@@ -54,6 +62,7 @@ func (l *lab) clone() *lab {
 	c := *l
 	c.world = l.world.Clone()
 	c.record = *l.record.DeepCopy()
+	c.pods, c.outdated, c.taken = maps.Clone(l.pods), maps.Clone(l.outdated), maps.Clone(l.taken)
 	if l.stale != nil {
 		p := *l.stale
 		c.stale = &p
@@ -63,8 +72,8 @@ func (l *lab) clone() *lab {
 
 func (l *lab) key() string {
 	key := fmt.Sprint(l.world.Key(), l.record.Epoch, l.record.Election, l.record.Master, l.record.Members, l.record.PriorQuorums,
-		l.record.Switchover, l.record.SwitchoversSeen, l.request, l.expired,
-		l.written, l.kills, l.hides, l.isolations, l.impatience, l.scalings, l.switchovers, l.policy.Replicas, l.initialized)
+		l.record.Switchover, l.record.SwitchoversSeen, l.record.Restart, l.request, l.expired, l.pods, l.outdated, l.taken,
+		l.written, l.kills, l.hides, l.isolations, l.impatience, l.scalings, l.switchovers, l.edits, l.policy.Replicas, l.initialized)
 	if l.record.Quorum != nil {
 		key += fmt.Sprint(*l.record.Quorum)
 	}
@@ -83,8 +92,12 @@ func (l *lab) view() View {
 	if l.expired {
 		v.Now = v.Now.Add(time.Hour)
 	}
+	v.Now = v.Now.Add(time.Duration(l.days) * 24 * time.Hour)
 	for i, name := range l.world.Names() {
-		s := Server{Name: name, Ordinal: int32(i), Address: name, PVCUID: "pvc-" + name, UnreachableFor: time.Hour}
+		s := Server{Name: name, Ordinal: int32(i), Address: name, PVCUID: "pvc-" + name, UnreachableFor: time.Hour, PodUID: fmt.Sprint("pod-", l.pods[name])}
+		if l.outdated[name] {
+			s.Outdated = "image"
+		}
 		if st, err := l.world.Server(name).Status(context.Background()); err == nil {
 			s.Reachable, s.UnreachableFor, s.Status = true, 0, st
 		}
@@ -112,13 +125,50 @@ func (l *lab) persist(p *pending) bool {
 
 // execute runs one command; refusals are part of life.
 func (l *lab) execute(c Command) {
+	if c.Kind == CommandRestart {
+		l.takeDown(c)
+		return
+	}
 	_ = Execute(context.Background(), c, l.world.Server(c.Server), "secret")
+}
+
+// takeDown deletes a pod and makes another one, which starts in a step of its own. No operator ever takes a second server down.
+func (l *lab) takeDown(c Command) {
+	if c.PodUID != fmt.Sprint("pod-", l.pods[c.Server]) {
+		return
+	}
+	l.pods[c.Server]++
+	delete(l.outdated, c.Server)
+	if !l.world.Kill(c.Server) {
+		return
+	}
+	if len(l.taken) > 0 {
+		l.world.Broken = fmt.Sprintf("%s is taken down while %v has not started again", c.Server, l.taken)
+	}
+	l.taken[c.Server] = true
+}
+
+// start brings a server back, if it is down.
+func (l *lab) start(name string) {
+	l.world.Start(name)
+	delete(l.taken, name)
+}
+
+// edit is a person's change that every server must be restarted for.
+func (l *lab) edit() {
+	l.edits++
+	for _, name := range l.world.Names() {
+		l.outdated[name] = true
+	}
 }
 
 // operate lets an operator work until it has nothing left to do, with the servers running along.
 func (l *lab) operate(t *testing.T) Plan {
 	t.Helper()
-	for range 60 {
+	for range 100 {
+		for name := range maps.Clone(l.taken) {
+			l.start(name)
+		}
 		l.world.Run()
 		p := l.decide()
 		if p.plan.Record != nil {

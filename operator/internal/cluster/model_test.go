@@ -22,7 +22,7 @@ var (
 type limits struct {
 	epochs                                              int64
 	writes, kills, hides, isolations, impatience, scale int
-	switchovers                                         int
+	switchovers, edits                                  int
 }
 
 // step is one atomic thing that may happen next.
@@ -92,7 +92,7 @@ func (l *lab) serverSteps(add func(string, func(*lab)), lim limits) {
 
 func (l *lab) faultSteps(add func(string, func(*lab)), lim limits) {
 	for _, name := range l.world.Names() {
-		add("start "+name, func(n *lab) { n.world.Start(name) })
+		add("start "+name, func(n *lab) { n.start(name) })
 		if l.kills < lim.kills {
 			add("kill "+name, func(n *lab) {
 				if n.world.Kill(name) {
@@ -130,6 +130,9 @@ func (l *lab) personSteps(add func(string, func(*lab)), lim limits) {
 	if s := l.record.Switchover; s != nil && !s.Ended() && !l.expired {
 		add("the deadline passes", func(n *lab) { n.expired = true })
 	}
+	if l.edits < lim.edits {
+		add("change the configuration", func(n *lab) { n.edit() })
+	}
 	if l.scalings < lim.scale {
 		for replicas := range int32(len(l.world.Names())) {
 			if replicas != l.policy.Replicas {
@@ -153,6 +156,7 @@ var models = map[string]struct {
 	"switchover":              {requiredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 1, isolations: 1, switchovers: 2}},
 	"switchover of two":       {requiredPolicy(1), []string{"c-0", "c-1"}, limits{epochs: 4, writes: 3, kills: 2, hides: 1, switchovers: 2}},
 	"switchover, preferred":   {preferredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 1, impatience: 1, switchovers: 2}},
+	"rolling restart":         {requiredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 6, writes: 2, kills: 1, isolations: 1, edits: 1}},
 	"wait for both":           {waitForBoth(), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 2, isolations: 1, impatience: 2}},
 }
 
@@ -235,11 +239,16 @@ func TestModelByRandomWalks(t *testing.T) {
 					t.Fatalf("walk %d: %s\nafter\n%s", i, l.world.Broken, path)
 				}
 				mend(l, m.policy)
+				l.operate(t)
+				l.days++
 				plan := l.operate(t)
 				if t.Failed() || len(plan.Problems) > 0 {
 					t.Fatalf("walk %d: %v %s\nafter\n%s", i, plan.Problems, plan.Waiting, path)
 				}
 				l.mustServe(t)
+				if len(l.outdated) > 0 {
+					t.Fatalf("walk %d: %v were never restarted: %s\nafter\n%s", i, l.outdated, plan.Rollout, path)
+				}
 				mustHold(t, l.world, path)
 			}
 		})
@@ -275,8 +284,9 @@ func pick(choices []step, random *rand.Rand) step {
 // mend ends all faults and gives the cluster its first size again.
 func mend(l *lab, policy Policy) {
 	l.stale, l.policy = nil, policy
+	l.days++
 	for _, name := range l.world.Names() {
-		l.world.Start(name)
+		l.start(name)
 		l.world.Hide(name, false)
 		l.world.Isolate(name, false)
 	}

@@ -19,6 +19,8 @@ type Plan struct {
 	Event *Event
 	// Waiting says, for people, what the protocol waits for.
 	Waiting string
+	// Rollout says, for people, how far a rolling restart is; empty when there is none.
+	Rollout string
 	// Problems are things that only a person can put right, by pod name ("" = the cluster).
 	Problems map[string]string
 }
@@ -40,9 +42,11 @@ const (
 	CommandPromote    CommandKind = "PROMOTE"
 	CommandFollow     CommandKind = "FOLLOW"
 	CommandQuorum     CommandKind = "QUORUM"
+	// CommandRestart deletes the server's pod, to have another one made from what the spec asks for now.
+	CommandRestart CommandKind = "RESTART"
 )
 
-// Command is one control statement for one server.
+// Command is one control statement for one server, or the restart of one.
 type Command struct {
 	Kind    CommandKind
 	Server  string
@@ -51,12 +55,16 @@ type Command struct {
 	Quorum  engine.Quorum
 	// Source lacks the credentials: whoever executes the command knows them.
 	Source engine.Source
+	// PodUID is the only pod that a restart may delete.
+	PodUID string
 }
 
 func (c Command) String() string {
 	switch c.Kind {
 	case CommandInitialize:
 		return fmt.Sprintf("%s: INITIALIZE", c.Server)
+	case CommandRestart:
+		return fmt.Sprintf("%s: RESTART of pod %s", c.Server, c.PodUID)
 	case CommandPromote:
 		return fmt.Sprintf("%s: PROMOTE EPOCH %d WAIT_COUNT %d MEMBERS %v", c.Server, c.Epoch, c.Quorum.WaitCount, c.Quorum.Members)
 	case CommandFollow:

@@ -25,8 +25,8 @@ const (
 
 const (
 	defaultSwitchoverDeadline = 30 * time.Second
-	// scaleDownRetry is how long a switchover off a departing ordinal that came to nothing is left alone.
-	scaleDownRetry = time.Minute
+	// ownSwitchoverRetry is how long a switchover that nobody asked for is left alone when it came to nothing.
+	ownSwitchoverRetry = time.Minute
 	// switchoversRemembered bounds the list of identifiers in the status.
 	switchoversRemembered = 16
 	// fewUnapplied transactions are applied at once: a new master takes writes only when nothing is left to apply.
@@ -95,6 +95,8 @@ func (v *View) switchover(p *Plan, master *Server) (*v1alpha1.Record, *Event) {
 			fmt.Sprintf("%s could not be elected: %s is the master of epoch %d", s.To, master.Name, v.Record.Epoch))
 	case s.Reason == v1alpha1.SwitchoverRequested && (v.Request == nil || v.Request.ID != s.ID):
 		return v.ended(&v.Record, v1alpha1.SwitchoverCancelled, "the request was withdrawn: "+s.From+" stays the master")
+	case s.Reason == v1alpha1.SwitchoverRollingRestart && master.Outdated == "":
+		return v.ended(&v.Record, v1alpha1.SwitchoverCancelled, s.From+" needs no restart any more: it stays the master")
 	case s.Reason == v1alpha1.SwitchoverScaleDown && v.wanted(master):
 		return v.ended(&v.Record, v1alpha1.SwitchoverCancelled, "spec.replicas asks for "+s.From+" again: it stays the master")
 	}
@@ -158,17 +160,25 @@ func (v *View) startRequested(master *Server) (*v1alpha1.Record, *Event) {
 
 // startScaleDown moves the mastership off a pod that spec.replicas no longer asks for; the pod goes when it is counted nowhere.
 func (v *View) startScaleDown(p *Plan, master *Server) (*v1alpha1.Record, *Event) {
-	last := v.Record.Switchover
 	to := v.bestTarget(master)
-	failed := last != nil && last.Reason == v1alpha1.SwitchoverScaleDown && last.Phase == v1alpha1.SwitchoverFailed
-	if to == "" || (failed && v.Now.Sub(last.CompletedAt.Time) < scaleDownRetry) {
+	if to == "" || v.failedLately(v1alpha1.SwitchoverScaleDown) {
 		p.Report(master.Name, "spec.replicas no longer asks for this pod, but it is the master, and no replica can take over yet: it stays. "+
 			"Raise spec.replicas to include it, or look at the replicas")
 		return nil, nil
 	}
 	r := v.begun(v1alpha1.SwitchoverStatus{ID: fmt.Sprintf("scale-down-%d", v.Record.Epoch), Reason: v1alpha1.SwitchoverScaleDown,
-		From: master.Name, To: to, Deadline: metav1.NewTime(v.Now.Add(defaultSwitchoverDeadline))})
+		From: master.Name, To: to, Deadline: v.defaultDeadline()})
 	return r, &Event{Reason: ReasonSwitchoverStarted, Message: fmt.Sprintf("from %s to %s: spec.replicas no longer asks for %s", master.Name, to, master.Name)}
+}
+
+// failedLately: the last switchover of the operator's own for this reason came to nothing a moment ago.
+func (v *View) failedLately(reason string) bool {
+	last := v.Record.Switchover
+	return last != nil && last.Reason == reason && last.Phase == v1alpha1.SwitchoverFailed && v.Now.Sub(last.CompletedAt.Time) < ownSwitchoverRetry
+}
+
+func (v *View) defaultDeadline() metav1.Time {
+	return metav1.NewTime(v.Now.Add(defaultSwitchoverDeadline))
 }
 
 func (v *View) begun(s v1alpha1.SwitchoverStatus) *v1alpha1.Record {
@@ -183,7 +193,7 @@ func (v *View) bestTarget(master *Server) string {
 	counted := setOf(v.Record.Quorum.Members)
 	var able []*Server
 	for i := range v.Servers {
-		if s := &v.Servers[i]; s.Name != master.Name && v.wanted(s) && v.servesAsReplica(s) {
+		if s := &v.Servers[i]; s.Name != master.Name && v.wanted(s) && v.servesAsReplica(s) && !s.Leaving {
 			able = append(able, s)
 		}
 	}

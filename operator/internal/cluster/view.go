@@ -53,6 +53,16 @@ type Server struct {
 	PVCUID  string
 	// Label is the role label that the pod carries.
 	Label string
+	// PodUID tells a pod from the one that was made anew under its name; empty while there is none.
+	PodUID string
+	// Leaving: the pod is being deleted.
+	Leaving bool
+	// Down: Kubernetes says that the server's program does not run.
+	Down bool
+	// Outdated says what of the pod is not what the spec asks for and takes a restart; empty when nothing is.
+	Outdated string
+	// Changed are the flags that have other values now than when the pod was made, nil: none. They may be set while it runs.
+	Changed map[string]*string
 
 	Reachable bool
 	// Denied: it answers, and refuses the operator's password.

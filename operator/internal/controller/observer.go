@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -34,6 +35,8 @@ type Observer struct {
 	lostFrom map[types.UID]map[string]time.Time
 	// The operator's password as each cluster's Secret last had it: a Secret that is gone stops no failover.
 	passwords map[types.UID]string
+
+	variables knownVariables
 }
 
 // Forget drops what is remembered of clusters that are gone.
@@ -47,6 +50,7 @@ func (o *Observer) Forget(left []v1alpha1.CommitCluster) {
 	defer o.mu.Unlock()
 	maps.DeleteFunc(o.lostFrom, func(uid types.UID, _ map[string]time.Time) bool { return !uids[uid] })
 	maps.DeleteFunc(o.passwords, func(uid types.UID, _ string) bool { return !uids[uid] })
+	o.variables.forget(func(uid types.UID) bool { return uids[uid] })
 	o.Engines.Forget(func(server string) bool { return prefixes[server[:strings.LastIndex(server, "/")+1]] })
 }
 
@@ -139,6 +143,10 @@ func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster, volum
 	if err := o.Client.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels(selectorLabels(c))); err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
+	asked, err := o.asked(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	found := map[int32]cluster.Server{}
 	for ordinal := range podCount(c) {
 		found[ordinal] = cluster.Server{Name: podName(c, ordinal), Ordinal: ordinal}
@@ -149,8 +157,7 @@ func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster, volum
 		if !ok {
 			continue
 		}
-		s := cluster.Server{Name: pod.Name, Ordinal: ordinal, Address: pod.Status.PodIP, Label: pod.Labels[v1alpha1.LabelRole]}
-		found[ordinal] = s
+		found[ordinal] = o.server(c, pod, ordinal, asked)
 	}
 	var list []cluster.Server
 	for _, s := range found {
@@ -162,6 +169,41 @@ func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster, volum
 	}
 	slices.SortFunc(list, func(a, b cluster.Server) int { return int(a.Ordinal - b.Ordinal) })
 	return list, nil
+}
+
+func (o *Observer) server(c *v1alpha1.CommitCluster, pod *corev1.Pod, ordinal int32, asked *configuration) cluster.Server {
+	s := cluster.Server{
+		Name:    pod.Name,
+		Ordinal: ordinal,
+		Address: pod.Status.PodIP,
+		Label:   pod.Labels[v1alpha1.LabelRole],
+		PodUID:  string(pod.UID),
+		Leaving: !pod.DeletionTimestamp.IsZero(),
+		Down:    !runs(pod),
+	}
+	changed := changesOf(configurationIn(pod.Annotations), asked)
+	s.Changed = changed.variables
+	s.Outdated = changed.outdated(func(flag string) bool { return s.Down || o.variables.onlyAtStart(c.UID, flag) })
+	return s
+}
+
+// runs says whether Kubernetes has seen the server's program run in this pod, and not seen it end.
+func runs(pod *corev1.Pod) bool {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == containerName {
+			return s.State.Running != nil
+		}
+	}
+	return pod.Status.Phase == corev1.PodRunning
+}
+
+// asked is what servers are to be started with now: what commitd has said yes to. nil while there is nothing.
+func (o *Observer) asked(ctx context.Context, c *v1alpha1.CommitCluster) (*configuration, error) {
+	set := &appsv1.StatefulSet{}
+	if err := o.Client.Get(ctx, client.ObjectKeyFromObject(c), set); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return configurationIn(set.Spec.Template.Annotations), nil
 }
 
 // unused are the pods that nobody runs and whose volumes are there: those of a cluster that was larger.

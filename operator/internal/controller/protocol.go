@@ -117,9 +117,14 @@ func (r *Reconciler) label(ctx context.Context, c *v1alpha1.CommitCluster, pod, 
 // execute runs the commands side by side and says whether any of them succeeded, so that it is worth looking again at once.
 func (r *Reconciler) execute(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, password string) bool {
 	reach := r.Observer.reach(c, password)
-	succeeded := make([]bool, len(p.Commands))
+	// A pod that has been deleted is there for a while yet: nothing is to be seen at once.
+	restarts, statements := split(p.Commands)
+	for _, command := range restarts {
+		r.restart(ctx, c, command)
+	}
+	succeeded := make([]bool, len(statements))
 	var wait sync.WaitGroup
-	for i, command := range p.Commands {
+	for i, command := range statements {
 		wait.Go(func() {
 			succeeded[i] = r.executeOne(ctx, c, command, reach(serverNamed(v, command.Server)), password)
 		})
@@ -162,6 +167,17 @@ func (r *Reconciler) executeOne(ctx context.Context, c *v1alpha1.CommitCluster, 
 	return false
 }
 
+func split(commands []cluster.Command) (restarts, statements []cluster.Command) {
+	for _, c := range commands {
+		if c.Kind == cluster.CommandRestart {
+			restarts = append(restarts, c)
+		} else {
+			statements = append(statements, c)
+		}
+	}
+	return restarts, statements
+}
+
 func outcome(err error) string {
 	switch {
 	case err == nil:
@@ -175,6 +191,7 @@ func outcome(err error) string {
 // finish makes the accounts on a writable master and writes what people see.
 func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, password string) (ctrl.Result, error) {
 	before := c.DeepCopy()
+	learned := r.applyVariables(ctx, c, v, &p, password)
 	accountsErr := r.ensureAccounts(ctx, c, v, password)
 	summary := cluster.Summarize(v, p)
 	setSummary(c, v, summary)
@@ -185,8 +202,11 @@ func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cl
 	if accountsErr != nil {
 		return ctrl.Result{}, accountsErr
 	}
-	if len(p.Commands) > 0 || p.Waiting != "" {
-		return ctrl.Result{RequeueAfter: r.patience.next(client.ObjectKeyFromObject(c), p.Waiting+fmt.Sprint(p.Commands))}, nil
+	if learned {
+		return ctrl.Result{RequeueAfter: shortestWait}, nil
+	}
+	if len(p.Commands) > 0 || p.Waiting+p.Rollout != "" {
+		return ctrl.Result{RequeueAfter: r.patience.next(client.ObjectKeyFromObject(c), p.Waiting+p.Rollout+fmt.Sprint(p.Commands))}, nil
 	}
 	r.patience.forget(client.ObjectKeyFromObject(c))
 	return ctrl.Result{RequeueAfter: idleRequeue}, nil

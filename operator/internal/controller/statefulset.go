@@ -38,9 +38,14 @@ func BuildStatefulSet(c *v1alpha1.CommitCluster, defaultImage string) (*appsv1ac
 	if err != nil {
 		return nil, err
 	}
+	configuration, err := configurationOf(c)
+	if err != nil {
+		return nil, err
+	}
 	template := corev1ac.PodTemplateSpec().
 		WithLabels(objectLabels(c)).
 		WithAnnotations(scrapeAnnotations(c)).
+		WithAnnotations(map[string]string{v1alpha1.AnnotationConfiguration: configuration.String()}).
 		WithSpec(pod)
 	return appsv1ac.StatefulSet(c.Name, c.Namespace).
 		WithLabels(objectLabels(c)).
@@ -229,6 +234,19 @@ func commitdArgs(c *v1alpha1.CommitCluster) ([]string, error) {
 	if err := checkSemisync(c.Spec.Semisync); err != nil {
 		return nil, err
 	}
+	flags, err := variableFlags(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, flag := range slices.Sorted(maps.Keys(flags)) {
+		args = append(args, "--"+flag+"="+flags[flag])
+	}
+	return args, nil
+}
+
+// variableFlags are the values that people ask for, by the names of the flags.
+func variableFlags(c *v1alpha1.CommitCluster) (map[string]string, error) {
+	flags := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.Spec.Engine.Variables)) {
 		value, err := v1alpha1.VariableFlag(c.Spec.Engine.Variables[name])
 		if err != nil {
@@ -238,9 +256,12 @@ func commitdArgs(c *v1alpha1.CommitCluster) ([]string, error) {
 		if err := checkVariableName(flag); err != nil {
 			return nil, fmt.Errorf("spec.engine.variables.%q: %w", name, err)
 		}
-		args = append(args, "--"+flag+"="+value)
+		if before, twice := flags[flag]; twice && before != value {
+			return nil, fmt.Errorf("spec.engine.variables.%q: it is there twice, spelt differently, as %q and %q", name, before, value)
+		}
+		flags[flag] = value
 	}
-	return args, nil
+	return flags, nil
 }
 
 // checkSemisync refuses what commitd does not do: a flag that it does not have would keep every pod from starting.

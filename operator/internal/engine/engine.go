@@ -95,6 +95,8 @@ var (
 	ErrDiverged = errors.New("diverged from its source")
 	// ErrDenied: the server does not take the operator's password.
 	ErrDenied = errors.New("login refused")
+	// ErrStatic: the variable cannot be set while the server runs, or is an option without a variable.
+	ErrStatic = errors.New("can only be set at start")
 )
 
 // Server is one commitd server.
@@ -107,5 +109,9 @@ type Server interface {
 	SetQuorum(ctx context.Context, epoch, version int64, quorum Quorum) error
 	// EnsureAccounts creates the database and the accounts; it waits for acknowledgements like any other write.
 	EnsureAccounts(ctx context.Context, database string, accounts []Account) error
+	// GlobalVariables reads global values by name; what the server does not know is left out.
+	GlobalVariables(ctx context.Context, names []string) (map[string]string, error)
+	// SetGlobal sets a global variable; nil: to its default.
+	SetGlobal(ctx context.Context, name string, value *string) error
 	Close() error
 }

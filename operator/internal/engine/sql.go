@@ -22,6 +22,12 @@ const (
 	errnoInitialized = 3001
 	errnoDiverged    = 3002
 	errnoDenied      = 1045
+
+	errnoUnknownVariable = 1193
+	errnoSessionOnly     = 1228
+	errnoReadOnly        = 1238
+	errnoWrongValue      = 1231
+	errnoWrongType       = 1232
 )
 
 // Client is a Server over the MySQL protocol.
@@ -129,6 +135,8 @@ func translate(err error) error {
 		return fmt.Errorf("%w: %s", ErrDiverged, e.Message)
 	case errnoDenied:
 		return fmt.Errorf("%w: %s", ErrDenied, e.Message)
+	case errnoUnknownVariable, errnoSessionOnly, errnoReadOnly:
+		return fmt.Errorf("%w: %s", ErrStatic, e.Message)
 	}
 	return err
 }

@@ -100,7 +100,7 @@ func (w *World) Kill(name string) bool {
 		return false
 	}
 	w.leaveRole(s)
-	s.alive = false
+	s.alive, s.variables = false, nil
 	w.acks = slices.DeleteFunc(w.acks, func(a ack) bool { return a.to == name })
 	return true
 }

@@ -4,6 +4,7 @@ package fake
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -70,6 +71,7 @@ type state struct {
 	accounts   []string
 	openedAt   int
 	ackWaiting float64
+	variables  map[string]string
 }
 
 // grant is the role that the durable epoch was given with.
@@ -105,6 +107,7 @@ func (w *World) Clone() *World {
 		for k, v := range s.acked {
 			n.acked[k] = v
 		}
+		n.variables = maps.Clone(s.variables)
 		c.servers = append(c.servers, &n)
 	}
 	return c
