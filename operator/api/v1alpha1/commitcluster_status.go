@@ -26,6 +26,10 @@ type CommitClusterStatus struct {
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
+	// Semisync is how many of how many replicas acknowledge each transaction, and when: 1/2 AFTER_SYNC. For display only.
+	// +optional
+	Semisync string `json:"semisync,omitempty"`
+
 	// Selector selects replicas, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
@@ -85,7 +89,7 @@ type Record struct {
 type SwitchoverStatus struct {
 	// ID of the request.
 	ID string `json:"id"`
-	// Reason is Requested, ScaleDown or RollingRestart.
+	// Reason is Requested, ScaleDown, RollingRestart or PodLeaves.
 	Reason string `json:"reason"`
 	// Phase is CatchingUp, Moving, Succeeded, Failed or Cancelled.
 	Phase string `json:"phase"`

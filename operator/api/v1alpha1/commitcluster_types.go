@@ -15,6 +15,7 @@ import (
 // +kubebuilder:resource:shortName=cc,categories={all,commitlab}
 // +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.spec.replicas`
 // +kubebuilder:printcolumn:name="Attached",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Semisync",type=string,JSONPath=`.status.semisync`
 // +kubebuilder:printcolumn:name="Master",type=string,JSONPath=`.status.master`
 // +kubebuilder:printcolumn:name="Epoch",type=integer,JSONPath=`.status.epoch`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`

@@ -45,6 +45,8 @@ const (
 	SwitchoverScaleDown = "ScaleDown"
 	// SwitchoverRollingRestart moves the mastership off a master that is to be restarted.
 	SwitchoverRollingRestart = "RollingRestart"
+	// SwitchoverPodLeaves moves the mastership off a pod that is being deleted, by a drain or by a person.
+	SwitchoverPodLeaves = "PodLeaves"
 
 	SwitchoverCatchingUp = "CatchingUp"
 	SwitchoverMoving     = "Moving"

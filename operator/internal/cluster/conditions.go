@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
 )
 
 // Summary is what people and tools are told about a cluster.
@@ -17,6 +18,8 @@ type Summary struct {
 	Phase         string
 	ReadyReplicas int32
 	Members       []v1alpha1.MemberStatus
+	// Semisync is how many of how many replicas acknowledge each transaction, and when.
+	Semisync string
 }
 
 // Summarize describes a view and the plan that was made from it.
@@ -32,13 +35,25 @@ func Summarize(v View, p Plan) Summary {
 		v.ready(serves, writable, p),
 		v.initialized(writable, p),
 		v.semisyncSatisfied(serves, s.ReadyReplicas),
-		condition(v1alpha1.ConditionWritesBlocked, !writable, "NoQuorum", "Writable", blockedMessage(serves, writable, p)),
+		v.writesBlocked(serves, writable, p),
 		v.durabilityReduced(),
 		v.progressing(p),
 		v.degraded(p),
 	}
 	s.Phase = v.phase(writable, p)
+	s.Semisync = v.semisync()
 	return s
+}
+
+func (v *View) semisync() string {
+	switch q := v.Record.Quorum; {
+	case q == nil:
+		return ""
+	case q.WaitCount == 0:
+		return "off"
+	default:
+		return fmt.Sprintf("%d/%d AFTER_SYNC", q.WaitCount, len(q.Members))
+	}
 }
 
 func condition(kind string, is bool, yes, no, message string) metav1.Condition {
@@ -47,6 +62,64 @@ func condition(kind string, is bool, yes, no, message string) metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionTrue, yes
 	}
 	return c
+}
+
+// writesBlocked: too few replicas are attached, or enough are, and have not acknowledged what the mastership began with.
+func (v *View) writesBlocked(serves, writable bool, p Plan) metav1.Condition {
+	message := blockedMessage(serves, writable, p)
+	if missing := v.missingReplicas(); serves && !writable && missing != "" {
+		message += ": " + missing
+	}
+	switch {
+	case writable:
+		return condition(v1alpha1.ConditionWritesBlocked, false, "", "Writable", message)
+	case !serves:
+		return condition(v1alpha1.ConditionWritesBlocked, true, "NoMaster", "", message)
+	case v.attachedReplicas(v.server(v.Record.Master)) < v.Record.Quorum.WaitCount:
+		return condition(v1alpha1.ConditionWritesBlocked, true, "TooFewReplicas", "", message)
+	}
+	return condition(v1alpha1.ConditionWritesBlocked, true, "NotAcknowledgedYet", "", message)
+}
+
+// missingReplicas says of each replica that does not acknowledge what keeps it; empty when all do.
+func (v *View) missingReplicas() string {
+	master := v.server(v.Record.Master)
+	if !v.servesAsMaster(master) {
+		return ""
+	}
+	clients := setOf(master.Status.SemisyncClients)
+	var list []string
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if s == master || !v.wanted(s) || (v.follows(s) && clients[s.Status.ServerUUID]) {
+			continue
+		}
+		list = append(list, s.Name+" "+v.whatKeeps(s))
+	}
+	return strings.Join(list, ", ")
+}
+
+func (v *View) whatKeeps(s *Server) string {
+	id := v.identityOf(s)
+	switch {
+	case s.PodUID == "" || s.Address == "":
+		return "has no pod, or no address yet"
+	case s.Denied:
+		return "refuses the operator's password"
+	case s.Down:
+		return "does not run"
+	case !s.Reachable:
+		return "cannot be reached"
+	case id == identityEmpty || id == identityFresh:
+		return "is new and joins"
+	case id != identityMember:
+		return "is not this cluster's"
+	case !v.follows(s):
+		return fmt.Sprintf("is %s in epoch %d", s.Status.Role, s.Status.Epoch)
+	case s.Status.ReceiverState != engine.ReceiverReceiving:
+		return strings.TrimRight("does not receive ("+s.Status.ReceiverState+") "+s.Status.ReceiverError, " ")
+	}
+	return "has not caught up"
 }
 
 func (v *View) ready(serves, writable bool, p Plan) metav1.Condition {
@@ -86,8 +159,11 @@ func (v *View) semisyncSatisfied(serves bool, attached int32) metav1.Condition {
 		return condition(v1alpha1.ConditionSemisyncSatisfied, false, "", "NoQuorum", "no quorum yet")
 	}
 	full := v.Policy.fullWaitCount()
-	return condition(v1alpha1.ConditionSemisyncSatisfied, serves && attached >= full, "Attached", "ReplicasMissing",
-		fmt.Sprintf("%d replicas acknowledge, %d are asked for", attached, full))
+	message := fmt.Sprintf("%d replicas acknowledge, %d are asked for", attached, full)
+	if missing := v.missingReplicas(); attached < full && missing != "" {
+		message += ": " + missing
+	}
+	return condition(v1alpha1.ConditionSemisyncSatisfied, serves && attached >= full, "Attached", "ReplicasMissing", message)
 }
 
 func (v *View) durabilityReduced() metav1.Condition {
@@ -95,8 +171,11 @@ func (v *View) durabilityReduced() metav1.Condition {
 		return condition(v1alpha1.ConditionDurabilityReduced, false, "", "NoQuorum", "no quorum yet")
 	}
 	full, now := v.Policy.fullWaitCount(), v.Record.Quorum.WaitCount
-	return condition(v1alpha1.ConditionDurabilityReduced, now < full, "WaitCountLowered", "AsAsked",
-		fmt.Sprintf("%d replicas hold every acknowledged transaction, besides the master; %d are asked for", now, full))
+	message := fmt.Sprintf("%d replicas hold every acknowledged transaction, besides the master; %d are asked for", now, full)
+	if missing := v.missingReplicas(); now < full && missing != "" {
+		message += ": " + missing
+	}
+	return condition(v1alpha1.ConditionDurabilityReduced, now < full, "WaitCountLowered", "AsAsked", message)
 }
 
 func (v *View) progressing(p Plan) metav1.Condition {

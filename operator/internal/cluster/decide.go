@@ -149,6 +149,9 @@ func (v *View) quorumRecord(master *Server) (*v1alpha1.Record, *Event) {
 			q.Epoch, q.WaitCount, len(q.Members))}
 	}
 	desired := desiredQuorum(v, master)
+	if found := foreign(q, &master.Status); found != nil {
+		return v.repairQuorum(found, desired)
+	}
 	if sameQuorum(q, desired.WaitCount, desired.Members) {
 		return nil, nil
 	}
@@ -158,6 +161,18 @@ func (v *View) quorumRecord(master *Server) (*v1alpha1.Record, *Event) {
 	r.Quorum = &desired
 	return r, &Event{Reason: "QuorumChanging", Message: fmt.Sprintf("epoch %d: from %d of %d replicas to %d of %d",
 		q.Epoch, q.WaitCount, len(q.Members), desired.WaitCount, len(desired.Members))}
+}
+
+// repairQuorum puts what somebody has changed on the master by hand right again. What was acknowledged by it counts like what
+// was acknowledged by any other quorum.
+func (v *View) repairQuorum(found *v1alpha1.QuorumStatus, desired v1alpha1.QuorumStatus) (*v1alpha1.Record, *Event) {
+	r := v.Record.DeepCopy()
+	desired.Version = found.Version + 1
+	r.PriorQuorums = withPrior(withPrior(r.PriorQuorums, *v.Record.Quorum), *found)
+	r.Quorum = &desired
+	return r, &Event{Reason: ReasonChangedByHand, Warning: true, Message: fmt.Sprintf(
+		"the master waited for %d of %d replicas (version %d), which nobody had asked the operator for: it waits for %d of %d again",
+		found.WaitCount, len(found.Members), found.Version, desired.WaitCount, len(desired.Members))}
 }
 
 func describeIdentity(id identity) string {

@@ -23,6 +23,8 @@ const (
 	ReasonAdopted         = "Adopted"
 	ReasonSwitchover      = "Switchover"
 	ReasonMasterCutOff    = "MasterCutOff"
+	// ReasonChangedByHand is one of events only: no election follows from it.
+	ReasonChangedByHand = "SemisyncChangedByHand"
 )
 
 // withoutTheMaster is how long the others may take to be fenced when the master was cut off from them.

@@ -58,6 +58,16 @@ func inForce(q *v1alpha1.QuorumStatus, master *engine.Status) bool {
 	return sameVersion && master.Epoch == q.Epoch && sameQuorum(q, master.WaitCount, master.Members)
 }
 
+// foreign is the quorum that the master acknowledges by, if it is one that was never on record: somebody has changed it by hand.
+func foreign(q *v1alpha1.QuorumStatus, master *engine.Status) *v1alpha1.QuorumStatus {
+	same := sameQuorum(q, master.WaitCount, master.Members)
+	if master.Epoch != q.Epoch || master.QuorumVersion < q.Version || (same && master.QuorumVersion == q.Version) {
+		return nil
+	}
+	return &v1alpha1.QuorumStatus{Epoch: q.Epoch, Version: master.QuorumVersion, MasterUUID: q.MasterUUID,
+		Members: setOf(master.Members).sorted(), WaitCount: master.WaitCount}
+}
+
 const firstQuorumVersion int64 = 1
 
 func sameQuorum(q *v1alpha1.QuorumStatus, waitCount int32, members []string) bool {

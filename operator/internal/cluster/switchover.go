@@ -136,10 +136,25 @@ func (v *View) startSwitchover(p *Plan, master *Server) (*v1alpha1.Record, *Even
 	if v.Request != nil && !slices.Contains(v.Record.SwitchoversSeen, v.Request.ID) {
 		return v.startRequested(master)
 	}
-	if !v.wanted(master) {
+	switch {
+	case !v.wanted(master):
 		return v.startScaleDown(p, master)
+	case master.Leaving:
+		return v.startHandover(master)
 	}
 	return nil, nil
+}
+
+// startHandover moves the mastership off a pod that is being deleted, while its server still serves (its preStop hook waits).
+// What comes to nothing here is a lost master a moment later.
+func (v *View) startHandover(master *Server) (*v1alpha1.Record, *Event) {
+	to := v.bestTarget(master)
+	if to == "" || v.failedLately(v1alpha1.SwitchoverPodLeaves) {
+		return nil, nil
+	}
+	r := v.begun(v1alpha1.SwitchoverStatus{ID: fmt.Sprintf("pod-leaves-%d", v.Record.Epoch), Reason: v1alpha1.SwitchoverPodLeaves,
+		From: master.Name, To: to, Deadline: v.defaultDeadline()})
+	return r, &Event{Reason: ReasonSwitchoverStarted, Message: fmt.Sprintf("from %s to %s: the pod of %s is being deleted", master.Name, to, master.Name)}
 }
 
 func (v *View) startRequested(master *Server) (*v1alpha1.Record, *Event) {

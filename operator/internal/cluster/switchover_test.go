@@ -287,3 +287,28 @@ func TestTheAnnotationIsRead(t *testing.T) {
 		t.Error(at, err)
 	}
 }
+
+// A drained node: the pod of the master is being deleted and its server still serves.
+func TestTheMastershipLeavesAPodThatIsBeingDeleted(t *testing.T) {
+	for _, policy := range []Policy{requiredPolicy(2), withoutFailover(2)} {
+		l := bootstrapped(t, policy, "c-0", "c-1", "c-2")
+		l.write(t)
+		v := l.view()
+		v.server("c-0").Leaving, v.server("c-1").Leaving = true, true
+		p := Decide(v)
+		if p.Record == nil || p.Record.Switchover.To != "c-2" || p.Record.Switchover.Reason != v1alpha1.SwitchoverPodLeaves {
+			t.Fatalf("%+v", p.Record)
+		}
+		l.record = *p.Record
+		l.operate(t)
+		l.mustHaveSwitched(t, v1alpha1.SwitchoverSucceeded, "c-2")
+		l.mustServe(t)
+		l.write(t)
+	}
+	l := bootstrapped(t, requiredPolicy(0), "c-0")
+	v := l.view()
+	v.server("c-0").Leaving = true
+	if p := Decide(v); p.Record != nil || len(p.Commands) > 0 {
+		t.Fatalf("nobody can take over: %+v", p)
+	}
+}

@@ -29,6 +29,8 @@ const (
 	httpPort      = int32(8080)
 	commitdUID    = int64(999)
 	serverIDBase  = 100
+	// handoverSeconds are how long a pod that is being deleted serves on: time to move the mastership off it. Then it shuts down.
+	handoverSeconds = int64(3)
 )
 
 // BuildStatefulSet has the master and the replicas in one set. Pods are replaced by the operator only (OnDelete), so that
@@ -189,6 +191,8 @@ func commitdContainer(c *v1alpha1.CommitCluster, defaultImage string) (*corev1ac
 		WithCommand("/usr/bin/commitd").
 		WithArgs(args...).
 		WithPorts(containerPort("mysql", cluster.MySQLPort), containerPort("admin", cluster.AdminPort), containerPort("http", httpPort)).
+		WithLifecycle(corev1ac.Lifecycle().WithPreStop(corev1ac.LifecycleHandler().
+			WithSleep(corev1ac.SleepAction().WithSeconds(handoverSeconds)))).
 		WithLivenessProbe(httpProbe("/healthz").WithPeriodSeconds(10).WithTimeoutSeconds(5).WithFailureThreshold(6)).
 		WithReadinessProbe(httpProbe("/readyz").WithPeriodSeconds(2).WithTimeoutSeconds(2).WithFailureThreshold(2)).
 		WithSecurityContext(corev1ac.SecurityContext().

@@ -19,6 +19,7 @@ func setSummary(c *v1alpha1.CommitCluster, v cluster.View, s cluster.Summary) {
 	c.Status.Phase = s.Phase
 	c.Status.ReadyReplicas = s.ReadyReplicas
 	c.Status.Members = s.Members
+	c.Status.Semisync = s.Semisync
 	c.Status.Selector = labels.SelectorFromSet(roleLabels(c, v1alpha1.RoleReplica)).String()
 	c.Status.Replicas = 0
 	for _, server := range v.Servers {

@@ -56,7 +56,7 @@ func onlyValidate(c *v1alpha1.CommitCluster, spec *corev1.PodSpec) {
 	spec.TopologySpreadConstraints = nil
 	container := &spec.Containers[0]
 	container.Args = append(container.Args, "--validate-config")
-	container.Ports, container.LivenessProbe, container.ReadinessProbe = nil, nil, nil
+	container.Ports, container.LivenessProbe, container.ReadinessProbe, container.Lifecycle = nil, nil, nil, nil
 	container.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
 	var mounts []corev1.VolumeMount
 	for _, m := range container.VolumeMounts {
