@@ -165,6 +165,7 @@ Status RoleManager::require_no_epoch() const {
 
 Status RoleManager::save(RoleState next) {
   MutexLock saving(save_mutex_);
+  if (data_goes_) return make_error(er::kServerShutdown, "Server shutdown in progress");
   next.gno_floor = std::max(next.gno_floor, state().gno_floor);  // the receiver may have raised it meanwhile
   return persist(std::move(next));
 }

@@ -100,6 +100,11 @@ class RoleManager final : public sql::InstanceControl {
   sql::NamedValues instance_row() override;
   sql::NamedValues replica_status() override;
   std::vector<sql::AttachedReplica> replicas() override { return dumps_.replicas(); }
+  // CLONE INSTANCE, before it begins: error 3875 where this server's data must stay.
+  Status check_data_may_go() const;
+  // `decide` makes durable that other data takes the place of this server's. No role is given any more when
+  // it has: what is acknowledged under one would be gone with the next start.
+  Task<Status> give_up_data(std::function<Status()> decide);
   Status check_writable() override;
   bool only_privileged_may_write() const override;
   bool serves_under_epochs() const override { return starts_undecided(); }
@@ -148,6 +153,7 @@ class RoleManager final : public sql::InstanceControl {
   Receiver receiver_;
   std::atomic<binlog::CommitPipeline*> pipeline_{nullptr};
   std::atomic<bool> writable_{false};
+  std::atomic<bool> data_goes_{false};
 
   // Around opening, and around closing by SET, which waits for the log; taken before mutex_, which those who
   // read metrics wait for.

@@ -9,62 +9,64 @@
 namespace commitd::server {
 namespace {
 
-constexpr const char* kInfoFile = "/commitd_backup_info";
-
-Result<std::string> checked_directory(const BackupSource& source, const std::string& directory) {
-  std::filesystem::path path(directory);
-  if (!path.is_absolute())
-    return make_error(er::kWrongArguments, "BACKUP TO: '{}' is not an absolute path", directory);
-  path = path.lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
-  if (source.fs->exists(path.string()))
-    return make_error(er::kFileExists, "File '{}' already exists", path.string());
-  std::error_code ignored;
-  const auto parent = std::filesystem::weakly_canonical(path.parent_path(), ignored).string() + "/";
-  const auto data = std::filesystem::weakly_canonical(source.log.directory, ignored).string() + "/";
-  if (parent.starts_with(data)) {
-    return make_error(er::kWrongArguments, "BACKUP TO: '{}' is inside the data directory '{}'", directory,
-                      source.log.directory);
-  }
-  return path.string();
-}
-
-// What mysqldump says in a comment and xtrabackup in xtrabackup_binlog_info.
-std::string info_text(const sql::BackupReport& report) {
-  return fmt::format("{}\t{}\t{}\n", report.log_file, report.log_position, report.executed.to_string());
-}
-
-// With xa the copy has what was prepared in its moment: only a start with xa rolls that back.
-Datadir::DurabilityState durability_of_copy(const storage::Engine& engine) {
-  const bool xa = engine.has_own_log();
-  return {xa ? Durability::Xa : Durability::SingleLog, !xa};
-}
+constexpr const char* kInfoFile = "commitd_backup_info";
 
 Result<sql::BackupReport> copy_into(const BackupSource& source, const std::string& directory) {
   auto point = source.engine->backup_to(Datadir::engine_directory_in(directory));
   if (!point.ok()) return std::move(point).error();
   COMMITD_RETURN_IF_ERROR(source.fs->sync_directory(Datadir::engine_directory_in(directory)));
-  binlog::LogOptions log = source.log;
-  log.directory = directory;
-  log.initial_gtids = point->executed;
-  COMMITD_RETURN_IF_ERROR(binlog::create_log(*source.fs, log, point->position.file + 1));
   sql::BackupReport report;
   if (point->position.file != 0) {  // 0: of a server that never had a log
-    report.log_file = binlog::log_file_name(log, point->position.file);
+    report.log_file = binlog::log_file_name(source.log, point->position.file);
     report.log_position = point->position.offset;
   }
-  report.executed = point->executed;
-  COMMITD_RETURN_IF_ERROR(write_file_atomically(*source.fs, directory + kInfoFile, info_text(report)));
-  COMMITD_RETURN_IF_ERROR(
-      Datadir::store_durability_in(*source.fs, directory, durability_of_copy(*source.engine)));
-  COMMITD_RETURN_IF_ERROR(Datadir::mark_initialized(*source.fs, directory));
+  report.executed = std::move(point->executed);
+  const std::string info = place_in_log(report.log_file, report.log_position, report.executed);
+  COMMITD_RETURN_IF_ERROR(complete_copy(
+      *source.fs, source.log,
+      {directory, point->position, report.executed, source.engine->has_own_log(), kInfoFile, info}));
   return report;
 }
 
 }  // namespace
 
+std::string place_in_log(const std::string& file, uint64_t position, const GtidSet& executed) {
+  return fmt::format("{}\t{}\t{}\n", file, position, executed.to_string());
+}
+
+Result<std::string> new_directory_outside(FileSystem& fs, const std::string& datadir,
+                                          const std::string& wanted, std::string_view statement) {
+  std::filesystem::path path(wanted);
+  if (!path.is_absolute())
+    return make_error(er::kWrongArguments, "{}: '{}' is not an absolute path", statement, wanted);
+  path = path.lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (fs.exists(path.string())) return make_error(er::kFileExists, "File '{}' already exists", path.string());
+  std::error_code ignored;
+  const auto parent = std::filesystem::weakly_canonical(path.parent_path(), ignored).string() + "/";
+  const auto data = std::filesystem::weakly_canonical(datadir, ignored).string() + "/";
+  if (parent.starts_with(data)) {
+    return make_error(er::kWrongArguments, "{}: '{}' is inside the data directory '{}'", statement, wanted,
+                      datadir);
+  }
+  return path.string();
+}
+
+// With xa the copy has what was prepared in its moment: only a start with xa rolls that back.
+Status complete_copy(FileSystem& fs, const binlog::LogOptions& log_of_server, const CopyOfData& copy) {
+  binlog::LogOptions log = log_of_server;
+  log.directory = copy.directory;
+  log.initial_gtids = copy.executed;
+  COMMITD_RETURN_IF_ERROR(binlog::create_log(fs, log, copy.position.file + 1));
+  COMMITD_RETURN_IF_ERROR(write_file_atomically(fs, copy.directory + "/" + copy.info_file, copy.info));
+  const Datadir::DurabilityState durability{copy.own_log ? Durability::Xa : Durability::SingleLog,
+                                            !copy.own_log};
+  COMMITD_RETURN_IF_ERROR(Datadir::store_durability_in(fs, copy.directory, durability));
+  return Datadir::mark_initialized(fs, copy.directory);
+}
+
 Result<sql::BackupReport> make_backup(const BackupSource& source, const std::string& wanted) {
-  auto directory = checked_directory(source, wanted);
+  auto directory = new_directory_outside(*source.fs, source.log.directory, wanted, "BACKUP TO");
   if (!directory.ok()) return std::move(directory).error();
   COMMITD_RETURN_IF_ERROR(source.fs->make_directory(*directory));
   auto report = copy_into(source, *directory);

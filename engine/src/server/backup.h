@@ -23,4 +23,20 @@ struct BackupSource {
 // The file that makes it a data directory is written last, so that half a backup is refused.
 Result<sql::BackupReport> make_backup(const BackupSource& source, const std::string& directory);
 
+// A copy whose engine's files are there already, and are durable.
+struct CopyOfData {
+  std::string directory;
+  LogPosition position;
+  GtidSet executed;
+  bool own_log = false;
+  std::string info_file, info;  // kept beside it
+};
+// The rest of it, and at last the file that makes it a data directory.
+Status complete_copy(FileSystem& fs, const binlog::LogOptions& log, const CopyOfData& copy);
+// What mysqldump says in a comment and xtrabackup in xtrabackup_binlog_info.
+std::string place_in_log(const std::string& file, uint64_t position, const GtidSet& executed);
+// The path, normal; errors 1210 and 1086 name the statement.
+Result<std::string> new_directory_outside(FileSystem& fs, const std::string& datadir,
+                                          const std::string& wanted, std::string_view statement);
+
 }  // namespace commitd::server

@@ -9,7 +9,10 @@
 #include <filesystem>
 #include <thread>
 
+#include <spdlog/spdlog.h>
+
 #include "base/error_codes.h"
+#include "server/cloned_data.h"
 
 namespace commitd::server {
 namespace {
@@ -52,6 +55,9 @@ Result<std::unique_ptr<Datadir>> Datadir::open(FileSystem& fs, const std::string
     return make_error(er::kErrorOnWrite, "Another server is running on the data directory '{}'", path);
   }
   auto datadir = std::unique_ptr<Datadir>(new Datadir(fs, path, lock));
+  auto cloned = settle_clone(fs, path);
+  if (!cloned.ok()) return std::move(cloned).error();
+  if (*cloned) spdlog::info("cloned data took the place of what was there datadir={}", path);
   COMMITD_RETURN_IF_ERROR(datadir->clear_unfinished_initialization());
   COMMITD_RETURN_IF_ERROR(datadir->load_uuid());
   return datadir;
@@ -146,11 +152,16 @@ Status Datadir::clear_unfinished_initialization() {
   return fs_.remove(path_ + std::string(kInitializingFile));
 }
 
+Status Datadir::store_uuid_in(FileSystem& fs, const std::string& path, const Uuid& uuid) {
+  return write_file_atomically(fs, path + std::string(kUuidFile),
+                               fmt::format("[auto]\n{}{}\n", kUuidKey, uuid.to_string()));
+}
+
 Status Datadir::load_uuid() {
   std::string file = path_ + std::string(kUuidFile);
   if (!fs_.exists(file)) {
     uuid_ = Uuid::random();
-    return write_file_atomically(fs_, file, fmt::format("[auto]\n{}{}\n", kUuidKey, uuid_.to_string()));
+    return store_uuid_in(fs_, path_, uuid_);
   }
   auto content = read_whole_file(fs_, file);
   if (!content.ok()) return std::move(content).error();

@@ -5,8 +5,10 @@
 //   commitd.format        there once initialised; version of the on-disk format
 //   commitd.initializing  there while being initialised: what stands beside it is incomplete and may go
 //   commitd_backup_info   there when it was made by BACKUP TO: its place in the source's log
+//   commitd_clone_info    there when it was made by CLONE: where it comes from
 //   commitd.durability    commitd_durability it is used with, and whether it was closed cleanly
 //   binlog.*              the log;   engine/  the storage engine's files;   role.state  epoch and role
+//   #clone, commitd.clone what CLONE INSTANCE is about to put here (cloned_data.h)
 #pragma once
 
 #include <memory>
@@ -24,8 +26,8 @@ enum class Durability : uint8_t { SingleLog, Xa };
 
 class Datadir {
  public:
-  // Makes the directory when it is missing, locks it, reads or makes the server UUID, and clears away an
-  // initialisation that was cut off.
+  // Makes the directory when it is missing, locks it, finishes a clone that was decided on, reads or makes
+  // the server UUID, and clears away an initialisation that was cut off.
   static Result<std::unique_ptr<Datadir>> open(FileSystem& fs, const std::string& path);
   ~Datadir();
 
@@ -47,6 +49,7 @@ class Datadir {
   const std::string& path() const { return path_; }
   std::string engine_directory() const { return engine_directory_in(path_); }
   static std::string engine_directory_in(const std::string& path) { return path + "/engine"; }
+  static Status store_uuid_in(FileSystem& fs, const std::string& path, const Uuid& uuid);
   // The last step of making a data directory: from here on it counts as one.
   static Status mark_initialized(FileSystem& fs, const std::string& path);
 

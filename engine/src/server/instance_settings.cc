@@ -10,7 +10,6 @@
 #include "server/point_in_time.h"
 
 namespace commitd::server {
-namespace {
 
 binlog::LogOptions log_options(const Datadir& datadir, const Options& options) {
   binlog::LogOptions log;
@@ -22,6 +21,8 @@ binlog::LogOptions log_options(const Datadir& datadir, const Options& options) {
   log.memory_bytes = recent_log_within_budget();
   return log;
 }
+
+namespace {
 
 storage::RocksOptions rocks_options(const Datadir& datadir, const Options& options) {
   storage::RocksOptions rocks;

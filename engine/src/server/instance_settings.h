@@ -33,6 +33,7 @@ struct InstanceSettings {
 };
 
 Durability durability_of(const Options& options);
+binlog::LogOptions log_options(const Datadir& datadir, const Options& options);
 
 // An error where options, an initialised data directory and its role do not go together.
 Status check_before_open(const Options& options, const Datadir& datadir,

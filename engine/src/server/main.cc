@@ -2,7 +2,9 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 
@@ -59,6 +61,14 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+constexpr uint16_t kRestartServerFailed = 3707;
+
+// The same program once more, in this process: whoever watches it sees it go on.
+int start_again(char** argv) {
+  execv("/proc/self/exe", argv);
+  return fail(make_error(kRestartServerFailed, "Restart server failed (errno {}).", errno));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -78,14 +88,21 @@ int main(int argc, char** argv) {
   environment.wait_for_room = [&signals, directory = options->datadir](const Error& why) {
     return wait_for_room(directory, signals, why);
   };
-  Server server(std::move(*options), std::move(environment));
-  if (auto status = server.start(); !status.ok()) return fail(status.error());
-  if (only_initialize) return 0;
+  std::atomic<bool> restarts{false};
+  environment.restart = [&restarts] {
+    restarts = true;
+    kill(getpid(), SIGTERM);
+  };
+  {
+    Server server(std::move(*options), std::move(environment));
+    if (auto status = server.start(); !status.ok()) return fail(status.error());
+    if (only_initialize) return 0;
 
-  int signal_number = 0;
-  sigwait(&signals, &signal_number);
-  spdlog::info("shutting down signal={}", signal_number);
-  server.stop();
-  spdlog::info("shut down");
-  return 0;
+    int signal_number = 0;
+    sigwait(&signals, &signal_number);
+    spdlog::info("{} signal={}", restarts ? "restarting" : "shutting down", signal_number);
+    server.stop();
+    spdlog::info("shut down");
+  }
+  return restarts ? start_again(argv) : 0;
 }

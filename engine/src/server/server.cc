@@ -15,6 +15,7 @@
 #include "observe/process_metrics.h"
 #include "observe/wait_events.h"
 #include "server/binlog_variables.h"
+#include "server/cloned_data.h"
 #include "server/lock_variables.h"
 #include "server/memory.h"
 #include "server/metrics.h"
@@ -104,10 +105,39 @@ Status Server::start() {
   COMMITD_RETURN_IF_ERROR(roles_->load());
   COMMITD_RETURN_IF_ERROR(commit_variables_.check_for_clusters());
   COMMITD_RETURN_IF_ERROR(serve_http());
+  set_up_clones();
   COMMITD_RETURN_IF_ERROR(prepare_datadir());
   if (options_.initialize_insecure) return {};
   COMMITD_RETURN_IF_ERROR(apply_persisted_variables());  // those that need what is there only now
   return listen();
+}
+
+void Server::set_up_clones() {
+  clone_donor_ = std::make_unique<replication::CloneDonor>(replication::CloneDonor::Environment{
+      &fs_, donor_directory_in(datadir_->path()), [this]() -> storage::Engine* { return context_.engine; },
+      [this]() -> binlog::CommitPipeline* {
+        txn::Services* services = context_.transactions;
+        return services == nullptr ? nullptr : &services->pipeline;
+      },
+      [this](const sql::Session& session, const wire::Channel& channel) {
+        return may_be_given_a_clone(session, channel);
+      },
+      datadir_->server_uuid(), std::string(kVersion), kDatadirFormat, &clone_variables_.bytes_per_second});
+  cloning_ = std::make_unique<Cloning>(
+      Cloning::Environment{&fs_, log_options(*datadir_, options_), options_.xa, datadir_->server_uuid(),
+                           &variables_, &clone_variables_, roles_.get(),
+                           environment_.restart ? environment_.restart : context_.request_shutdown});
+  upkeep_ = std::make_unique<Upkeep>(*cloning_);
+  context_.maintenance = upkeep_.get();
+}
+
+// As the account is now.
+bool Server::may_be_given_a_clone(const sql::Session& session, const wire::Channel& channel) {
+  auto account = accounts_.find(processes_.user_of(session.connection_id()), channel.peer_address());
+  if (!account) return false;
+  if (account->is_operator) return true;
+  const auto record = accounts_.record(account->user, account->host);
+  return record && (record->global & (sql::privilege::kSuper | sql::privilege::kBackupAdmin)) != 0;
 }
 
 Status Server::set_variables() {
@@ -115,6 +145,7 @@ Status Server::set_variables() {
   define_options(variables_, options_);
   commit_variables_.define();
   semisync_variables_.define();
+  clone_variables_.define(variables_);
   define_read_only(variables_, context_, *read_only_, [this](bool read_only, bool super) {
     if (roles_) roles_->set_read_only(read_only, super);
   });
@@ -288,7 +319,7 @@ Status Server::open_instance() {
   BackupSource backups{&fs_, &instance_->engine(), instance_->log_options()};
   housekeeper_ =
       std::make_unique<Housekeeper>(std::move(backups), instance_->pipeline(), variables_, *roles_);
-  context_.maintenance = housekeeper_.get();
+  upkeep_->data_is_there(housekeeper_.get());
   background_.reactor->spawn(housekeeper_->run());
   auto size = [this](auto member) {
     return [this, member]() -> double {
@@ -348,6 +379,7 @@ Status Server::listen() {
   protocol.admin_reactor = admin_.reactor.get();
   protocol.limits = limits_;
   protocol.tls = tls_.get();
+  protocol.clones = clone_donor_.get();
   protocol.thread_per_connection = variables_.global("thread_handling").as_string() != "reactor";
   protocol.server_version = kVersion;
   protocol.private_key_directory = datadir_->path();
@@ -400,6 +432,7 @@ void Server::stop() {
     run_in_background(
         protocol_->close_sessions(wire::ProtocolServer::Which::All, Clock::now() + kSessionEndTimeout));
   }
+  if (clone_donor_) run_in_background(clone_donor_->close());
   if (roles_) run_in_background(roles_->shut_down());
   if (housekeeper_) run_in_background(housekeeper_->stop());
   context_.maintenance = nullptr;
@@ -409,6 +442,9 @@ void Server::stop() {
   if (protocol_) protocol_->stop_threads();
   stop_workers();
   protocol_.reset();
+  upkeep_.reset();
+  cloning_.reset();
+  clone_donor_.reset();
   http_.reset();
   instance_.reset();
   roles_.reset();

@@ -5,8 +5,10 @@
 #include <thread>
 #include <vector>
 
+#include "replication/clone_donor.h"
 #include "replication/role_manager.h"
 #include "runtime/reactor.h"
+#include "server/cloning.h"
 #include "server/commit_variables.h"
 #include "server/datadir.h"
 #include "server/housekeeper.h"
@@ -17,6 +19,7 @@
 #include "server/remote_servers.h"
 #include "server/semisync_variables.h"
 #include "server/slow_log_file.h"
+#include "server/upkeep.h"
 #include "sql/accounts/accounts.h"
 #include "sql/process_list.h"
 #include "sql/server_context.h"
@@ -33,6 +36,8 @@ struct Environment {
   std::function<void(const Error&)> on_failure = {};
   // A start has met a full disk. True, after a while: to be tried again. An error ends the start if empty.
   std::function<bool(const Error&)> wait_for_room = {};
+  // Other data is to be started on: ends the server, and starts it again. Ends it only, if empty.
+  std::function<void()> restart = {};
 };
 
 class Server {
@@ -55,6 +60,8 @@ class Server {
   };
 
   void start_workers();
+  void set_up_clones();
+  bool may_be_given_a_clone(const sql::Session& session, const wire::Channel& channel);
   void watch_workers();
   void stop_workers();
   Status set_variables();
@@ -91,12 +98,16 @@ class Server {
   sql::ServerContext context_;
   SemisyncVariables semisync_variables_{variables_, context_};
   const std::shared_ptr<replication::ReadOnlyWish> read_only_ = std::make_shared<replication::ReadOnlyWish>();
+  CloneVariables clone_variables_;
   SlowLogFile slow_log_{fs_, options_.datadir};
   std::shared_ptr<wire::ServerLimits> limits_ = std::make_shared<wire::ServerLimits>();
   RemoteServers remote_servers_{limits_};
   std::unique_ptr<Housekeeper> housekeeper_;
   std::unique_ptr<replication::RoleManager> roles_;
   std::unique_ptr<Instance> instance_;
+  std::unique_ptr<replication::CloneDonor> clone_donor_;
+  std::unique_ptr<Cloning> cloning_;
+  std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<wire::TlsService> tls_;
   std::unique_ptr<wire::ProtocolServer> protocol_;
   std::unique_ptr<HttpServer> http_;

@@ -12,6 +12,8 @@
 
 namespace commitd::sql {
 
+class CloneControl;  // sql/clone_control.h
+
 struct BackupReport {
   std::string log_file;  // the transaction behind which the backup stands ends here
   uint64_t log_position = 0;
@@ -30,6 +32,8 @@ class Maintenance {
   virtual Task<Status> reset_logs() = 0;
   // A data directory that a server can be started on, in a directory that does not exist yet.
   virtual Task<Result<BackupReport>> backup(std::string directory) = 0;
+  // There also while the server has no data.
+  virtual CloneControl* clones() { return nullptr; }
 };
 
 }  // namespace commitd::sql

@@ -102,6 +102,8 @@ Task<bool> Connection::serve_rarer(std::string_view packet) {
     case Command::ResetConnection:
       co_await reset_connection();
       co_return true;
+    case Command::Clone:
+      co_return co_await clone(arguments);
   }
   write_error(channel_, make_error(er::kUnknownCom, "Unknown command"));
   co_return true;
@@ -316,6 +318,14 @@ Task<void> Connection::dump(std::string_view arguments, bool by_gtid) {
   channel_.set_duplex();
   Status ended = co_await context_.dumps.dump(session_, channel_, std::move(*request));
   if (!ended.ok()) write_error(channel_, ended.error());
+}
+
+Task<bool> Connection::clone(std::string_view arguments) {
+  Status given = make_error(er::kUnknownCom, "Unknown command");
+  if (context_.options.clones != nullptr)
+    given = co_await context_.options.clones->give(session_, channel_, arguments);
+  if (!given.ok()) write_error(channel_, given.error());
+  co_return given.ok();
 }
 
 }  // namespace commitd::wire

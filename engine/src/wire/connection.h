@@ -88,6 +88,7 @@ class Connection final : public RegisteredConnection {
   Task<void> reset_connection();
   void register_replica(std::string_view arguments);
   Task<void> dump(std::string_view arguments, bool by_gtid);
+  Task<bool> clone(std::string_view arguments);
 
   Task<bool> refresh(std::string_view arguments);
 

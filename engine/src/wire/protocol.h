@@ -51,6 +51,7 @@ enum class Command : uint8_t {
   SetOption = 27,
   BinlogDumpGtid = 30,
   ResetConnection = 31,
+  Clone = 32,
 };
 
 namespace server_status {

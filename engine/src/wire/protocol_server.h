@@ -29,6 +29,7 @@ struct ProtocolServerOptions {
   std::string server_version;
   bool thread_per_connection = false;  // thread_handling=one-thread-per-connection
   TlsService* tls = nullptr;           // null = TLS is not offered
+  CloneHandler* clones = nullptr;      // null = there is no COM_CLONE
   std::string private_key_directory;   // RSA key for caching_sha2_password, made at first start
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "gtid/gtid_set.h"
 #include "runtime/task.h"
@@ -34,6 +35,15 @@ class DumpHandler {
   // Streams until the peer goes away, the session is killed or (non-blocking) the log ends. An error is sent
   // to the peer by the caller.
   virtual Task<Status> dump(sql::Session& session, Channel& channel, DumpRequest request) = 0;
+};
+
+// COM_CLONE: another server asks for this one's data.
+class CloneHandler {
+ public:
+  virtual ~CloneHandler() = default;
+  // `request` is what stands behind the command byte. Looks whether this session may have that. An error is
+  // sent to the peer by the caller.
+  virtual Task<Status> give(sql::Session& session, Channel& channel, std::string_view request) = 0;
 };
 
 }  // namespace commitd::wire

@@ -160,6 +160,7 @@ std::unique_ptr<Server> Member::make(bool only_initialize) {
   env_ = storage::testing::env_over(disk_);
   Environment environment;
   environment.files = &disk_;
+  environment.restart = [] {};  // whoever holds the member does it
   environment.open_engine = [this](const storage::RocksOptions& rocks) {
     return storage::open_rocks_on(*env_, rocks);
   };

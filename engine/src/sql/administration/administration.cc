@@ -1,6 +1,7 @@
 // Control statements (engine/CONTROL.md), replication, logs, KILL and SHUTDOWN.
 #include "sql/ast/administration.h"
 #include "base/error_codes.h"
+#include "sql/administration/clone.h"
 #include "sql/executor/statements.h"
 #include "sql/process_list.h"
 
@@ -80,6 +81,8 @@ Task<Result<OkInfo>> execute_control(SessionState& session, const ast::ControlIn
     if (session.server.reload_tls) COMMITD_CO_RETURN_IF_ERROR(session.server.reload_tls());
     co_return OkInfo{};
   }
+  if (statement.what == What::Clone)
+    co_return co_await answer(execute_clone(session, static_cast<const ast::CloneStatement&>(statement)));
   COMMITD_CO_RETURN_IF_ERROR(require_control(session));
   rollback_transaction(session);  // a role change must not wait for what this session left open
   const GivingRole giving(session);

@@ -96,9 +96,23 @@ struct KillStatement : Statement {
 };
 struct ControlInstanceStatement : Statement {
   ControlInstanceStatement() : Statement(StatementKind::ControlInstance) {}
-  enum class What : uint8_t { Initialize, Fence, Promote, Follow, Quorum, ReloadTls } what = What::Initialize;
+  enum class What : uint8_t {
+    Initialize,
+    Fence,
+    Promote,
+    Follow,
+    Quorum,
+    ReloadTls,
+    Clone
+  } what = What::Initialize;
   uint64_t epoch = 0, version = 0, wait_count = 0, port = 3306;
   std::string_view members, host, uuid, user, password;
+};
+struct CloneStatement : ControlInstanceStatement {  // of the donor: host, port, user, password
+  CloneStatement() { what = What::Clone; }
+  bool local = false;
+  std::string_view directory;  // empty: this server's own
+  enum class Tls : uint8_t { Preferred, Required, Refused } tls = Tls::Preferred;
 };
 struct ChangeSourceStatement : Statement {
   ChangeSourceStatement() : Statement(StatementKind::ChangeSource) {}

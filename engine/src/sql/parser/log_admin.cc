@@ -58,7 +58,40 @@ ast::Statement* Grammar::purge() {
   return purge;
 }
 
+// BACKUP TO 'dir'; CLONE LOCAL DATA DIRECTORY 'dir'; CLONE INSTANCE FROM user@host:port IDENTIFIED BY
+// 'password' [DATA DIRECTORY 'dir'] [REQUIRE [NO] SSL]
 ast::Statement* Grammar::backup() {
+  if (accept_plain("clone")) {
+    auto* clone = arena_.make<ast::CloneStatement>();
+    const auto directory = [&] {
+      expect_plain("data");
+      expect_plain("directory");
+      accept('=');
+      clone->directory = string_literal();
+    };
+    clone->local = accept(Word::Local);
+    if (clone->local) {
+      directory();
+      return clone;
+    }
+    expect(Word::Instance);
+    expect(Word::From);
+    const ast::AccountName donor = account_name();
+    clone->user = donor.user;
+    clone->host = donor.host;
+    expect(':');
+    clone->port = unsigned_number();
+    expect(Word::Identified);
+    expect(Word::By);
+    clone->password = string_literal();
+    if (!failed() && peek().kind == TokenKind::Identifier && !is(Word::Require)) directory();
+    if (accept(Word::Require)) {
+      using Tls = ast::CloneStatement::Tls;
+      clone->tls = accept(Word::No) ? Tls::Refused : Tls::Required;
+      expect_plain("ssl");
+    }
+    return clone;
+  }
   auto* backup = arena_.make<ast::BackupStatement>();
   advance();
   expect(Word::To);

@@ -310,6 +310,7 @@ ast::Statement* Grammar::statement() {
       break;
   }
   if (is('(')) return select();
+  if (is_plain(token_, "clone")) return backup();
   fail();
   return arena_.make<ast::Statement>(ast::StatementKind::Empty);
 }

@@ -371,8 +371,10 @@ Result<CommitPoint> RocksEngine::backup_to(const std::string& directory) {
   if (status.ok()) status = checkpoint->CreateCheckpoint(directory);
   if (!status.ok()) return write_error(status);
 
+  rocksdb::Options options;
+  options.env = db_->GetEnv();
   rocksdb::DB* opened = nullptr;
-  status = rocksdb::DB::OpenForReadOnly(rocksdb::Options(), directory, &opened);
+  status = rocksdb::DB::OpenForReadOnly(options, directory, &opened);
   const std::unique_ptr<rocksdb::DB> copy(opened);
   if (!status.ok()) return read_error(status);
   return stored_commit_point(*copy);

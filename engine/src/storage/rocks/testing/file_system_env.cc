@@ -166,7 +166,7 @@ class Adapter final : public rocksdb::FileSystem {
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions&,
                       IODebugContext*) override {
-    return io_status(files_.rename(from, to));
+    return files_.exists(from) ? io_status(files_.rename(from, to)) : rename_directory(from, to);
   }
   IOStatus GetFileSize(const std::string& path, const IOOptions&, uint64_t* size, IODebugContext*) override {
     auto file = files_.open(path, commitd::FileSystem::Open::Read);
@@ -217,6 +217,17 @@ class Adapter final : public rocksdb::FileSystem {
   }
 
  private:
+  // A directory is what files have in front of their names.
+  IOStatus rename_directory(const std::string& from, const std::string& to) {
+    auto names = files_.list(from);
+    if (!names) return IOStatus::IOError(names.error().message);
+    for (const std::string& name : *names) {
+      const Status renamed = files_.rename(from + "/" + name, to + "/" + name);
+      if (!renamed.ok()) return io_status(renamed);
+    }
+    return IOStatus::OK();
+  }
+
   template <class Opened, class Interface>
   IOStatus open_as(const std::string& path, std::unique_ptr<Interface>* result) {
     if (!files_.exists(path)) return IOStatus::PathNotFound(path);
