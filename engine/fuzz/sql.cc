@@ -8,11 +8,11 @@
 #include <random>
 
 #include "sql/ast/changes.h"
+#include "sql/change/row_rules.h"
+#include "sql/parser/parser.h"
 #include "sql/query/bound_select.h"
 #include "sql/query/row_buffer.h"
-#include "sql/change/row_rules.h"
 #include "sql/query/select_output.h"
-#include "sql/parser/parser.h"
 #include "sql/session_state.h"
 #include "storage/record/random_rows.h"
 

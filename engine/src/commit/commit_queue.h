@@ -85,7 +85,7 @@ class CommitQueue {
     std::chrono::microseconds time{0};
     size_t enough = 0;           // no longer once there are so many; 0: the time alone decides
     bool one_at_a_time = false;  // only one local transaction
-    bool for_others = false;    // as long as GroupWait says; where `time` is 0
+    bool for_others = false;     // as long as GroupWait says; where `time` is 0
   };
   // For the log thread: waits for work. Calling it again says that the last batch is dealt with. nullopt =
   // stopped, and nothing is left.

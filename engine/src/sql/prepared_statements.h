@@ -12,9 +12,9 @@
 #include "base/result.h"
 #include "sql/arena.h"
 #include "sql/ast/session_statements.h"
-#include "sql/plan_cache/cached_select.h"
 #include "sql/executor/statement_runner.h"
 #include "sql/lexer/lexer.h"
+#include "sql/plan_cache/cached_select.h"
 #include "sql/session_state.h"
 
 namespace commitd::sql {

@@ -3,15 +3,15 @@
 #include "base/temporal.h"
 #include "sql/ast/administration.h"
 #include "sql/bind/scope.h"
-#include "sql/query/precompute.h"
 #include "sql/change/rows_in_memory.h"
-#include "sql/query/select.h"
 #include "sql/executor/statement_context.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/expression.h"
 #include "sql/information_schema/virtual_table.h"
 #include "sql/maintenance.h"
 #include "sql/process_list.h"
+#include "sql/query/precompute.h"
+#include "sql/query/select.h"
 #include "sql/slow_log.h"
 
 namespace commitd::sql {

@@ -5,8 +5,8 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "sql/administration/next_gtid.h"
-#include "sql/query/precompute.h"
 #include "sql/expression/conversion.h"
+#include "sql/query/precompute.h"
 #include "sql/text_case.h"
 #include "sql/variables/persisted_variables.h"
 

@@ -1,10 +1,10 @@
 #include "sql/administration/show_statement.h"
 
 #include "base/error_codes.h"
-#include "sql/query/precompute.h"
-#include "sql/query/select.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
+#include "sql/query/precompute.h"
+#include "sql/query/select.h"
 #include "sql/show/show.h"
 
 namespace commitd::sql {

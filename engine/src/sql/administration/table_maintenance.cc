@@ -2,11 +2,11 @@
 
 #include "base/crc32.h"
 #include "base/error_codes.h"
-#include "sql/ast/select.h"
-#include "sql/query/select.h"
 #include "sql/administration/show_statement.h"
+#include "sql/ast/select.h"
 #include "sql/federated/remote_rows.h"
 #include "sql/information_schema/virtual_table.h"
+#include "sql/query/select.h"
 
 namespace commitd::sql {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "sql/expression/conversion.h"
+#include "sql/federated/remote_rows.h"
 #include "sql/query/precompute.h"
 #include "sql/query/select.h"
 #include "sql/query/select_output.h"
-#include "sql/expression/conversion.h"
-#include "sql/federated/remote_rows.h"
 #include "sql/row_memory.h"
 
 namespace commitd::sql {

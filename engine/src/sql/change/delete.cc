@@ -5,8 +5,8 @@
 #include "sql/change/changed_rows.h"
 #include "sql/change/dml.h"
 #include "sql/change/joined_rows.h"
-#include "sql/plan_cache/cached_change.h"
 #include "sql/change/row_rules.h"
+#include "sql/plan_cache/cached_change.h"
 #include "sql/query/select.h"
 #include "sql/row_memory.h"
 

@@ -4,15 +4,15 @@
 #include "base/error_codes.h"
 #include "sql/ast/changes.h"
 #include "sql/change/dml.h"
-#include "sql/plan_cache/cached_change.h"
-#include "sql/query/precompute.h"
-#include "sql/query/row_buffer.h"
 #include "sql/change/row_checks.h"
 #include "sql/change/row_rules.h"
-#include "sql/query/select.h"
 #include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/literal.h"
+#include "sql/plan_cache/cached_change.h"
+#include "sql/query/precompute.h"
+#include "sql/query/row_buffer.h"
+#include "sql/query/select.h"
 
 namespace commitd::sql {
 namespace {

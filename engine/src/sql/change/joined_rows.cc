@@ -2,9 +2,9 @@
 
 #include "base/error_codes.h"
 #include "sql/change/changed_rows.h"
+#include "sql/federated/remote_rows.h"
 #include "sql/query/from_clause.h"
 #include "sql/query/select.h"
-#include "sql/federated/remote_rows.h"
 
 namespace commitd::sql {
 namespace {

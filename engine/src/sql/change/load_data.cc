@@ -5,8 +5,8 @@
 #include "sql/ast/changes.h"
 #include "sql/change/dml.h"
 #include "sql/change/load_format.h"
-#include "sql/query/precompute.h"
 #include "sql/change/row_rules.h"
+#include "sql/query/precompute.h"
 #include "sql/query/select.h"
 #include "sql/text_case.h"
 

@@ -8,9 +8,9 @@
 #include "sql/change/changed_rows.h"
 #include "sql/change/dml.h"
 #include "sql/change/joined_rows.h"
+#include "sql/change/row_update.h"
 #include "sql/plan_cache/cached_change.h"
 #include "sql/query/precompute.h"
-#include "sql/change/row_update.h"
 #include "sql/query/select.h"
 #include "sql/row_memory.h"
 

@@ -27,7 +27,7 @@ struct StatementContext {
   std::vector<Source> common_tables = {};        // WITH, the innermost last
   bool changes = false;                          // INSERT, UPDATE, DELETE
   bool strict = false;                           // changes rows: see Evaluation
-  CachedPlan* kept = nullptr;                      // of a prepared statement: its plan is to be kept there
+  CachedPlan* kept = nullptr;                    // of a prepared statement: its plan is to be kept there
 
   // Its changes of tables that are not transactional.
   std::unique_ptr<ChangesBeside> beside = {};

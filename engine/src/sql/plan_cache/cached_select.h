@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "sql/ast/select.h"
+#include "sql/plan_cache/cached_columns.h"
 #include "sql/plan_cache/cached_plan.h"
 #include "sql/query/select.h"
-#include "sql/plan_cache/cached_columns.h"
 #include "storage/record/wanted_columns.h"
 
 namespace commitd::sql {

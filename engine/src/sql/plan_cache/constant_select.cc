@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "sql/query/bound_select.h"
-#include "sql/query/from_clause.h"
-#include "sql/plan_cache/cached_plan.h"
-#include "sql/plan_cache/cached_shapes.h"
 #include "sql/executor/statement_frame.h"
 #include "sql/executor/statement_meter.h"
 #include "sql/expression/conversion.h"
 #include "sql/parser/parser.h"
+#include "sql/plan_cache/cached_plan.h"
+#include "sql/plan_cache/cached_shapes.h"
+#include "sql/query/bound_select.h"
+#include "sql/query/from_clause.h"
 
 namespace commitd::sql {
 namespace {

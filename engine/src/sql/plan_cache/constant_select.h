@@ -10,8 +10,8 @@
 
 #include "sql/arena.h"
 #include "sql/ast/select.h"
-#include "sql/plan_cache/cached_columns.h"
 #include "sql/lexer/lexer.h"
+#include "sql/plan_cache/cached_columns.h"
 #include "sql/session_state.h"
 
 namespace commitd::sql {

@@ -2,11 +2,11 @@
 
 #include "base/error_codes.h"
 #include "sql/ast/select.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
 #include "sql/query/bound_select.h"
 #include "sql/query/group_check.h"
 #include "sql/query/select.h"
-#include "sql/expression/conversion.h"
-#include "sql/expression/operators.h"
 
 namespace commitd::sql {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 #include "base/error_codes.h"
+#include "sql/federated/remote_rows.h"
 #include "sql/query/from_clause.h"
 #include "sql/query/row_buffer.h"
 #include "sql/query/select.h"
-#include "sql/federated/remote_rows.h"
 
 namespace commitd::sql {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "sql/expression/conversion.h"
 #include "sql/query/row_buffer.h"
 #include "sql/query/select.h"
-#include "sql/expression/conversion.h"
 
 namespace commitd::sql {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "sql/query/access_path.h"
 #include "sql/expression/operators.h"
+#include "sql/query/access_path.h"
 
 namespace commitd::sql {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "base/error_codes.h"
 #include "gtid/gtid_set.h"
+#include "sql/expression/conversion.h"
 #include "sql/query/correlated.h"
 #include "sql/query/row_buffer.h"
 #include "sql/query/select.h"
-#include "sql/expression/conversion.h"
 
 namespace commitd::sql {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sql/ast/select.h"
-#include "sql/query/bound_select.h"
 #include "sql/executor/statement_context.h"
+#include "sql/query/bound_select.h"
 #include "sql/result_sink.h"
 
 namespace commitd::sql {

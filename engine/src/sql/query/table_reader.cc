@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "sql/query/join_order.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 #include "sql/federated/remote_rows.h"
+#include "sql/query/join_order.h"
 #include "txn/column_choice.h"
 
 namespace commitd::sql {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sql/bind/scope.h"
+#include "sql/executor/statement_context.h"
 #include "sql/query/access_path.h"
 #include "sql/query/from_clause.h"
-#include "sql/executor/statement_context.h"
 
 namespace commitd::sql {
 
