@@ -160,6 +160,8 @@ class CommitPipeline::Impl {
   // Own transactions are not received: one that cannot be applied means that the data is damaged.
   bool came_from_a_source(const Gtid& gtid) const;
   Status find_transactions(LogPosition from, const std::function<Status(const PendingTransaction&)>& each);
+  Status check_not_there(const PendingTransaction& transaction, const storage::CommitPoint& point) const;
+  Status check_nothing_passed_over(const storage::CommitPoint& from) const;
   Status roll_back_lost_prepared(ReplayReport& report);
   Result<size_t> replay_batch(std::span<const PendingTransaction> batch);
 

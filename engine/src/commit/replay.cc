@@ -1,6 +1,7 @@
 // Start-up: brings the engine from the prefix it came up with to where the log says.
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/error_codes.h"
 #include "binlog/transaction_scanner.h"
 #include "commit/pipeline_impl.h"
@@ -128,6 +129,37 @@ Result<size_t> CommitPipeline::Impl::replay_batch(std::span<const PendingTransac
   return batch.size() - rest.size();
 }
 
+// The engine's position and its GTIDs are written together.
+Status CommitPipeline::Impl::check_not_there(const PendingTransaction& transaction,
+                                             const storage::CommitPoint& point) const {
+  if (transaction.gtid.empty() || transaction.end <= point.incomplete_up_to ||
+      !point.executed.contains(transaction.gtid))
+    return {};
+  return make_error(
+      er::kErrorOnRead,
+      "The data has transaction {} already, which stands at offset {} of '{}', behind offset {} "
+      "of '{}' that the data goes with. Nothing was changed",
+      transaction.gtid.to_string(), transaction.start.offset, log->file_name(transaction.start.file),
+      point.position.offset, log->file_name(point.position.file));
+}
+
+// Each transaction of the log is executed, or waits.
+Status CommitPipeline::Impl::check_nothing_passed_over(const storage::CommitPoint& from) const {
+  MutexLock lock(mutex);
+  GtidSet missing = order.logged();
+  missing.subtract(order.executed());
+  for (const PendingTransaction& waiting : order.pending()) {
+    const Gtid& gtid = waiting.gtid;
+    if (!gtid.empty()) missing.subtract_interval(gtid.sid, gtid.gno, gtid.gno + 1);
+  }
+  if (missing.empty()) return {};
+  return make_error(
+      er::kErrorOnRead,
+      "The data goes with offset {} of '{}' and lacks transactions that stand in front of that: "
+      "{}. Provision this server anew",
+      from.position.offset, log->file_name(from.position.file), missing.to_string());
+}
+
 // What was prepared and never came into the log was acknowledged to nobody.
 Status CommitPipeline::Impl::roll_back_lost_prepared(ReplayReport& report) {
   std::vector<Gtid> lost = engine.recover();
@@ -136,7 +168,14 @@ Status CommitPipeline::Impl::roll_back_lost_prepared(ReplayReport& report) {
     std::erase_if(lost, [&logged = order.logged()](const Gtid& gtid) { return logged.contains(gtid); });
   }
   report.rolled_back_prepared = lost.size();
-  return engine.rollback(lost);
+  COMMITD_RETURN_IF_ERROR(engine.rollback(lost));
+  COMMITD_RETURN_IF_ERROR(engine.room());  // where that is to be done later
+  MutexLock lock(mutex);
+  for (const Gtid& gtid : engine.recover()) {
+    COMMITD_CHECK(order.logged().contains(gtid) && !order.executed().contains(gtid),
+                  "{} is prepared behind a start, and nothing of it waits", gtid.to_string());
+  }
+  return {};
 }
 
 Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition limit) {
@@ -184,6 +223,7 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   ProgressReport progress(options.on_replay_progress, *log, from, std::min(limit, found.end));
   engine_stage.overlap();
   auto replayed = find_transactions(from, [&](const PendingTransaction& transaction) -> Status {
+    COMMITD_RETURN_IF_ERROR(check_not_there(transaction, point));
     if (transaction.end > limit) COMMITD_RETURN_IF_ERROR(apply());
     if (transaction.end > limit || stopped) {
       MutexLock lock(mutex);
@@ -200,6 +240,7 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   auto finished = engine_stage.finish_overlapping();
   COMMITD_RETURN_IF_ERROR(std::move(replayed));
   COMMITD_RETURN_IF_ERROR(std::move(finished));
+  COMMITD_RETURN_IF_ERROR(check_nothing_passed_over(point));
   COMMITD_RETURN_IF_ERROR(roll_back_lost_prepared(report));
   report.committed_prepared = engine_stage.committed_prepared();
   report.rows = engine_stage.keys_written();

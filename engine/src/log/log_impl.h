@@ -89,6 +89,8 @@ class Log::Impl {
   Status scan(LogPosition scan_from, OpenReport& report);
   struct FileScan;
   Result<FileScan> scan_file(uint32_t number, OpenReport& report);
+  Status check_previous(uint32_t number, const FileScan& found, const GtidSet& in_front) const;
+  static bool fits_its_place(const GroupOpen& group, const GroupOpen& before, LogPosition at);
   Status finish_last_file(uint32_t number, const FileScan& found, OpenReport& report);
   Result<std::optional<uint64_t>> later_group(uint32_t number, uint64_t behind);
   Status open_writer(LogPosition at);

@@ -143,9 +143,13 @@ Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
   auto gone = purged();
   if (!gone) return std::move(gone).error();
   report.purged = std::move(*gone);
+  GtidSet in_front;  // of the next file, as far as it was read
   for (uint32_t number = start; number < last; ++number) {
     auto found = scan_file(number, report);
     if (!found) return std::move(found).error();
+    COMMITD_RETURN_IF_ERROR(check_previous(number, *found, in_front));
+    in_front = found->previous;
+    in_front.add(found->gtids);
     if (found->invalid_at != 0 || found->boundary != found->size) {
       return make_error(
           er::kErrorOnRead,
@@ -156,6 +160,7 @@ Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
   report.last_sequence_number = 0;
   auto found = scan_file(last, report);
   if (!found) return std::move(found).error();
+  COMMITD_RETURN_IF_ERROR(check_previous(last, *found, in_front));
   report.logged = found->previous;
   report.logged.add(found->gtids);
   const LogPosition end_found{last, found->boundary};
@@ -166,6 +171,23 @@ Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
         end_found.offset, index.name(last), scan_from.offset, index.name(scan_from.file));
   }
   return finish_last_file(last, *found, report);
+}
+
+// It may know of more: of what was purged on purpose, or committed while the log was left.
+Status Log::Impl::check_previous(uint32_t number, const FileScan& found, const GtidSet& in_front) const {
+  if (found.previous.contains(in_front)) return {};
+  GtidSet missing = in_front;
+  missing.subtract(found.previous);
+  return make_error(
+      er::kErrorOnRead,
+      "The binary log file '{}' does not go on where the file in front of it ends, which has {}. "
+      "Nothing was changed; restore the file from a replica or a backup",
+      index.path(number), missing.to_string());
+}
+
+// Groups are written one behind the other, and know of acknowledgements in front of them.
+bool Log::Impl::fits_its_place(const GroupOpen& group, const GroupOpen& before, LogPosition at) {
+  return group.number > before.number && group.acknowledged <= at;
 }
 
 Result<Log::Impl::FileScan> Log::Impl::scan_file(uint32_t number, OpenReport& report) {
@@ -181,6 +203,14 @@ Result<Log::Impl::FileScan> Log::Impl::scan_file(uint32_t number, OpenReport& re
   found.previous = std::move(header->previous);
   EventReader events(*file, header->length, found.size);
   TransactionScanner scanner;
+  const auto misplaced = [&](std::string_view what) {
+    return make_error(
+        er::kErrorOnRead,
+        "The binary log file '{}' is damaged: {} at offset {} does not belong there. Nothing was "
+        "changed; restore the file from a replica or a backup",
+        index.path(number), what, events.offset());
+  };
+  GroupOpen last_group;
   for (;;) {
     EventView event;
     auto outcome = events.next(event);
@@ -190,7 +220,12 @@ Result<Log::Impl::FileScan> Log::Impl::scan_file(uint32_t number, OpenReport& re
       found.invalid_at = events.offset();
       return found;
     }
+    if (event.header.end_position != 0 && event.header.end_position != events.next_offset())
+      return misplaced("the event");
     if (auto group = parse_group_open(event, true)) {
+      if (!fits_its_place(*group, last_group, {number, events.offset()}))
+        return misplaced("the commit group");
+      last_group = *group;
       report.last_group = std::max(report.last_group, group->number);
       report.acknowledged = std::max(report.acknowledged, group->acknowledged);
       continue;  // no boundary: without its transactions it goes as well

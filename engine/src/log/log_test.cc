@@ -34,7 +34,7 @@ class LogWriter {
 
   // One group of `count` transactions; returns where it ends.
   LogPosition write_group(int count, const std::string& note = "note", bool durable_before = true) {
-    GroupBuilder builder(log_->end(), {}, clock_, {++group_, {1, 4}, durable_before});
+    GroupBuilder builder(log_->end(), {}, clock_, {++group_, acknowledged_, durable_before});
     for (int i = 0; i < count; ++i) {
       TransactionBuffer events = insert_order(table_, ++gno_, note);
       builder.add_local(events, {server_a(), gno_}, 1'700'000'000'000'000);
@@ -66,6 +66,8 @@ class LogWriter {
   }
 
   void give_numbers_again() { gno_ = 0; }
+  void number_groups_again() { group_ = 0; }
+  void acknowledge(LogPosition position) { acknowledged_ = position; }
   Log& log() { return *log_; }
   void close() { log_.reset(); }
   OpenReport report;
@@ -78,6 +80,7 @@ class LogWriter {
   std::unique_ptr<Log> log_;
   LogicalClock clock_;
   uint64_t group_ = 0, gno_ = 0;
+  LogPosition acknowledged_{1, 4};
 };
 
 LogOptions options_in(std::string directory) {
@@ -430,6 +433,55 @@ TEST_F(LogFiles, OneGtidForTwoTransactionsIsCorruption) {
     EXPECT_NE(opened.error().message.find(":1 to two transactions"), std::string::npos)
         << opened.error().message;
   }
+}
+
+TEST_F(LogFiles, AFileThatDoesNotGoOnWhereTheOneInFrontEndsIsCorruption) {
+  ASSERT_TRUE(writer_.open().ok());
+  writer_.write_group(2);
+  writer_.written = {};  // as a file of another server, or of a copy, has it
+  ASSERT_TRUE(writer_.rotate().ok());
+  writer_.write_group(1);
+  const auto opened = writer_.open();
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message.find("binlog.000002' does not go on"), std::string::npos)
+      << opened.error().message;
+  EXPECT_NE(opened.error().message.find(":1-2"), std::string::npos) << opened.error().message;
+  EXPECT_TRUE(writer_.open({2, 4}).ok()) << "what is not read is not judged";
+}
+
+TEST_F(LogFiles, AGroupThatDoesNotFollowTheOneInFrontIsCorruption) {
+  for (const bool by_number : {false, true}) {
+    RecordingFileSystem fs;
+    LogWriter writer(fs, options_in("d"));
+    ASSERT_TRUE(writer.open().ok());
+    const LogPosition first = writer.write_group(1);
+    if (by_number) {
+      writer.number_groups_again();
+    } else {
+      writer.acknowledge({first.file, first.offset + 1'000'000});
+    }
+    writer.write_group(1);
+    writer.close();
+    const auto opened = writer.open();
+    ASSERT_FALSE(opened.ok());
+    const std::string where = fmt::format("the commit group at offset {} ", first.offset);
+    EXPECT_NE(opened.error().message.find(where), std::string::npos) << opened.error().message;
+  }
+}
+
+TEST_F(LogFiles, AnEventFromAnotherPlaceIsCorruption) {
+  ASSERT_TRUE(writer_.open().ok());
+  const LogPosition first = writer_.write_group(1);
+  writer_.write_group(1);
+  const std::string whole = fs_.content(path());
+  writer_.close();
+  // The first group is gone: every checksum is right, and every event is where another one was.
+  const size_t head = whole.size() - 2 * (whole.size() - first.offset);
+  fs_.put_file(path(), whole.substr(0, head) + whole.substr(first.offset));
+  const auto opened = writer_.open();
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message.find(fmt::format("the event at offset {} ", head)), std::string::npos)
+      << opened.error().message;
 }
 
 TEST_F(LogFiles, ALogThatIsShorterThanTheDataIsRefused) {
