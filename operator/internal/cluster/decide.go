@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/engine"
@@ -78,6 +79,9 @@ func (v *View) runCluster(p *Plan, master *Server) {
 	}
 	if record, event := v.quorumRecord(master); record != nil {
 		p.Record, p.Event = record, event
+		if mutated(engineBeforeRecord) && record.Quorum.WaitCount < v.Record.Quorum.WaitCount && record.Election == nil {
+			p.Record, p.Commands = nil, []Command{quorumCommand(master, record.Quorum)}
+		}
 		return
 	}
 	if record, event := v.rollout(p, master); record != nil {
@@ -85,14 +89,18 @@ func (v *View) runCluster(p *Plan, master *Server) {
 		return
 	}
 	if q := v.Record.Quorum; !inForce(q, &master.Status) {
-		p.Commands = append(p.Commands, Command{Kind: CommandQuorum, Server: master.Name, Epoch: q.Epoch, Version: q.Version,
-			Quorum: engine.Quorum{WaitCount: q.WaitCount, Members: q.Members}})
+		p.Commands = append(p.Commands, quorumCommand(master, q))
 	}
 	for i := range v.Servers {
 		if s := &v.Servers[i]; s.Name != master.Name {
 			v.bringIn(p, s, master)
 		}
 	}
+}
+
+func quorumCommand(master *Server, q *v1alpha1.QuorumStatus) Command {
+	return Command{Kind: CommandQuorum, Server: master.Name, Epoch: q.Epoch, Version: q.Version,
+		Quorum: engine.Quorum{WaitCount: q.WaitCount, Members: q.Members}}
 }
 
 // bringIn gives a server that is not the master its place.
@@ -128,6 +136,9 @@ func (v *View) admitFresh() (*v1alpha1.Record, *Event) {
 		entry := v1alpha1.MemberStatus{Name: s.Name, ServerUUID: s.Status.ServerUUID, PVCUID: s.PVCUID}
 		for j := range r.Members {
 			if r.Members[j].Name == s.Name {
+				if i := slices.Index(r.Quorum.Members, r.Members[j].ServerUUID); i >= 0 && mutated(emptiedIsCounted) {
+					r.Quorum.Members[i] = entry.ServerUUID
+				}
 				r.Members[j] = entry
 				return r, &Event{Reason: "MemberReplaced", Message: s.Name + " has come up with an empty volume: it joins as a new server", Warning: true}
 			}

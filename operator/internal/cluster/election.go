@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -34,6 +35,9 @@ const withoutTheMaster = 10 * time.Second
 func (v *View) claim(reason, message string) *v1alpha1.Record {
 	r := v.Record.DeepCopy()
 	r.Epoch = v.highestEpoch() + 1
+	if mutated(epochNotRaised) {
+		r.Epoch = max(v.Record.Epoch, 1)
+	}
 	election := &v1alpha1.ElectionStatus{Reason: reason, Message: message, StartedAt: metav1.NewTime(v.Now)}
 	if before := v.Record.Election; before != nil {
 		election.Candidate = before.Candidate
@@ -148,6 +152,9 @@ func (v *View) elect(p *Plan) {
 		return
 	}
 	p.Record = v.elected(winner, fenced)
+	if q := p.Record.Quorum; mutated(promotedBeforePersisted) {
+		p.Commands = []Command{{Kind: CommandPromote, Server: winner.Name, Epoch: q.Epoch, Quorum: engine.Quorum{WaitCount: q.WaitCount, Members: q.Members}}}
+	}
 	p.Event = &Event{Reason: "Elected", Message: fmt.Sprintf("%s is the master of epoch %d (%s; log epoch %d, %s)",
 		winner.Name, v.Record.Epoch, v.Record.Election.Reason, winner.Status.LastLogEpoch, winner.Status.GTIDLogged)}
 }
@@ -184,7 +191,7 @@ func (v *View) fencedServers() []*Server {
 	}
 	for i := range v.Servers {
 		s := &v.Servers[i]
-		if s.Name != without && v.mayElect(s) && s.Status.Role == engine.RoleFenced && s.Status.Epoch == v.Record.Epoch {
+		if s.Name != without && v.mayElect(s) && (s.Status.Role == engine.RoleFenced || mutated(demotingIsFenced)) && s.Status.Epoch == v.Record.Epoch {
 			fenced = append(fenced, s)
 		}
 	}
@@ -196,7 +203,7 @@ func (v *View) enough(fenced []*Server) bool {
 	if v.bootstrapping() {
 		return int32(len(fenced)) == v.Policy.Replicas+1
 	}
-	return len(fenced) > 0 && coversRecord(uuids(fenced), &v.Record)
+	return len(fenced) > 0 && (coversRecord(uuids(fenced), &v.Record) || mutated(electionUncovered))
 }
 
 func (v *View) fenceRest(p *Plan) {
@@ -215,6 +222,11 @@ func (v *View) fenceRest(p *Plan) {
 // applied is better, then the current master stays, then the lowest ordinal wins.
 func best(fenced []*Server, incumbent string) (*Server, error) {
 	newest := slices.MaxFunc(fenced, func(a, b *Server) int { return cmp.Compare(a.Status.LastLogEpoch, b.Status.LastLogEpoch) })
+	if mutated(electionByGTIDAlone) {
+		return slices.MaxFunc(fenced, func(a, b *Server) int {
+			return cmp.Compare(strings.Count(a.Status.GTIDLogged, ":"), strings.Count(b.Status.GTIDLogged, ":"))
+		}), nil
+	}
 	winner := newest
 	for _, s := range fenced {
 		if s.Status.LastLogEpoch < newest.Status.LastLogEpoch {

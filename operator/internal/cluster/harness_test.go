@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -20,21 +21,28 @@ type lab struct {
 	record  v1alpha1.Record
 	version int
 
-	// stale is what a paused operator decided some time ago and may still do.
-	stale *pending
+	// late is what a paused operator decided some time ago and may still do; row, what a slow one has read of one server.
+	late action
+	row  *lateRow
 
 	// pods are the pods' numbers by server; outdated: those made before the last change of the configuration; taken: those that an
 	// operator has taken down and that have not started again.
 	pods            map[string]int
 	outdated, taken map[string]bool
 
-	// request is the annotation; expired: every deadline so far has passed.
+	// request is the annotation; expired: every deadline so far has passed; hours have gone by:
+	// whatever is left alone for a while is tried again later.
 	request *SwitchoverRequest
 	expired bool
-	// days that have passed: whatever is left alone for a while is tried again on the next.
-	days int
+	hours   int
 
-	written, kills, hides, isolations, impatience, scalings, switchovers, edits int
+	// ordinalsMatter: spec.replicas changes, so servers are not alike.
+	ordinalsMatter bool
+
+	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations int
+
+	// wrong says which promise an operator has broken.
+	wrong string
 }
 
 // pending is a plan and the version of the record that it was made from.
@@ -58,70 +66,95 @@ func preferredPolicy(replicas int32) Policy {
 	return p
 }
 
+// clone shares what nobody changes in place: records, and maps of pods, are replaced as a whole.
 func (l *lab) clone() *lab {
 	c := *l
 	c.world = l.world.Clone()
-	c.record = *l.record.DeepCopy()
-	c.pods, c.outdated, c.taken = maps.Clone(l.pods), maps.Clone(l.outdated), maps.Clone(l.taken)
-	if l.stale != nil {
-		p := *l.stale
-		c.stale = &p
-	}
 	return &c
 }
 
-func (l *lab) key() string {
-	key := fmt.Sprint(l.world.Key(), l.record.Epoch, l.record.Election, l.record.Master, l.record.Members, l.record.PriorQuorums,
-		l.record.Switchover, l.record.SwitchoversSeen, l.record.Restart, l.request, l.expired, l.pods, l.outdated, l.taken,
-		l.written, l.kills, l.hides, l.isolations, l.impatience, l.scalings, l.switchovers, l.edits, l.policy.Replicas, l.initialized)
-	if l.record.Quorum != nil {
-		key += fmt.Sprint(*l.record.Quorum)
+func (l *lab) now() time.Time {
+	hours := time.Duration(l.hours)
+	if l.expired {
+		hours++
 	}
-	if l.stale != nil {
-		key += fmt.Sprint("stale", l.version-l.stale.version, l.stale.plan.Record != nil, l.stale.plan.Commands)
-		if r := l.stale.plan.Record; r != nil && l.stale.version == l.version {
-			key += fmt.Sprint(r.Epoch, r.Election, r.Quorum, len(r.PriorQuorums))
-		}
-	}
-	return key
+	return time.Time{}.Add(hours * time.Hour)
 }
 
 // view looks at everything there is.
 func (l *lab) view() View {
-	v := View{Policy: l.policy, Record: *l.record.DeepCopy(), Initialized: l.initialized, Request: l.request}
-	if l.expired {
-		v.Now = v.Now.Add(time.Hour)
+	v := View{Now: l.now(), Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request}
+	names := l.world.Names()
+	v.Servers = make([]Server, len(names))
+	for i, name := range names {
+		v.Servers[i] = l.look(i, name)
 	}
-	v.Now = v.Now.Add(time.Duration(l.days) * 24 * time.Hour)
-	for i, name := range l.world.Names() {
-		s := Server{Name: name, Ordinal: int32(i), Address: name, PVCUID: "pvc-" + name, UnreachableFor: time.Hour, PodUID: fmt.Sprint("pod-", l.pods[name])}
-		if l.outdated[name] {
-			s.Outdated = "image"
-		}
-		if st, err := l.world.Server(name).Status(context.Background()); err == nil {
-			s.Reachable, s.UnreachableFor, s.Status = true, 0, st
-		}
-		v.Servers = append(v.Servers, s)
+	l.findCaughtUp(&v)
+	return v
+}
+
+func (l *lab) look(ordinal int, name string) Server {
+	s := Server{Name: name, Ordinal: int32(ordinal), Address: name, PVCUID: fmt.Sprint("pvc-", name, "-", l.world.Copies(name)), UnreachableFor: time.Hour,
+		PodUID: podUID(l.pods[name])}
+	if l.outdated[name] {
+		s.Outdated = "image"
 	}
-	if m := v.server(l.record.Master); m != nil && m.Reachable {
-		for i := range v.Servers {
-			held, err := contains(v.Servers[i].Status.GTIDLogged, m.Status.GTIDExecuted)
+	if st, err := l.world.Server(name).Status(context.Background()); err == nil {
+		s.Reachable, s.UnreachableFor, s.Status = true, 0, st
+	}
+	return s
+}
+
+// findCaughtUp is the second question to the replicas: always a fresh one, asked after the master has answered.
+func (l *lab) findCaughtUp(v *View) {
+	m := v.server(l.record.Master)
+	if m == nil || !m.Reachable {
+		return
+	}
+	for i := range v.Servers {
+		if st, err := l.world.Server(v.Servers[i].Name).Status(context.Background()); err == nil {
+			held, err := contains(st.GTIDLogged, m.Status.GTIDExecuted)
 			v.Servers[i].CaughtUp = err == nil && held
 		}
 	}
-	return v
 }
 
 func (l *lab) decide() *pending { return &pending{plan: Decide(l.view()), version: l.version} }
 
 // persist is the resourceVersion-checked status update.
 func (l *lab) persist(p *pending) bool {
-	if p.version != l.version {
+	if p.version != l.version && !mutated(forcedUpdates) {
 		return false
 	}
+	l.checkClaim(p.plan.Record)
 	l.record, l.version = *p.plan.Record.DeepCopy(), l.version+1
 	return true
 }
+
+// checkClaim: rule 9: a master that is switched off is demoted only when the target holds everything that was acknowledged.
+func (l *lab) checkClaim(r *v1alpha1.Record) {
+	if r.Election == nil || r.Election.Reason != ReasonSwitchover || l.record.Election != nil {
+		return
+	}
+	if lacking := l.world.Lacks(r.Election.Candidate); len(lacking) > 0 {
+		l.wrong = fmt.Sprintf("the switchover to %s demotes the master while %s lacks %v", r.Election.Candidate, r.Election.Candidate, lacking)
+	}
+}
+
+// checkLoss: rule 5: whoever has just looked takes no master for lost that has its writes acknowledged.
+func (l *lab) checkLoss(a *action) {
+	lost := a.record != nil && a.record.Election != nil && a.record.Election.Reason == ReasonMasterLost && l.record.Election == nil
+	if lost && l.world.Acknowledges(l.record.Master) {
+		l.wrong = fmt.Sprintf("%s takes writes and has them acknowledged, and is taken for lost", l.record.Master)
+	}
+}
+
+// broken says what servers or operators did that must not happen.
+func (l *lab) broken() string { return cmp.Or(l.world.Broken, l.wrong) }
+
+const podPrefix = "pod-"
+
+func podUID(number int) string { return fmt.Sprint(podPrefix, number) }
 
 // execute runs one command; refusals are part of life.
 func (l *lab) execute(c Command) {
@@ -134,39 +167,62 @@ func (l *lab) execute(c Command) {
 
 // takeDown deletes a pod and makes another one, which starts in a step of its own. No operator ever takes a second server down.
 func (l *lab) takeDown(c Command) {
-	if c.PodUID != fmt.Sprint("pod-", l.pods[c.Server]) {
+	if c.PodUID != podUID(l.pods[c.Server]) {
 		return
 	}
-	l.pods[c.Server]++
-	delete(l.outdated, c.Server)
+	l.pods = with(l.pods, c.Server, l.pods[c.Server]+1)
+	l.outdated = without(l.outdated, c.Server)
 	if !l.world.Kill(c.Server) {
 		return
 	}
 	if len(l.taken) > 0 {
-		l.world.Broken = fmt.Sprintf("%s is taken down while %v has not started again", c.Server, l.taken)
+		l.wrong = fmt.Sprintf("%s is taken down while %v has not started again", c.Server, l.taken)
 	}
-	l.taken[c.Server] = true
+	l.taken = with(l.taken, c.Server, true)
 }
 
 // start brings a server back, if it is down.
 func (l *lab) start(name string) {
 	l.world.Start(name)
-	delete(l.taken, name)
+	l.taken = without(l.taken, name)
 }
 
 // edit is a person's change that every server must be restarted for.
 func (l *lab) edit() {
-	l.edits++
+	l.configurations++
 	for _, name := range l.world.Names() {
-		l.outdated[name] = true
+		l.outdated = with(l.outdated, name, true)
 	}
+}
+
+func with[V any](m map[string]V, name string, value V) map[string]V {
+	m = maps.Clone(m)
+	m[name] = value
+	return m
+}
+
+func without(m map[string]bool, name string) map[string]bool {
+	if !m[name] {
+		return m
+	}
+	m = maps.Clone(m)
+	delete(m, name)
+	return m
 }
 
 // operate lets an operator work until it has nothing left to do, with the servers running along.
 func (l *lab) operate(t *testing.T) Plan {
 	t.Helper()
+	plan, atRest := l.run()
+	if !atRest {
+		t.Fatalf("the operator never comes to rest: %+v\n%s", l.record, l.world)
+	}
+	return plan
+}
+
+func (l *lab) run() (plan Plan, atRest bool) {
 	for range 100 {
-		for name := range maps.Clone(l.taken) {
+		for name := range l.taken {
 			l.start(name)
 		}
 		l.world.Run()
@@ -176,14 +232,13 @@ func (l *lab) operate(t *testing.T) Plan {
 			continue
 		}
 		if len(p.plan.Commands) == 0 {
-			return p.plan
+			return p.plan, true
 		}
 		for _, c := range p.plan.Commands {
 			l.execute(c)
 		}
 	}
-	t.Fatalf("the operator never comes to rest: %+v\n%s", l.record, l.world.Key())
-	return Plan{}
+	return Plan{}, false
 }
 
 // bootstrapped is a lab whose cluster serves.
@@ -199,20 +254,24 @@ func bootstrapped(t *testing.T, policy Policy, names ...string) *lab {
 // mustServe checks that the master on record takes writes and that everybody else follows it.
 func (l *lab) mustServe(t *testing.T) {
 	t.Helper()
+	if why := l.whyNotServing(); why != "" {
+		t.Fatal(why)
+	}
+}
+
+func (l *lab) whyNotServing() string {
 	v := l.view()
 	master := v.server(l.record.Master)
 	if !v.servesAsMaster(master) || master.Status.WritesBlocked {
-		t.Fatalf("no master takes writes: %+v\n%s", l.record, l.world.Key())
+		return fmt.Sprintf("no master takes writes: %+v\n%s", l.record, l.world)
 	}
 	if len(l.record.PriorQuorums) > 0 {
-		t.Fatalf("prior quorums were never dropped: %+v", l.record.PriorQuorums)
+		return fmt.Sprintf("prior quorums were never dropped: %+v", l.record.PriorQuorums)
 	}
 	for i := range v.Servers {
 		if s := &v.Servers[i]; s.Name != master.Name && v.wanted(s) && !v.servesAsReplica(s) {
-			t.Fatalf("%s does not follow: %+v", s.Name, s.Status)
+			return fmt.Sprintf("%s does not follow: %+v", s.Name, s.Status)
 		}
 	}
-	if l.world.Broken != "" {
-		t.Fatal(l.world.Broken)
-	}
+	return l.broken()
 }

@@ -18,7 +18,7 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 	case v.Policy.FailoverDisabled:
 		p.Report("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled)")
 	case !replaced && master != nil && master.UnreachableFor < v.Policy.UnreachableAfter:
-	case !coversRecord(v.silentServers(), &v.Record):
+	case !coversRecord(v.silentServers(), &v.Record) && !mutated(operatorAloneLoses):
 		p.Waiting += "; too few replicas have lost it to elect another one"
 	default:
 		message := fmt.Sprintf("neither the operator nor enough replicas reach %s", v.Record.Master)

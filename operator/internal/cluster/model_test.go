@@ -1,163 +1,49 @@
 package cluster
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"flag"
-	"fmt"
-	"hash/maphash"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-
-	"commitlab.dev/operator/internal/engine/fake"
 )
 
 var (
-	modelStates = flag.Int("model.states", 6_000, "states of each model to visit exhaustively, breadth first")
-	modelWalks  = flag.Int("model.walks", 200, "random walks of each model")
-	modelSeed   = flag.Uint64("model.seed", 1, "seed of the random walks")
+	modelFull  = flag.Bool("model.full", false, "explore the large models, too")
+	modelWalks = flag.Int("model.walks", 100, "random walks of each model")
+	modelSeed  = flag.Uint64("model.seed", 1, "seed of the random walks")
 )
 
-// limits bound a model: how often each kind of thing may happen.
-type limits struct {
-	epochs                                              int64
-	writes, kills, hides, isolations, impatience, scale int
-	switchovers, edits                                  int
+// model is a cluster and how often each kind of thing may happen to it. Every one starts with a cluster that serves.
+type model struct {
+	policy  Policy
+	servers int
+	limits  limits
+	// begin leads from a cluster that serves to where the model begins.
+	begin func(*testing.T, *lab)
+	// large ones take minutes: `make model`.
+	large bool
 }
 
-// step is one atomic thing that may happen next.
-type step struct {
-	name string
-	do   func(*lab)
+func (m *model) names() []string { return []string{"c-0", "c-1", "c-2", "c-3", "c-4"}[:m.servers] }
+
+// start is the cluster that serves.
+func (m *model) start(t *testing.T) *lab {
+	l := bootstrapped(t, m.policy, m.names()...)
+	m.prepare(l)
+	if m.begin != nil {
+		m.begin(t, l)
+	}
+	return l
 }
 
-// steps lists everything that may happen next: one step of an operator with a fresh view, of one with an old view, of the
-// servers, of the network, and faults.
-func (l *lab) steps(lim limits) []step {
-	var list []step
-	add := func(name string, do func(*lab)) { list = append(list, step{name, do}) }
-	if l.record.Epoch <= lim.epochs {
-		l.operatorSteps(add)
+func (m *model) prepare(l *lab) {
+	l.world.SlowDemotions = m.limits.slow
+	l.ordinalsMatter = m.limits.edits > 0
+	if l.policy.Durability == "required" && m.limits.edits == 0 {
+		l.world.LeastWaitCount = l.policy.floorWaitCount()
 	}
-	l.serverSteps(add, lim)
-	l.faultSteps(add, lim)
-	l.personSteps(add, lim)
-	return list
-}
-
-func (l *lab) operatorSteps(add func(string, func(*lab))) {
-	p := l.decide()
-	if p.plan.Record != nil {
-		add("operator persists", func(n *lab) { n.persist(n.decide()) })
-	}
-	for _, c := range p.plan.Commands {
-		add("operator: "+c.String(), func(n *lab) { n.execute(c) })
-	}
-	if l.stale == nil {
-		if p.plan.Record != nil || len(p.plan.Commands) > 0 {
-			add("second operator looks, then pauses", func(n *lab) { n.stale = n.decide() })
-		}
-		return
-	}
-	add("second operator forgets", func(n *lab) { n.stale = nil })
-	if l.stale.plan.Record != nil {
-		add("second operator persists", func(n *lab) { n.persist(n.stale); n.stale = nil })
-	}
-	for i, c := range l.stale.plan.Commands {
-		add("second operator: "+c.String(), func(n *lab) {
-			n.execute(c)
-			rest := append([]Command{}, n.stale.plan.Commands[:i]...)
-			n.stale.plan.Commands = append(rest, n.stale.plan.Commands[i+1:]...)
-			if len(n.stale.plan.Commands) == 0 {
-				n.stale = nil
-			}
-		})
-	}
-}
-
-func (l *lab) serverSteps(add func(string, func(*lab)), lim limits) {
-	for _, name := range l.world.Names() {
-		if l.written < lim.writes {
-			add("write to "+name, func(n *lab) {
-				if n.world.Write(name, n.written+1) {
-					n.written++
-				}
-			})
-		}
-		add("connect "+name, func(n *lab) { n.world.Connect(name) })
-		add("deliver to "+name, func(n *lab) { n.world.Deliver(name) })
-	}
-	add("acknowledgement arrives", func(n *lab) { n.world.Acknowledge() })
-}
-
-func (l *lab) faultSteps(add func(string, func(*lab)), lim limits) {
-	for _, name := range l.world.Names() {
-		add("start "+name, func(n *lab) { n.start(name) })
-		if l.kills < lim.kills {
-			add("kill "+name, func(n *lab) {
-				if n.world.Kill(name) {
-					n.kills++
-				}
-			})
-		}
-		if l.hides < lim.hides {
-			add("hide "+name+" from operators", func(n *lab) { n.world.Hide(name, true); n.hides++ })
-		}
-		add("show "+name+" to operators", func(n *lab) { n.world.Hide(name, false) })
-		if l.isolations < lim.isolations {
-			add("isolate "+name, func(n *lab) { n.world.Isolate(name, true); n.isolations++ })
-		}
-		add("mend "+name, func(n *lab) { n.world.Isolate(name, false) })
-		if l.impatience < lim.impatience {
-			add("writes have waited on "+name, func(n *lab) { n.world.Impatient(name, 60); n.impatience++ })
-		}
-	}
-}
-
-// personSteps are what people ask for: sizes and switchovers.
-func (l *lab) personSteps(add func(string, func(*lab)), lim limits) {
-	if l.switchovers < lim.switchovers {
-		for _, name := range append(l.world.Names(), "") {
-			add("ask for a switchover to "+name, func(n *lab) {
-				n.switchovers++
-				n.request = &SwitchoverRequest{ID: fmt.Sprint(n.switchovers), To: name}
-			})
-		}
-	}
-	if l.request != nil {
-		add("withdraw the switchover", func(n *lab) { n.request = nil })
-	}
-	if s := l.record.Switchover; s != nil && !s.Ended() && !l.expired {
-		add("the deadline passes", func(n *lab) { n.expired = true })
-	}
-	if l.edits < lim.edits {
-		add("change the configuration", func(n *lab) { n.edit() })
-	}
-	if l.scalings < lim.scale {
-		for replicas := range int32(len(l.world.Names())) {
-			if replicas != l.policy.Replicas {
-				add(fmt.Sprintf("scale to %d", replicas), func(n *lab) { n.policy.Replicas = replicas; n.scalings++ })
-			}
-		}
-	}
-}
-
-// models are the clusters that are explored. Every one starts with a cluster that serves.
-var models = map[string]struct {
-	policy Policy
-	names  []string
-	limits limits
-}{
-	"required, two replicas":  {requiredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 2, hides: 1, isolations: 1}},
-	"required, one replica":   {requiredPolicy(1), []string{"c-0", "c-1"}, limits{epochs: 4, writes: 3, kills: 3, hides: 1, isolations: 1}},
-	"preferred, two replicas": {preferredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 2, isolations: 1, impatience: 2}},
-	"preferred, one replica":  {preferredPolicy(1), []string{"c-0", "c-1"}, limits{epochs: 4, writes: 3, kills: 3, hides: 1, impatience: 2}},
-	"scaling":                 {requiredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 1, isolations: 1, scale: 2}},
-	"switchover":              {requiredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 1, isolations: 1, switchovers: 2}},
-	"switchover of two":       {requiredPolicy(1), []string{"c-0", "c-1"}, limits{epochs: 4, writes: 3, kills: 2, hides: 1, switchovers: 2}},
-	"switchover, preferred":   {preferredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 1, impatience: 1, switchovers: 2}},
-	"rolling restart":         {requiredPolicy(2), []string{"c-0", "c-1", "c-2"}, limits{epochs: 6, writes: 2, kills: 1, isolations: 1, edits: 1}},
-	"wait for both":           {waitForBoth(), []string{"c-0", "c-1", "c-2"}, limits{epochs: 4, writes: 2, kills: 2, isolations: 1, impatience: 2}},
 }
 
 func waitForBoth() Policy {
@@ -167,134 +53,122 @@ func waitForBoth() Policy {
 	return p
 }
 
-// TestModelExhaustively visits every state that few steps reach: nothing acknowledged may be lost, and no epoch may
-// acknowledge what a later one that has acknowledged lacks.
-func TestModelExhaustively(t *testing.T) {
+var models = map[string]model{
+	"failover":                       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1}},
+	"failover of two":                {policy: requiredPolicy(1), servers: 2, limits: limits{epochs: 4, writes: 2, kills: 2}},
+	"wait for both":                  {policy: waitForBoth(), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1}},
+	"a master that is cut off":       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, isolations: 1}},
+	"hidden servers":                 {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 2}},
+	"a paused operator":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, pauses: 1}},
+	"a row that is read late":        {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, lateRows: 1}},
+	"preferred":                      {policy: preferredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, impatience: 1}},
+	"an older copy of a volume":      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, copies: 1}},
+	"an emptied volume":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, wipes: 1}},
+	"demotions that take time":       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1, slow: true}},
+	"switchover":                     {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, switchovers: 1}},
+	"rolling restart":                {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, configurations: 1}},
+	"another spec":                   {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, edits: 2}},
+	"a quorum that becomes stronger": {policy: preferredPolicy(2), servers: 3, begin: aloneWithoutAcknowledgements, limits: limits{epochs: 2, writes: 2, kills: 1}},
+	"an old log that is longer":      {policy: requiredPolicy(2), servers: 3, begin: anOldLogThatIsLonger, limits: limits{epochs: 3, writes: 4, kills: 1}},
+	"an emptied holder":              {policy: requiredPolicy(2), servers: 3, begin: anEmptiedHolder, limits: limits{epochs: 2, writes: 1, kills: 1}},
+	"a late claim":                   {policy: requiredPolicy(2), servers: 3, begin: aLateClaim, limits: limits{epochs: 2, writes: 1, slow: true}},
+	"a late election":                {policy: requiredPolicy(2), servers: 3, begin: aLateElection, limits: limits{epochs: 4, writes: 1}},
+	"a late promotion":               {policy: preferredPolicy(2), servers: 3, begin: aLatePromotion, limits: limits{epochs: 3, writes: 2, kills: 1}},
+
+	"two failovers":                    {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2}, large: true},
+	"two failovers, a paused operator": {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2, pauses: 1}, large: true},
+	"failover, and a hidden server":    {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, hides: 1}, large: true},
+	"failover, and a cut":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, isolations: 1}, large: true},
+	"switchover, and a failure":        {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, switchovers: 1}, large: true},
+	"another spec, and a failure":      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, edits: 1}, large: true},
+}
+
+// TestModelToTheEnd visits every state that the steps can lead to, within the limits: nothing acknowledged may be lost, and no
+// epoch may acknowledge what a later one that has acknowledged lacks.
+func TestModelToTheEnd(t *testing.T) {
 	for name, m := range models {
 		t.Run(name, func(t *testing.T) {
+			if m.large && !*modelFull {
+				t.Skip("a large one: make model")
+			}
 			t.Parallel()
-			explore(t, bootstrapped(t, m.policy, m.names...), m.limits)
+			e := explore(t, m.start(t), m.limits, 256)
+			if e.path != nil {
+				t.Fatalf("%s\nafter\n%s", e.broken, e.path)
+			}
+			t.Logf("%d states, %d steps, %d steps deep; %d of them were mended and served", e.states, e.steps, e.depth, e.mended)
 		})
 	}
 }
 
 type node struct {
-	lab  *lab
-	path *trace
+	lab   *lab
+	path  *trace
+	depth int
 }
 
 type trace struct {
-	step string
+	step step
 	from *trace
 }
 
 func (p *trace) String() string {
 	var steps []string
 	for ; p != nil; p = p.from {
-		steps = append([]string{p.step}, steps...)
+		steps = append(steps, p.step.String())
 	}
+	slices.Reverse(steps)
 	return strings.Join(steps, "\n")
 }
 
-func explore(t *testing.T, start *lab, lim limits) {
-	seed := maphash.MakeSeed()
-	visited := map[uint64]bool{maphash.String(seed, start.key()): true}
+// hash stands for a state: among ten million two share the 64 bits with a probability of 3 in a million.
+func (l *lab) hash() uint64 {
+	sum := sha256.Sum256(l.canonical())
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// exploration is what was found: a path to a state that must not be, or how many there are.
+type exploration struct {
+	broken                       string
+	path                         *trace
+	states, steps, depth, mended int
+}
+
+// explore goes breadth first, so that a path that it finds is as short as any. One state in so many is mended: whatever has
+// happened, the cluster must serve again.
+func explore(t *testing.T, start *lab, lim limits, mended uint64) exploration {
+	visited := map[uint64]struct{}{start.hash(): {}}
 	queue := []node{{lab: start}}
-	for len(queue) > 0 && len(visited) < *modelStates {
+	e := exploration{}
+	for len(queue) > 0 {
 		n := queue[0]
+		queue[0] = node{}
 		queue = queue[1:]
 		for _, s := range n.lab.steps(lim) {
 			next := n.lab.clone()
 			s.do(next)
-			path := &trace{step: s.name, from: n.path}
-			if next.world.Broken != "" {
-				t.Fatalf("%s\nafter\n%s", next.world.Broken, path)
+			e.steps++
+			path := &trace{step: s, from: n.path}
+			if broken := next.broken(); broken != "" {
+				e.broken, e.path = broken, path
+				return e
 			}
-			if h := maphash.String(seed, next.key()); !visited[h] {
-				visited[h] = true
-				queue = append(queue, node{next, path})
+			h := next.hash()
+			if _, known := visited[h]; known {
+				continue
+			}
+			visited[h] = struct{}{}
+			e.depth = n.depth + 1
+			queue = append(queue, node{next, path, n.depth + 1})
+			if h%mended == 0 {
+				e.mended++
+				if broken := next.clone().mendAndServe(t, start.policy); broken != "" {
+					e.broken, e.path = broken, path
+					return e
+				}
 			}
 		}
 	}
-	t.Logf("%d states", len(visited))
-}
-
-// TestModelByRandomWalks goes deeper than every state can be visited, from empty volumes on, and then mends everything:
-// the cluster must serve again, with all that was acknowledged.
-func TestModelByRandomWalks(t *testing.T) {
-	for name, m := range models {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			lim := m.limits
-			lim.epochs, lim.writes, lim.kills, lim.hides, lim.isolations = 12, 12, 6, 4, 4
-			lim.switchovers *= 4
-			for i := range *modelWalks {
-				random := rand.New(rand.NewPCG(*modelSeed, uint64(i)))
-				l := newLab(m.policy, m.names...)
-				if i%2 == 0 {
-					l = bootstrapped(t, m.policy, m.names...)
-				}
-				path := walk(l, lim, random)
-				if l.world.Broken != "" {
-					t.Fatalf("walk %d: %s\nafter\n%s", i, l.world.Broken, path)
-				}
-				mend(l, m.policy)
-				l.operate(t)
-				l.days++
-				plan := l.operate(t)
-				if t.Failed() || len(plan.Problems) > 0 {
-					t.Fatalf("walk %d: %v %s\nafter\n%s", i, plan.Problems, plan.Waiting, path)
-				}
-				l.mustServe(t)
-				if len(l.outdated) > 0 {
-					t.Fatalf("walk %d: %v were never restarted: %s\nafter\n%s", i, l.outdated, plan.Rollout, path)
-				}
-				mustHold(t, l.world, path)
-			}
-		})
-	}
-}
-
-func walk(l *lab, lim limits, random *rand.Rand) *trace {
-	var path *trace
-	for range 150 {
-		s := pick(l.steps(lim), random)
-		before := l.key()
-		s.do(l)
-		if l.key() != before {
-			path = &trace{step: s.name, from: path}
-		}
-		l.initialized = l.initialized || len(l.world.Acknowledged) > 0
-		if l.world.Broken != "" {
-			break
-		}
-	}
-	return path
-}
-
-// pick takes a step of the operator half of the time: what it does takes many of them.
-func pick(choices []step, random *rand.Rand) step {
-	isOperators := func(s step) bool { return strings.HasPrefix(s.name, "operator") }
-	if operators := slices.DeleteFunc(slices.Clone(choices), func(s step) bool { return !isOperators(s) }); len(operators) > 0 && random.IntN(2) == 0 {
-		return operators[random.IntN(len(operators))]
-	}
-	return choices[random.IntN(len(choices))]
-}
-
-// mend ends all faults and gives the cluster its first size again.
-func mend(l *lab, policy Policy) {
-	l.stale, l.policy = nil, policy
-	l.days++
-	for _, name := range l.world.Names() {
-		l.start(name)
-		l.world.Hide(name, false)
-		l.world.Isolate(name, false)
-	}
-}
-
-func mustHold(t *testing.T, w *fake.World, path *trace) {
-	t.Helper()
-	if lost := w.Lost(); len(lost) > 0 {
-		t.Fatalf("acknowledged transactions %v are visible nowhere\nafter\n%s", lost, path)
-	}
+	e.states = len(visited)
+	return e
 }

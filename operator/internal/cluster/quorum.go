@@ -35,7 +35,8 @@ func (u uuidSet) sorted() []string { return slices.Sorted(maps.Keys(u)) }
 // nothing more can be acknowledged under it once they are fenced: the master's own log has all of it, and R members meet
 // every set of W members when R + W > M.
 func covers(fenced uuidSet, q *v1alpha1.QuorumStatus) bool {
-	return fenced[q.MasterUUID] || fenced.count(q.Members)+q.WaitCount > int32(len(q.Members))
+	r, m := fenced.count(q.Members), int32(len(q.Members))
+	return fenced[q.MasterUUID] || r+q.WaitCount > m || (mutated(halfIsEnough) && r+q.WaitCount >= m)
 }
 
 // coversRecord says whether an election among these servers is safe. The last master chosen had everything that the prior
@@ -45,7 +46,7 @@ func coversRecord(fenced uuidSet, r *v1alpha1.Record) bool {
 		return true
 	}
 	for i := range r.PriorQuorums {
-		if !covers(fenced, &r.PriorQuorums[i]) {
+		if !mutated(priorQuorumsIgnored) && !covers(fenced, &r.PriorQuorums[i]) {
 			return false
 		}
 	}
@@ -77,6 +78,9 @@ func sameQuorum(q *v1alpha1.QuorumStatus, waitCount int32, members []string) boo
 // established: the quorum is in force, the epoch transaction is acknowledged, and enough of its members hold everything that
 // was ever acknowledged, under whatever quorum. From then on the prior quorums add nothing.
 func established(q *v1alpha1.QuorumStatus, master *engine.Status) bool {
+	if mutated(establishedEarly) {
+		return inForce(q, master)
+	}
 	return inForce(q, master) && !master.WritesBlocked && setOf(master.AckedMembers).count(q.Members) >= q.WaitCount
 }
 

@@ -175,7 +175,7 @@ func TestARollingRestartThatStopsAnywhereIsFinishedByAnother(t *testing.T) {
 				l.operate(t)
 				mend(l, requiredPolicy(2))
 				l.operate(t)
-				l.days++
+				l.hours += 24
 				l.operate(t)
 				l.mustServe(t)
 				if len(l.outdated) > 0 || len(l.world.Lost()) > 0 {

@@ -239,7 +239,7 @@ func (v *View) obstacle(to string) string {
 		return to + " does not follow the master, or cannot apply what it receives"
 	case target.Status.UnappliedTransactions > fewUnapplied:
 		return fmt.Sprintf("%s has %d transactions to apply", to, target.Status.UnappliedTransactions)
-	case !coversRecord(uuidSet{target.Status.ServerUUID: true}, &v.Record):
+	case !coversRecord(uuidSet{target.Status.ServerUUID: true}, &v.Record) && !mutated(demotedBeforeCaughtUp):
 		return "not all that was acknowledged is known to be on " + to + " yet"
 	}
 	return ""

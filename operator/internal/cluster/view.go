@@ -108,7 +108,7 @@ func (p Policy) fullWaitCount() int32 {
 
 // floorWaitCount is the least that the operator may lower the wait count to.
 func (p Policy) floorWaitCount() int32 {
-	if p.Durability == v1alpha1.DurabilityPreferred {
+	if p.Durability == v1alpha1.DurabilityPreferred || mutated(floorIgnored) {
 		return 0
 	}
 	return min(p.MinSyncReplicas, p.Replicas)
@@ -143,7 +143,7 @@ func (v *View) identityOf(s *Server) identity {
 		if m.ServerUUID != s.Status.ServerUUID {
 			continue
 		}
-		if m.Name == s.Name && m.PVCUID == s.PVCUID {
+		if m.Name == s.Name && (m.PVCUID == s.PVCUID || mutated(copiesAreMembers)) {
 			return identityMember
 		}
 		return identityReplacedVolume

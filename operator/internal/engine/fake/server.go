@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"commitlab.dev/operator/internal/engine"
 )
@@ -58,26 +58,32 @@ func newUUID(w *World, s *state) string {
 // Fence promises an epoch.
 func (h Server) Fence(_ context.Context, epoch int64) error {
 	return h.with(func(s *state) error {
-		if err := s.promise(epoch, grant{role: engine.RoleFenced}); err != nil {
+		if err := s.promise(epoch, grant{role: engine.RoleFenced}, h.world.SlowDemotions); err != nil {
 			return err
 		}
-		h.world.leaveRole(s)
-		s.role = engine.RoleFenced
+		if s.next == 0 {
+			h.world.leaveRole(s)
+			s.role = engine.RoleFenced
+		}
 		return nil
 	})
 }
 
-// promise makes an epoch durable together with the role it comes with.
-func (s *state) promise(epoch int64, g grant) error {
+// promise makes an epoch durable together with the role it comes with. Slowly: whoever serves has yet to step down.
+func (s *state) promise(epoch int64, g grant, slowly bool) error {
+	promised := max(s.epoch, s.next)
 	switch {
 	case s.role == engine.RoleUninitialized:
 		return errors.New("not initialized")
-	case epoch < s.epoch:
-		return fmt.Errorf("%w: epoch %d is older than the epoch %d this server has promised", engine.ErrEpoch, epoch, s.epoch)
+	case epoch < promised && !mutated(EpochNotChecked):
+		return fmt.Errorf("%w: epoch %d is older than the epoch %d this server has promised", engine.ErrEpoch, epoch, promised)
+	case slowly && (s.role == engine.RoleMaster || s.role == engine.RoleReplica) && epoch > s.epoch:
+		s.next = epoch
+		return nil
 	case epoch == s.epoch && s.granted != g && s.granted.role != engine.RoleFenced:
 		return fmt.Errorf("%w: epoch %d was given with another role", engine.ErrEpoch, epoch)
 	}
-	s.epoch, s.granted = epoch, g
+	s.epoch, s.next, s.granted = epoch, 0, g
 	return nil
 }
 
@@ -96,11 +102,11 @@ func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 		if err := satisfiable(q); err != nil {
 			return err
 		}
-		again := s.epoch == epoch && s.granted.role == engine.RoleMaster
+		again := s.epoch == epoch && s.next == 0 && s.granted.role == engine.RoleMaster
 		if again && !sameVoters(s.kept.Quorum, q) {
 			return fmt.Errorf("%w: in epoch %d this server waits for %d of %v", engine.ErrEpoch, epoch, s.kept.WaitCount, s.kept.Members)
 		}
-		if err := s.promise(epoch, grant{role: engine.RoleMaster}); err != nil {
+		if err := s.promise(epoch, grant{role: engine.RoleMaster}, false); err != nil {
 			return err
 		}
 		if again && s.role == engine.RoleMaster {
@@ -112,9 +118,8 @@ func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 		h.world.leaveRole(s)
 		s.role = engine.RoleMaster
 		s.quorum, s.version = s.kept.Quorum, s.kept.version
-		s.acked = map[string]int{}
 		if s.lastLogEpoch() < epoch {
-			s.appendOwn(epoch, 0)
+			h.world.appendOwn(s, 0)
 		}
 		s.openedAt = len(s.log) - 1
 		h.world.settle(s)
@@ -142,10 +147,10 @@ func satisfiable(q engine.Quorum) error {
 // Follow makes a replica; it connects in a later step.
 func (h Server) Follow(_ context.Context, epoch int64, source engine.Source) error {
 	return h.with(func(s *state) error {
-		if s.epoch == epoch && s.role == engine.RoleReplica && s.source.UUID == source.UUID {
+		if s.epoch == epoch && s.next == 0 && s.role == engine.RoleReplica && s.source.UUID == source.UUID {
 			return nil
 		}
-		if err := s.promise(epoch, grant{role: engine.RoleReplica, source: source.UUID}); err != nil {
+		if err := s.promise(epoch, grant{role: engine.RoleReplica, source: source.UUID}, false); err != nil {
 			return err
 		}
 		h.world.leaveRole(s)
@@ -160,6 +165,9 @@ func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quor
 		q = asSent(q)
 		if err := satisfiable(q); err != nil {
 			return err
+		}
+		if s.next != 0 {
+			return fmt.Errorf("%w: epoch %d has been promised", engine.ErrEpoch, s.next)
 		}
 		if s.role == engine.RoleMaster && s.epoch == epoch && version == s.version && sameVoters(s.quorum, q) {
 			return nil
@@ -204,12 +212,17 @@ func (w *World) status(s *state) engine.Status {
 		GTIDExecuted: gtids(s.log[:s.visible]), GTIDLogged: gtids(s.log),
 		WritesBlocked: w.writesBlocked(s), AckWaiting: int64(len(s.log) - s.visible), ReceiverState: "off",
 	}
+	if s.next != 0 {
+		// A role is shown when it is true: while a server steps down it is undecided.
+		st.Role, st.Epoch, st.WritesBlocked = engine.RoleUndecided, s.next, true
+		return st
+	}
 	switch s.role {
 	case engine.RoleMaster:
 		st.QuorumVersion, st.WaitCount, st.Members = s.version, s.quorum.WaitCount, slices.Clone(s.quorum.Members)
 		st.SemisyncClients = w.attached(s)
 		for _, m := range s.quorum.Members {
-			if s.acked[m] >= s.visible {
+			if s.acked.of(m) >= s.visible {
 				st.AckedMembers = append(st.AckedMembers, m)
 			}
 		}
@@ -255,17 +268,19 @@ func (w *World) writesBlocked(s *state) bool {
 
 // gtids writes a log's contents as a GTID set.
 func gtids(log []Entry) string {
-	var parts []string
-	for _, uuid := range uuidsIn(log) {
-		text := uuid
+	var text []byte
+	for i, uuid := range uuidsIn(log) {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, uuid...)
 		for _, e := range log {
 			if e.UUID == uuid {
-				text += fmt.Sprintf(":%d", e.GNO)
+				text = strconv.AppendInt(append(text, ':'), e.GNO, 10)
 			}
 		}
-		parts = append(parts, text)
 	}
-	return strings.Join(parts, ",")
+	return string(text)
 }
 
 func uuidsIn(log []Entry) []string {

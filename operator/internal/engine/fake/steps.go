@@ -16,7 +16,7 @@ func (w *World) Write(name string, tx int) bool {
 	if !s.alive || s.role != engine.RoleMaster || s.visible <= s.openedAt {
 		return false
 	}
-	s.appendOwn(s.epoch, tx)
+	w.appendOwn(s, tx)
 	w.settle(s)
 	return true
 }
@@ -26,11 +26,11 @@ func (w *World) Connect(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.named(name)
-	if !s.alive || s.unheard || s.role != engine.RoleReplica || s.connected || s.diverged {
+	if !s.alive || s.unheard || s.role != engine.RoleReplica || s.next != 0 || s.connected || s.diverged {
 		return false
 	}
 	source := w.byUUID(s.source.UUID)
-	if source == nil || !source.alive || source.unheard || source.role != engine.RoleMaster || source.epoch != s.epoch {
+	if source == nil || !source.alive || source.unheard || source.role != engine.RoleMaster || source.next != 0 || source.epoch != s.epoch {
 		return false
 	}
 	common := 0
@@ -42,7 +42,10 @@ func (w *World) Connect(name string) bool {
 		w.broken("%s had shown transactions that %s does not have", s.name, source.name)
 		return true
 	}
-	s.log = s.log[:common]
+	s.log = s.log[:common:common]
+	if mutated(FloorFromLog) {
+		s.floor = s.highestOwn()
+	}
 	s.connected, s.heard = true, true
 	return true
 }
@@ -58,7 +61,11 @@ func (w *World) Deliver(name string) bool {
 	source := w.byUUID(s.source.UUID)
 	progress := false
 	if len(s.log) < len(source.log) {
-		s.log = append(s.log, source.log[len(s.log)])
+		e := source.log[len(s.log)]
+		s.log = append(s.log, e)
+		if e.UUID == s.uuid {
+			s.floor = max(s.floor, e.GNO)
+		}
 		progress = true
 	}
 	if seen := min(source.visible, len(s.log)); seen > s.visible {
@@ -66,7 +73,7 @@ func (w *World) Deliver(name string) bool {
 		progress = true
 	}
 	sent := ack{from: s.uuid, to: source.name, epoch: s.epoch, position: len(s.log)}
-	if source.acked[s.uuid] < len(s.log) && !slices.Contains(w.acks, sent) {
+	if source.acked.of(s.uuid) < len(s.log) && !slices.Contains(w.acks, sent) {
 		w.acks = slices.DeleteFunc(w.acks, func(a ack) bool { return a.from == s.uuid && a.to == source.name && a.epoch == s.epoch })
 		w.acks = append(w.acks, sent)
 		progress = true
@@ -75,20 +82,50 @@ func (w *World) Deliver(name string) bool {
 }
 
 // Acknowledge lets the oldest acknowledgement arrive.
-func (w *World) Acknowledge() bool {
+func (w *World) Acknowledge() bool { return w.AcknowledgeAny(0) }
+
+// UnderWay is the number of acknowledgements that have not arrived.
+func (w *World) UnderWay() int { return len(w.acks) }
+
+// AcknowledgeAny lets one acknowledgement arrive, the oldest or another one: they come over different connections.
+func (w *World) AcknowledgeAny(i int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.acks) == 0 {
+	if i >= len(w.acks) {
 		return false
 	}
-	a := w.acks[0]
-	w.acks = w.acks[1:]
-	master := w.named(a.to)
-	if master.alive && master.role == engine.RoleMaster && master.epoch == a.epoch {
-		master.acked[a.from] = max(master.acked[a.from], a.position)
+	a := w.acks[i]
+	w.acks = slices.Delete(slices.Clone(w.acks), i, i+1)
+	if master := w.named(a.to); a.counts(master) {
+		master.acked = master.acked.raised(a.from, a.position)
 		w.settle(master)
 	}
 	return true
+}
+
+// counts: an acknowledgement for an epoch that its receiver has left means nothing any more.
+func (a ack) counts(master *state) bool {
+	return master.alive && master.role == engine.RoleMaster && master.epoch == a.epoch && master.acked.of(a.from) < a.position
+}
+
+// FinishDemotion lets a server that has been fenced step down.
+func (w *World) FinishDemotion(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.named(name)
+	if !s.alive || s.next == 0 {
+		return false
+	}
+	w.stepDown(s)
+	s.role = engine.RoleFenced
+	return true
+}
+
+func (w *World) stepDown(s *state) {
+	w.leaveRole(s)
+	if s.next != 0 {
+		s.epoch, s.next, s.granted = s.next, 0, grant{role: engine.RoleFenced}
+	}
 }
 
 // Kill takes away everything that is not durable.
@@ -99,8 +136,8 @@ func (w *World) Kill(name string) bool {
 	if !s.alive {
 		return false
 	}
-	w.leaveRole(s)
-	s.alive, s.variables = false, nil
+	w.stepDown(s)
+	s.alive, s.ackWaiting, s.variables = false, 0, nil
 	w.acks = slices.DeleteFunc(w.acks, func(a ack) bool { return a.to == name })
 	return true
 }
@@ -141,6 +178,33 @@ func (w *World) Wipe(name string) bool {
 	return true
 }
 
+// Restore replaces the volume of a killed server by a copy of itself from when its log ended earlier.
+func (w *World) Restore(name string, length int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.named(name)
+	if s.alive || length >= len(s.log) {
+		return false
+	}
+	*s = state{name: s.name, uuid: s.uuid, initializations: s.initializations, copies: s.copies + 1, given: s.given, cut: s.cut, unheard: s.unheard,
+		log: s.log[:length:length], visible: min(s.visible, length)}
+	s.epoch, s.floor = s.lastLogEpoch(), s.highestOwn()
+	return true
+}
+
+// Copies is how often a server's volume was replaced by a copy.
+func (w *World) Copies(name string) int { return w.named(name).copies }
+
+func (s *state) highestOwn() int64 {
+	var highest int64
+	for _, e := range s.log {
+		if e.UUID == s.uuid {
+			highest = max(highest, e.GNO)
+		}
+	}
+	return highest
+}
+
 // Hide cuts, or mends, the operator's link to a server.
 func (w *World) Hide(name string, hidden bool) {
 	w.mu.Lock()
@@ -172,6 +236,7 @@ func (w *World) Run() {
 	for progress := true; progress; {
 		progress = false
 		for _, name := range w.Names() {
+			progress = w.FinishDemotion(name) || progress
 			progress = w.Connect(name) || progress
 			progress = w.Deliver(name) || progress
 		}
@@ -184,6 +249,27 @@ func (w *World) Accounts(name string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.named(name).accounts)
+}
+
+// Acknowledges says whether a server is a master whose writes are acknowledged now.
+func (w *World) Acknowledges(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.named(name)
+	return s != nil && s.alive && s.next == 0 && !w.writesBlocked(s)
+}
+
+// Lacks lists the acknowledged transactions that a server's log does not have.
+func (w *World) Lacks(name string) []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var lacking []int
+	for _, a := range w.Acknowledged {
+		if s := w.named(name); s == nil || !slices.ContainsFunc(s.log, func(e Entry) bool { return e.Tx == a.Tx && (e.Tx != 0 || e.Epoch == a.Epoch) }) {
+			lacking = append(lacking, a.Tx)
+		}
+	}
+	return lacking
 }
 
 // Lost lists acknowledged transactions that some server with a role does not show. Ask when nothing is under way.

@@ -30,12 +30,18 @@ type World struct {
 	Acknowledged []Acknowledgement
 	// Broken says which promise a server or the protocol has broken, if any.
 	Broken string
+
+	// SlowDemotions: FENCE answers before the server has stepped down; until FinishDemotion it goes on in its old role and epoch.
+	SlowDemotions bool
+	// LeastWaitCount is the wait count below which nobody may acknowledge.
+	LeastWaitCount int32
 }
 
 // Acknowledgement is what a client was told.
 type Acknowledgement struct {
 	Tx    int
 	Epoch int64
+	By    string
 }
 
 // ack is an acknowledgement on its way to a master.
@@ -45,17 +51,23 @@ type ack struct {
 	position int
 }
 
-// state is one server. What a crash does not take away: uuid, epoch, granted, kept, log, visible, floor, initializations.
+// state is one server. What a crash does not take away: uuid, epoch, next, granted, kept, log, visible, floor, initializations.
 type state struct {
 	name            string
 	uuid            string
 	initializations int
-	epoch           int64
-	granted         grant
-	kept            keptQuorum
-	log             []Entry
-	visible         int
-	floor           int64
+	// copies counts how often the volume was replaced by an older copy of itself.
+	copies int
+	epoch  int64
+	// next is an epoch that has been promised while the server has not stepped down from its role in the former one.
+	next    int64
+	granted grant
+	kept    keptQuorum
+	log     []Entry
+	visible int
+	floor   int64
+	// given is the highest number that was ever given to a transaction: what floor has to be.
+	given int64
 
 	alive      bool
 	cut        bool
@@ -67,11 +79,33 @@ type state struct {
 	source     engine.Source
 	quorum     engine.Quorum
 	version    int64
-	acked      map[string]int
+	acked      positions
 	accounts   []string
 	openedAt   int
 	ackWaiting float64
 	variables  map[string]string
+}
+
+// positions says up to which position each member has acknowledged.
+type positions []acknowledged
+
+type acknowledged struct {
+	uuid     string
+	position int
+}
+
+func (p positions) of(uuid string) int {
+	for i := range p {
+		if p[i].uuid == uuid {
+			return p[i].position
+		}
+	}
+	return 0
+}
+
+func (p positions) raised(uuid string, position int) positions {
+	raised := slices.DeleteFunc(slices.Clone(p), func(a acknowledged) bool { return a.uuid == uuid })
+	return append(raised, acknowledged{uuid, max(p.of(uuid), position)})
 }
 
 // grant is the role that the durable epoch was given with.
@@ -95,34 +129,20 @@ func New(names ...string) *World {
 	return w
 }
 
-// Clone copies a world, for tests that try every step.
+// Clone copies a world, for tests that try every step. What is only ever appended to, or replaced, is shared.
 func (w *World) Clone() *World {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := &World{acks: slices.Clone(w.acks), Acknowledged: slices.Clone(w.Acknowledged), Broken: w.Broken}
-	for _, s := range w.servers {
-		n := *s
-		n.log = slices.Clone(s.log)
-		n.acked = map[string]int{}
-		for k, v := range s.acked {
-			n.acked[k] = v
-		}
-		n.variables = maps.Clone(s.variables)
-		c.servers = append(c.servers, &n)
+	c := &World{acks: slices.Clone(w.acks), Acknowledged: slices.Clip(w.Acknowledged), Broken: w.Broken,
+		SlowDemotions: w.SlowDemotions, LeastWaitCount: w.LeastWaitCount}
+	servers := make([]state, len(w.servers))
+	c.servers = make([]*state, len(w.servers))
+	for i, s := range w.servers {
+		servers[i] = *s
+		servers[i].log, servers[i].variables = slices.Clip(s.log), maps.Clone(s.variables)
+		c.servers[i] = &servers[i]
 	}
 	return c
-}
-
-// Key is equal for worlds that behave alike from here on.
-func (w *World) Key() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	key := fmt.Sprint(w.Acknowledged, w.acks)
-	for _, s := range w.servers {
-		key += fmt.Sprint("|", s.uuid, s.epoch, s.granted, s.kept, s.log, s.visible, s.floor, s.alive, s.cut, s.unheard, s.role, s.connected, s.heard,
-			s.source.UUID, s.quorum, s.version, s.acked, s.openedAt, s.ackWaiting)
-	}
-	return key
 }
 
 // Names lists the servers.
@@ -158,8 +178,13 @@ func (w *World) broken(format string, args ...any) {
 	}
 }
 
-func (s *state) appendOwn(epoch int64, tx int) {
+func (w *World) appendOwn(s *state, tx int) {
 	s.floor++
+	if s.floor <= s.given {
+		w.broken("%s gives the number %d to a second transaction", s.name, s.floor)
+	}
+	s.given = s.floor
+	epoch := s.epoch
 	s.log = append(s.log, Entry{UUID: s.uuid, GNO: s.floor, Epoch: epoch, Tx: tx})
 }
 
@@ -174,7 +199,7 @@ func (s *state) lastLogEpoch() int64 {
 func (s *state) ackedBy(position int) int32 {
 	var n int32
 	for _, m := range s.quorum.Members {
-		if s.acked[m] >= position {
+		if s.acked.of(m) >= position {
 			n++
 		}
 	}
@@ -203,7 +228,13 @@ func (w *World) settle(s *state) {
 // acknowledged, and an earlier one acknowledges nothing that a later one lacks. An acknowledgement that was sent before its
 // sender was fenced may still arrive late: its transaction was counted in the election.
 func (w *World) acknowledge(s *state, e Entry) {
+	if s.quorum.WaitCount < w.LeastWaitCount {
+		w.broken("%s acknowledges %+v by a wait count of %d", s.name, e, s.quorum.WaitCount)
+	}
 	for _, a := range w.Acknowledged {
+		if a.Epoch == s.epoch && a.By != s.uuid {
+			w.broken("two servers acknowledge in epoch %d: %s and %s", s.epoch, a.By, s.uuid)
+		}
 		if a.Epoch > s.epoch && !w.isInEpoch(a.Epoch, e) {
 			w.broken("%s acknowledges %+v in epoch %d after epoch %d has acknowledged without it", s.name, e, s.epoch, a.Epoch)
 		}
@@ -212,11 +243,10 @@ func (w *World) acknowledge(s *state, e Entry) {
 			w.broken("transaction %d was acknowledged in epoch %d and is not in the log of %s, master of epoch %d", a.Tx, a.Epoch, s.name, s.epoch)
 		}
 	}
-	known := slices.ContainsFunc(w.Acknowledged, func(a Acknowledgement) bool { return a.Tx == e.Tx })
-	if e.Tx != 0 && known {
-		return
+	known := slices.ContainsFunc(w.Acknowledged, func(a Acknowledgement) bool { return a.Tx == e.Tx && (e.Tx != 0 || a.Epoch == s.epoch) })
+	if !known {
+		w.Acknowledged = append(w.Acknowledged, Acknowledgement{Tx: e.Tx, Epoch: s.epoch, By: s.uuid})
 	}
-	w.Acknowledged = append(w.Acknowledged, Acknowledgement{Tx: e.Tx, Epoch: s.epoch})
 }
 
 // isInEpoch says whether the logs with transactions of an epoch have this one, too.

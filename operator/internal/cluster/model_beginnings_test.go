@@ -1,0 +1,111 @@
+package cluster
+
+import "testing"
+
+// Beginnings are situations that take many steps and faults to come about: from there few more are needed to see what a rule is for.
+
+// aloneWithoutAcknowledgements: a preferred cluster whose replicas were gone for so long that the master goes on without them. They
+// have just come back.
+func aloneWithoutAcknowledgements(t *testing.T, l *lab) {
+	l.world.Kill("c-1")
+	l.world.Kill("c-2")
+	l.written++
+	l.world.Write("c-0", l.written)
+	l.world.Impatient("c-0", 60)
+	l.operate(t)
+	if q := l.record.Quorum; q.WaitCount != 0 || len(l.world.Acknowledged) < 2 {
+		t.Fatalf("%+v", q)
+	}
+	l.world.Start("c-1")
+	l.world.Start("c-2")
+}
+
+// anOldLogThatIsLonger: a master has died with transactions that nobody else has; the next one has acknowledged one of its own,
+// which only one replica holds, and the former comes back.
+func anOldLogThatIsLonger(t *testing.T, l *lab) {
+	l.written = 4
+	for tx := 1; tx < l.written; tx++ {
+		l.world.Write("c-0", tx)
+	}
+	l.world.Kill("c-0")
+	l.operate(t)
+	l.world.Write(l.record.Master, l.written)
+	l.world.Run()
+	l.world.Start("c-0")
+}
+
+// anEmptiedHolder: the only replica with what was acknowledged has come back with an empty volume.
+func anEmptiedHolder(_ *testing.T, l *lab) {
+	l.written = 1
+	l.world.Write("c-0", 1)
+	for l.world.Deliver("c-1") || l.world.Acknowledge() {
+	}
+	l.world.Kill("c-1")
+	l.world.Wipe("c-1")
+	l.world.Start("c-1")
+}
+
+// aLateClaim: the replicas hear their master again, and an operator that saw them cut off is about to claim an epoch.
+func aLateClaim(t *testing.T, l *lab) {
+	l.world.Isolate("c-0", true)
+	claim := l.decide()
+	if claim.plan.Record == nil || claim.plan.Record.Election == nil {
+		t.Fatalf("%+v", claim.plan)
+	}
+	l.late = action{record: claim.plan.Record, version: claim.version}
+	l.world.Isolate("c-0", false)
+	l.world.Run()
+}
+
+// aLateElection: an operator is paused before it persists who has been elected; since then another server was, in a later epoch.
+func aLateElection(t *testing.T, l *lab) {
+	l.world.Kill("c-0")
+	for l.record.Epoch < 2 || l.record.Election != nil {
+		p := l.decide()
+		if p.plan.Record != nil {
+			l.late = action{record: p.plan.Record, version: p.version}
+			l.persist(p)
+		}
+		for _, c := range p.plan.Commands {
+			l.execute(c)
+		}
+	}
+	l.operate(t)
+	former := l.record.Master
+	l.world.Kill(former)
+	l.world.Start("c-0")
+	l.operate(t)
+	l.world.Start(former)
+	l.operate(t)
+	l.mustServe(t)
+	if l.record.Master == former {
+		t.Fatal("the same one was elected again")
+	}
+}
+
+// aLatePromotion: an operator is paused before it promotes a master that needs no acknowledgements; another one has done it, the
+// replicas are back, and the master needs them again.
+func aLatePromotion(t *testing.T, l *lab) {
+	aloneWithoutAcknowledgements(t, l)
+	l.world.Kill("c-1")
+	l.world.Kill("c-2")
+	l.world.Kill("c-0")
+	l.world.Start("c-0")
+	for !l.late.isAny() {
+		l.world.Run()
+		p := l.decide()
+		if p.plan.Record != nil {
+			l.persist(p)
+		}
+		for _, c := range p.plan.Commands {
+			if c.Kind == CommandPromote {
+				l.late = action{command: c}
+			}
+			l.execute(c)
+		}
+	}
+	l.world.Start("c-1")
+	l.world.Start("c-2")
+	l.operate(t)
+	l.mustServe(t)
+}

@@ -1,0 +1,55 @@
+//go:build mutants
+
+package cluster
+
+import (
+	"testing"
+
+	"commitlab.dev/operator/internal/engine/fake"
+)
+
+// hunts are the rules that are taken out, and the model that has to notice.
+var hunts = []struct {
+	mutation mutation
+	server   fake.Mutation
+	model    string
+}{
+	{mutation: forcedUpdates, model: "a late election"},
+	{mutation: epochNotRaised, model: "failover"},
+	{server: fake.EpochNotChecked, model: "a late promotion"},
+	{mutation: copiesAreMembers, model: "an older copy of a volume"},
+	{mutation: emptiedIsCounted, model: "an emptied holder"},
+	{mutation: halfIsEnough, model: "failover"},
+	{mutation: priorQuorumsIgnored, model: "a quorum that becomes stronger"},
+	{mutation: establishedEarly, model: "a quorum that becomes stronger"},
+	{mutation: engineBeforeRecord, model: "preferred"},
+	{mutation: floorIgnored, model: "failover"},
+	{mutation: electionByGTIDAlone, model: "an old log that is longer"},
+	{mutation: electionUncovered, model: "failover"},
+	{mutation: promotedBeforePersisted, model: "preferred"},
+	{mutation: demotingIsFenced, model: "a late claim"},
+	{mutation: operatorAloneLoses, model: "hidden servers"},
+	{mutation: demotedBeforeCaughtUp, model: "switchover"},
+	{server: fake.FloorFromLog, model: "an old log that is longer"},
+}
+
+// TestTheModelNoticesEveryMutant: a rule without which nothing goes wrong in the model is one that the model does not test.
+func TestTheModelNoticesEveryMutant(t *testing.T) {
+	defer func() { activeMutation, fake.Mutated = "", "" }()
+	for _, h := range hunts {
+		t.Run(string(h.mutation)+string(h.server), func(t *testing.T) {
+			m, known := models[h.model]
+			if !known {
+				t.Fatalf("there is no model %q", h.model)
+			}
+			activeMutation, fake.Mutated = "", ""
+			start := m.start(t)
+			activeMutation, fake.Mutated = h.mutation, h.server
+			e := explore(t, start, m.limits, 16)
+			if e.path == nil {
+				t.Fatalf("%d states of %q, and nothing is wrong in them", e.states, h.model)
+			}
+			t.Logf("%s\nafter\n%s", e.broken, e.path)
+		})
+	}
+}

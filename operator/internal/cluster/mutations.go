@@ -1,0 +1,23 @@
+package cluster
+
+// mutation names a rule that a test takes out, to see that the model notices. Only programs built with the tag `mutants` can,
+// and none but that test is: elsewhere mutated is always false, and the compiler leaves out what asks for it.
+type mutation string
+
+const (
+	forcedUpdates           mutation = "1: status updates do not carry the resourceVersion that was read"
+	epochNotRaised          mutation = "1: a claim takes the epoch on record, not a higher one"
+	copiesAreMembers        mutation = "2: a volume with a member's UUID is that member, whatever volume it is"
+	emptiedIsCounted        mutation = "2: an emptied server takes the place of its predecessor in the quorum"
+	halfIsEnough            mutation = "3: R + W >= M covers a quorum"
+	priorQuorumsIgnored     mutation = "3: prior quorums need not be covered"
+	establishedEarly        mutation = "3: the quorum is established before its members hold everything"
+	engineBeforeRecord      mutation = "3: the engine is told of a weaker quorum before the record has it"
+	floorIgnored            mutation = "3: required lets the wait count fall to 0"
+	electionByGTIDAlone     mutation = "4: the longest log wins, whatever epoch it ends in"
+	electionUncovered       mutation = "4: one fenced server is enough to elect"
+	promotedBeforePersisted mutation = "4: the winner is promoted before it is on record"
+	demotingIsFenced        mutation = "4: a server that has promised the epoch counts before it has stepped down"
+	operatorAloneLoses      mutation = "5: a master that the operator does not reach is lost"
+	demotedBeforeCaughtUp   mutation = "9: a switchover demotes before the target holds everything"
+)

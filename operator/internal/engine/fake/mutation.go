@@ -1,0 +1,5 @@
+//go:build !mutants
+
+package fake
+
+func mutated(Mutation) bool { return false }

@@ -1,0 +1,12 @@
+package fake
+
+// Mutation names a rule of the servers that a test takes out, to see that the model notices. Only the build tag `mutants` can.
+type Mutation string
+
+// The servers' mutations.
+const (
+	// EpochNotChecked: a server takes commands of epochs that are older than what it has promised.
+	EpochNotChecked Mutation = "servers do not check epochs"
+	// FloorFromLog: a server whose tail was cut goes on with the numbers of what it cut.
+	FloorFromLog Mutation = "a cut forgets which numbers were given"
+)
