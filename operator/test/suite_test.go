@@ -28,6 +28,7 @@ import (
 	"commitlab.dev/operator/internal/controller"
 	"commitlab.dev/operator/internal/engine"
 	"commitlab.dev/operator/internal/engine/fake"
+	"commitlab.dev/operator/internal/recovery"
 )
 
 // patience bounds every wait; nothing is asserted about how long things take.
@@ -62,7 +63,7 @@ func withAPIServer(run func() int) int {
 	}
 	must(clientgoscheme.AddToScheme(scheme))
 	must(v1alpha1.AddToScheme(scheme))
-	env := &envtest.Environment{CRDDirectoryPaths: []string{"../config/crd"}, ErrorIfCRDPathMissing: true,
+	env := &envtest.Environment{CRDDirectoryPaths: []string{"../config/crd", "testdata"}, ErrorIfCRDPathMissing: true,
 		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience}
 	config, err := env.Start()
 	must(err)
@@ -116,6 +117,9 @@ func startOperator(image string) func() {
 		Recorder: mgr.GetEventRecorder("commitlab-operator"), DefaultImage: image}
 	must(reconciler.SetupWithManager(mgr, prober))
 	must(mgr.Add(prober))
+	tests := &recovery.Reconciler{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("commitlab-operator"),
+		Ledgers: books, Servers: reachable{}, LedgerImage: "ledger:test", Now: time.Now}
+	must(tests.SetupWithManager(mgr))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

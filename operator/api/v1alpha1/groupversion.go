@@ -11,7 +11,7 @@ var GroupVersion = schema.GroupVersion{Group: "commitlab.dev", Version: "v1alpha
 
 // AddToScheme teaches a scheme the kinds of this package.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &CommitCluster{}, &CommitClusterList{})
+	s.AddKnownTypes(GroupVersion, &CommitCluster{}, &CommitClusterList{}, &RecoveryTest{}, &RecoveryTestList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -23,6 +24,8 @@ import (
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/controller"
 	"commitlab.dev/operator/internal/engine"
+	"commitlab.dev/operator/internal/recovery"
+	"commitlab.dev/operator/internal/recovery/ledger"
 )
 
 type options struct {
@@ -31,6 +34,7 @@ type options struct {
 	leaderElection bool
 	namespace      string
 	image          string
+	ledgerImage    string
 	probeInterval  time.Duration
 	logging        zap.Options
 }
@@ -42,6 +46,7 @@ func main() {
 	flag.BoolVar(&o.leaderElection, "leader-elect", false, "let only one of several operators act")
 	flag.StringVar(&o.namespace, "leader-election-namespace", "", "namespace of the leader's lease; empty = the operator's own")
 	flag.StringVar(&o.image, "default-image", "commitlab.dev/commitd:dev", "image of clusters that do not name one")
+	flag.StringVar(&o.ledgerImage, "ledger-image", "commitlab.dev/ledger:dev", "image of the ledger, for recovery tests that do not name one")
 	flag.DurationVar(&o.probeInterval, "probe-interval", time.Second, "how often every server is asked for its status")
 	o.logging.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -107,8 +112,30 @@ func addControllers(mgr manager.Manager, o options) error {
 	if err := mgr.Add(prober); err != nil {
 		return err
 	}
+	if err := addRecoveryTests(mgr, o); err != nil {
+		return err
+	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
 	return mgr.AddReadyzCheck("ping", healthz.Ping)
+}
+
+// addRecoveryTests runs the tests and serves their verdicts beside the metrics.
+func addRecoveryTests(mgr manager.Manager, o options) error {
+	tests := &recovery.Reconciler{
+		Client:      mgr.GetClient(),
+		Reader:      mgr.GetAPIReader(),
+		Recorder:    mgr.GetEventRecorder("commitlab-operator"),
+		Ledgers:     ledger.Network{},
+		Servers:     recovery.Network{},
+		LedgerImage: o.ledgerImage,
+		Now:         time.Now,
+		// The downward API tells a pod who it is; outside of a cluster nobody does.
+		Operator: recovery.OperatorPod{Namespace: os.Getenv("POD_NAMESPACE"), Name: os.Getenv("POD_NAME"), UID: types.UID(os.Getenv("POD_UID"))},
+	}
+	if err := tests.SetupWithManager(mgr); err != nil {
+		return err
+	}
+	return mgr.AddMetricsServerExtraHandler(recovery.VerdictPath, recovery.VerdictHandler(mgr.GetClient()))
 }

@@ -1,0 +1,151 @@
+// Package recovery runs RecoveryTests: gather what is there, decide in a pure function, act. What has been decided is in the status before it is
+// done, and every act may be done twice, so that another operator goes on from any point.
+package recovery
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"commitlab.dev/operator/api/v1alpha1"
+)
+
+const (
+	defaultDuration = 30 * time.Second
+	defaultInterval = 2 * time.Second
+)
+
+// Fault is one injection that is planned.
+type Fault struct {
+	Name      string
+	Kind      v1alpha1.FaultKind
+	Target    v1alpha1.FaultTarget
+	From      v1alpha1.PartitionSide
+	Direction string
+	Duration  time.Duration
+	// Interval after the injection of the fault before.
+	Interval     time.Duration
+	Start        v1alpha1.FaultStart
+	ExpectOutage bool
+	// Pick chooses among replicas.
+	Pick uint64
+}
+
+// Schedule is the list of injections: a function of spec, seed and injector, so that it need not be recorded.
+func Schedule(spec v1alpha1.RecoveryTestSpec, seed int64, injector v1alpha1.Injector) []Fault {
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	given := spec.Faults
+	if spec.Random != nil {
+		given = chooseFaults(*spec.Random, random, injector)
+	}
+	var all []Fault
+	for _, f := range given {
+		all = append(all, injections(f, random)...)
+	}
+	return all
+}
+
+// injections of one fault: as many as its times.
+func injections(spec v1alpha1.FaultSpec, random *rand.Rand) []Fault {
+	f := Fault{Name: spec.Name, Kind: spec.Kind, Target: spec.Target, Start: spec.Start, Pick: random.Uint64()}
+	if f.Target == "" && f.Kind != v1alpha1.OperatorKill {
+		f.Target = v1alpha1.TargetMaster
+	}
+	if f.Start == "" {
+		f.Start = v1alpha1.StartAfterRecovery
+	}
+	if f.Kind == v1alpha1.Partition {
+		f.From, f.Direction, f.Duration = v1alpha1.FromReplicas, "Both", orDefault(spec.Duration, defaultDuration)
+		if spec.From != "" {
+			f.From = spec.From
+		}
+		if spec.Direction != "" {
+			f.Direction = spec.Direction
+		}
+	}
+	f.ExpectOutage = expectsOutage(spec, f)
+	all := []Fault{f}
+	for n := 2; spec.Times != nil && n <= int(*spec.Times); n++ {
+		f.Start, f.Interval, f.Pick = v1alpha1.StartDuringRecovery, orDefault(spec.Interval, defaultInterval), random.Uint64()
+		f.Name = fmt.Sprintf("%s.%d", spec.Name, n)
+		all = append(all, f)
+	}
+	return all
+}
+
+// expectsOutage: whoever kills the master or everybody is noticed. A partition may be over before anybody waits for long.
+func expectsOutage(spec v1alpha1.FaultSpec, f Fault) bool {
+	if spec.Expect != "" {
+		return spec.Expect == v1alpha1.ExpectOutage
+	}
+	kill := f.Kind == v1alpha1.PodKill || f.Kind == v1alpha1.ContainerKill
+	return kill && f.Target != v1alpha1.TargetReplica && f.Start == v1alpha1.StartAfterRecovery
+}
+
+func chooseFaults(spec v1alpha1.RandomFaultsSpec, random *rand.Rand, injector v1alpha1.Injector) []v1alpha1.FaultSpec {
+	kinds := spec.Kinds
+	if len(kinds) == 0 {
+		kinds = []v1alpha1.FaultKind{v1alpha1.PodKill, v1alpha1.OperatorKill}
+		if injector == v1alpha1.InjectorChaosMesh {
+			kinds = append(kinds, v1alpha1.ContainerKill, v1alpha1.Partition)
+		}
+	}
+	var all []v1alpha1.FaultSpec
+	for n := range spec.Count {
+		all = append(all, chooseFault(n, kinds[random.IntN(len(kinds))], random))
+	}
+	return all
+}
+
+// chooseFault favours the master: it is whose loss costs something.
+func chooseFault(n int32, kind v1alpha1.FaultKind, random *rand.Rand) v1alpha1.FaultSpec {
+	f := v1alpha1.FaultSpec{Name: fmt.Sprintf("random-%d", n+1), Kind: kind}
+	targets := []v1alpha1.FaultTarget{v1alpha1.TargetMaster, v1alpha1.TargetMaster, v1alpha1.TargetReplica, v1alpha1.TargetAll}
+	switch kind {
+	case v1alpha1.PodKill, v1alpha1.ContainerKill:
+		f.Target = targets[random.IntN(len(targets))]
+	case v1alpha1.Partition:
+		f.Target = targets[random.IntN(3)]
+	}
+	if n > 0 && random.IntN(4) == 0 {
+		f.Start = v1alpha1.StartDuringRecovery
+	}
+	return f
+}
+
+// unsupported says why a fault cannot be injected here; empty when it can.
+func unsupported(f Fault, v View) string {
+	injector := v.Test.Status.Injector
+	switch {
+	case injector == v1alpha1.InjectorChaosMesh && !v.ChaosMesh && usesChaosMesh(f, injector):
+		return "Chaos Mesh is not installed (its kinds are unknown to the API server)"
+	case f.Kind == v1alpha1.ContainerKill && injector == v1alpha1.InjectorBuiltIn:
+		return "the first process of a container cannot be killed from inside of it: install Chaos Mesh, or use PodKill, which kills the process together with its pod"
+	case f.Kind == v1alpha1.Partition && injector == v1alpha1.InjectorBuiltIn:
+		return "cutting a network needs Chaos Mesh, which is not installed or not to be used"
+	case f.Kind == v1alpha1.OperatorKill && v.Operator.UID == "":
+		return "this operator does not run in a pod that it knows (POD_NAME, POD_NAMESPACE, POD_UID)"
+	case f.From == v1alpha1.FromOperator && v.Operator.UID == "":
+		return "this operator does not run in a pod that it knows (POD_NAME, POD_NAMESPACE, POD_UID)"
+	case v.Cluster != nil && v.Cluster.Spec.Replicas == 0 && needsReplicas(f):
+		return "the cluster has no replicas"
+	}
+	return ""
+}
+
+func needsReplicas(f Fault) bool {
+	return f.Target == v1alpha1.TargetReplica || f.From == v1alpha1.FromReplicas
+}
+
+func usesChaosMesh(f Fault, injector v1alpha1.Injector) bool {
+	return injector == v1alpha1.InjectorChaosMesh && f.Kind != v1alpha1.OperatorKill
+}
+
+func orDefault(d *metav1.Duration, otherwise time.Duration) time.Duration {
+	if d == nil {
+		return otherwise
+	}
+	return d.Duration
+}
