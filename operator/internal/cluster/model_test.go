@@ -66,7 +66,6 @@ var models = map[string]model{
 	"an emptied volume":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, wipes: 1}},
 	"demotions that take time":       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1, slow: true}},
 	"switchover":                     {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, switchovers: 1}},
-	"rolling restart":                {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, configurations: 1}},
 	"another spec":                   {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, edits: 2}},
 	"a quorum that becomes stronger": {policy: preferredPolicy(2), servers: 3, begin: aloneWithoutAcknowledgements, limits: limits{epochs: 2, writes: 2, kills: 1}},
 	"an old log that is longer":      {policy: requiredPolicy(2), servers: 3, begin: anOldLogThatIsLonger, limits: limits{epochs: 3, writes: 4, kills: 1}},
@@ -81,6 +80,8 @@ var models = map[string]model{
 	"failover, and a cut":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, isolations: 1}, large: true},
 	"switchover, and a failure":        {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, switchovers: 1}, large: true},
 	"another spec, and a failure":      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, edits: 1}, large: true},
+	"replicas are restarted":           {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 1, writes: 1, configurations: 1}, large: true},
+	"rolling restart":                  {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, configurations: 1}, large: true},
 }
 
 // TestModelToTheEnd visits every state that the steps can lead to, within the limits: nothing acknowledged may be lost, and no
