@@ -74,6 +74,7 @@ var models = map[string]model{
 	"a late election":                {policy: requiredPolicy(2), servers: 3, begin: aLateElection, limits: limits{epochs: 4, writes: 1}},
 	"a late promotion":               {policy: preferredPolicy(2), servers: 3, begin: aLatePromotion, limits: limits{epochs: 3, writes: 2, kills: 1}},
 
+	"preferred, two failures":          {policy: preferredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2, impatience: 1}, large: true},
 	"two failovers":                    {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2}, large: true},
 	"two failovers, a paused operator": {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2, pauses: 1}, large: true},
 	"failover, and a hidden server":    {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, hides: 1}, large: true},

@@ -22,7 +22,7 @@ var hunts = []struct {
 	{mutation: halfIsEnough, model: "failover"},
 	{mutation: priorQuorumsIgnored, model: "a quorum that becomes stronger"},
 	{mutation: establishedEarly, model: "a quorum that becomes stronger"},
-	{mutation: engineBeforeRecord, model: "preferred"},
+	{mutation: engineBeforeRecord, model: "preferred, two failures"},
 	{mutation: floorIgnored, model: "failover"},
 	{mutation: electionByGTIDAlone, model: "an old log that is longer"},
 	{mutation: electionUncovered, model: "failover"},
