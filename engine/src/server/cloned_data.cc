@@ -49,7 +49,7 @@ Status remove_former_data(FileSystem& fs, const std::string& datadir) {
   auto names = fs.list(datadir);
   if (!names.ok()) return std::move(names).error();
   for (const std::string& name : *names) {
-    if (is_replaced(name)) COMMITD_RETURN_IF_ERROR(fs.remove(datadir + "/" + name));
+    if (is_replaced(name)) COMMITD_RETURN_IF_ERROR(fs.remove(fmt::format("{}/{}", datadir, name)));
   }
   return fs.sync_directory(datadir);
 }
@@ -59,8 +59,9 @@ Status move_files(FileSystem& fs, const std::string& from, const std::string& to
   auto names = fs.list(from);
   if (!names.ok()) return std::move(names).error();
   for (const std::string& name : *names) {
-    if (from + "/" + name == Datadir::engine_directory_in(from)) continue;
-    COMMITD_RETURN_IF_ERROR(fs.rename(from + "/" + name, to + "/" + name));
+    const std::string path = fmt::format("{}/{}", from, name);
+    if (path == Datadir::engine_directory_in(from)) continue;
+    COMMITD_RETURN_IF_ERROR(fs.rename(path, fmt::format("{}/{}", to, name)));
   }
   COMMITD_RETURN_IF_ERROR(fs.sync_directory(to));
   return fs.sync_directory(from);
