@@ -1,5 +1,7 @@
 #include "base/file_tree.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/error_codes.h"
@@ -15,7 +17,7 @@ Status remove_tree(FileSystem& fs, const std::string& directory) {
     return std::move(names).error();
   }
   for (const std::string& name : *names) {
-    const std::string path = directory + "/" + name;
+    const std::string path = fmt::format("{}/{}", directory, name);
     if (std::filesystem::is_directory(path, problem)) {
       COMMITD_RETURN_IF_ERROR(remove_tree(fs, path));
     } else {
