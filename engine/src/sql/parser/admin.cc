@@ -189,11 +189,14 @@ ast::Statement* Grammar::alter_instance() {
     control->what = What::Follow;
   else if (accept(Word::Quorum))
     control->what = What::Quorum;
+  else if (accept_plain("handover"))
+    control->what = What::Handover;
   else
     fail();
   expect(Word::Epoch);
   control->epoch = unsigned_number();
   while (!failed() && peek().kind == TokenKind::Identifier) {
+    if (control_term(*control)) continue;
     const Word word = peek().word;
     advance();
     switch (word) {
@@ -226,6 +229,24 @@ ast::Statement* Grammar::alter_instance() {
     }
   }
   return control;
+}
+
+// Of PROMOTE and QUORUM, and HANDOVER's TIMEOUT. Milliseconds.
+bool Grammar::control_term(ast::ControlInstanceStatement& control) {
+  using What = ast::ControlInstanceStatement::What;
+  const bool quorum = control.what == What::Promote || control.what == What::Quorum;
+  if (!quorum && control.what != What::Handover) return false;
+  if (accept_plain("timeout"))
+    control.timeout = unsigned_number();
+  else if (quorum && accept_plain("on_timeout"))
+    control.on_timeout = string_literal();
+  else if (quorum && accept_plain("wait_point"))
+    control.wait_point = string_literal();
+  else if (quorum && accept_plain("source_lease"))
+    control.lease = unsigned_number();
+  else
+    return false;
+  return true;
 }
 
 ast::Statement* Grammar::change_source() {

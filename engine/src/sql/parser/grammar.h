@@ -173,6 +173,7 @@ class Grammar {
   ast::Statement* binlog();
   ast::Statement* kill();
   ast::Statement* alter_instance();
+  bool control_term(ast::ControlInstanceStatement& control);  // false: it is none of those
   ast::Statement* change_source();
   ast::Statement* prepare();
   ast::Statement* execute();
