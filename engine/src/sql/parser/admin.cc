@@ -26,6 +26,7 @@ ast::Statement* Grammar::start() {
   expect(Word::Transaction);
   while (!failed()) {
     if (accept(Word::Read)) {
+      if (begin->read_only) fail();
       begin->read_only = is(Word::Only);
       if (!accept(Word::Only)) expect(Word::Write);
     } else if (accept(Word::With)) {
@@ -43,11 +44,25 @@ ast::Statement* Grammar::start() {
 ast::Statement* Grammar::rollback() {
   advance();
   accept(Word::Work);
-  if (!accept(Word::To)) return arena_.make<ast::Statement>(StatementKind::Rollback);
+  if (!accept(Word::To)) {
+    completion();
+    return arena_.make<ast::Statement>(StatementKind::Rollback);
+  }
   accept(Word::Savepoint);
   auto* to = arena_.make<ast::NameStatement>(StatementKind::RollbackToSavepoint);
   to->name = identifier();
   return to;
+}
+
+// [AND [NO] CHAIN] [[NO] RELEASE]
+void Grammar::completion() {
+  if (accept(Word::And)) {
+    const bool chain = !accept(Word::No);
+    expect(Word::Chain);
+    if (chain && !failed()) unsupported("AND CHAIN");
+  }
+  if (is(Word::Release)) unsupported("COMMIT or ROLLBACK … RELEASE");
+  if (accept(Word::No)) expect(Word::Release);
 }
 
 ast::Statement* Grammar::set_transaction(VariableScope scope) {
