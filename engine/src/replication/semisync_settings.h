@@ -5,14 +5,12 @@
 #include <cstdint>
 #include <mutex>
 
-#include "sql/instance_control.h"
-
 namespace commitd::replication {
 
-using sql::OnSemisyncTimeout;
+enum class OnSemisyncTimeout : uint8_t { Async, Block, Error };  // commitd_semi_sync_on_timeout
 
 struct SemisyncPolicy {
-  static constexpr std::chrono::milliseconds kForEver = sql::SemisyncTerms::kForEver;
+  static constexpr std::chrono::milliseconds kForEver{UINT32_MAX};
 
   bool enabled = false;  // rpl_semi_sync_source_enabled
   uint32_t wait_count = 1;

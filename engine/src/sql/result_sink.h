@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +11,6 @@
 #include "base/result.h"
 #include "base/value.h"
 #include "runtime/task.h"
-#include "storage/record/table_def.h"
 
 namespace commitd::sql {
 
@@ -27,7 +25,6 @@ struct ResultColumn {
   // Not sent: what comparisons of the values go by when the result becomes a table of another statement.
   uint16_t value_collation = 63;
   uint8_t collation_strength = 0;
-  std::shared_ptr<const ColumnDef> labels;  // of an ENUM or SET column, whose values are numbers too
 };
 
 struct OkInfo {
@@ -55,8 +52,6 @@ struct SessionChange {
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
-  bool more_results = false;  // this is not the last statement of its text
-
   // Values come with all the digits that were computed, not with those that the column announces.
   virtual bool wants_all_digits() const { return false; }
   virtual void begin_rows(std::span<const ResultColumn> columns) = 0;

@@ -10,7 +10,7 @@ namespace commitd::sql::ast {
 
 struct BeginStatement : Statement {
   BeginStatement() : Statement(StatementKind::Begin) {}
-  std::optional<bool> read_only;
+  bool read_only = false;
   bool consistent_snapshot = false;
 };
 struct NameStatement

@@ -10,10 +10,7 @@ using ast::Op;
 
 class OverRows : public Expression {
  public:
-  explicit OverRows(RowSourcePtr rows) : rows_(std::move(rows)) {
-    sources = rows_->sources;
-    has_aggregate = rows_->has_aggregate;
-  }
+  explicit OverRows(RowSourcePtr rows) : rows_(std::move(rows)) { sources = rows_->sources; }
 
  protected:
   RowSourcePtr rows_;
