@@ -86,7 +86,8 @@ func BuildLedger(t *v1alpha1.RecoveryTest, c *v1alpha1.CommitCluster, defaultIma
 	return pod
 }
 
-// ledgerArgs names every server: what a look-up returns might be fewer.
+// ledgerArgs names every server: what a look-up returns might be fewer. User and password are those of LEDGER_DSN; the ledger refuses
+// a password that stands on its command line.
 func ledgerArgs(t *v1alpha1.RecoveryTest, c *v1alpha1.CommitCluster) []string {
 	args := []string{
 		"run",
@@ -101,7 +102,7 @@ func ledgerArgs(t *v1alpha1.RecoveryTest, c *v1alpha1.CommitCluster) []string {
 	}
 	for ordinal := range c.Spec.Replicas + 1 {
 		name := fmt.Sprintf("%s-%d", c.Name, ordinal)
-		args = append(args, fmt.Sprintf("--server=%s=$(DB_USER):$(DB_PASSWORD)@tcp(%s.%s:%d)/$(DB_NAME)", name, name, c.Name, cluster.MySQLPort))
+		args = append(args, fmt.Sprintf("--server=%s=tcp(%s.%s:%d)/$(DB_NAME)", name, name, c.Name, cluster.MySQLPort))
 	}
 	return args
 }
