@@ -69,7 +69,10 @@ TEST_F(Replay, DataThatHasWhatStandsBehindItsPositionIsRefused) {
 
 using ReplayDeathTest = Replay;
 
+// The replay starts a thread, which the thread sanitizer does not allow behind the fork of a process with
+// threads.
 TEST_F(ReplayDeathTest, NothingThatIsExecutedStaysPrepared) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   FakeEngine::State state = whole_;
   state.prepared[{server_a(), 2}] = encode_write_set({});
   EXPECT_DEATH((void)replay(state), "is prepared behind a start");
