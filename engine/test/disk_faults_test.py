@@ -19,6 +19,8 @@ from preload import FAULTS, preload
 DISK_FULL, ERROR_ON_WRITE, UNKNOWN_OUTCOME = 1021, 1026, 2013
 NO_BINARY_LOGGING, FATAL_READING_LOG = 1381, 1236
 EXIT_FAILED_FOR_GOOD = 3
+XA = "--commitd-durability=xa"
+LARGE = range(60)  # rows of 100 KB
 
 
 class DiskFaultsTest(unittest.TestCase):
@@ -204,8 +206,12 @@ class DiskFaultsTest(unittest.TestCase):
                 file.write(bytes(4096))
 
     def test_a_full_disk_fails_commits_until_there_is_room(self):
-        disk = self.small_disk(64)
-        with Commitd(datadir=os.path.join(disk, "data")) as server:
+        for flags in ((), (XA,)):
+            with self.subTest(flags=flags):
+                self.check_commits_fail_until_there_is_room(self.small_disk(64), *flags)
+
+    def check_commits_fail_until_there_is_room(self, disk, *flags):
+        with Commitd(*flags, datadir=os.path.join(disk, "data")) as server:
             self.make_tables(server)
             filler = pathlib.Path(disk, "filler")
             free = shutil.disk_usage(disk).free
@@ -221,7 +227,7 @@ class DiskFaultsTest(unittest.TestCase):
             self.assertEqual(self.ids(server), acknowledged)
             self.assertEqual(code_of(lambda: self.insert(server, 1000, 100_000)), DISK_FULL)
             filler.unlink()
-            self.insert(server, 2000, 100_000)
+            wait_until(lambda: code_of(lambda: self.insert(server, 2000, 100_000)) is None, "there is room again")
             acknowledged.append(2000)
             self.assertEqual(self.ids(server), acknowledged)
             server.kill()
@@ -233,19 +239,14 @@ class DiskFaultsTest(unittest.TestCase):
         disk = self.small_disk(64)
         with Commitd("--commitd-durability=xa", "--binlog-error-action=IGNORE_ERROR", datadir=os.path.join(disk, "data")) as server:
             self.make_tables(server)
-            filler = pathlib.Path(disk, "filler")
-            filler.write_bytes(bytes(shutil.disk_usage(disk).free - 3_000_000))
-            acknowledged, code = [], None
-            while code is None and len(acknowledged) < 1000:
-                number = len(acknowledged)
-                code = code_of(lambda: self.insert(server, number, 100_000))
-                if code is None:
-                    acknowledged.append(number)
-            self.assertIsNotNone(code)
+            self.filler = pathlib.Path(disk, "filler")
+            self.filler.write_bytes(bytes(shutil.disk_usage(disk).free - 3_000_000))
+            acknowledged, thread = self.fill(server)
             self.assertGreater(len(acknowledged), 2)
             self.assertIn("Turning logging off", server.log_text())
             server.kill()
-            filler.unlink()
+            thread.join()
+            self.filler.unlink()
             server.start()
             self.assertIn(self.ids(server), (acknowledged, [*acknowledged, len(acknowledged)]))
             self.insert(server, 2000)
@@ -275,9 +276,9 @@ class DiskFaultsTest(unittest.TestCase):
                     connection.cursor().execute(f"INSERT INTO d.t VALUES ({len(acknowledged)}, '{os.urandom(50_000).hex()}')")
                     acknowledged.append(len(acknowledged))
 
-        thread = threading.Thread(target=insert_all)
+        thread = threading.Thread(target=insert_all, daemon=True)
         thread.start()
-        self.addCleanup(thread.join)
+        self.addCleanup(thread.join, 10)
         wait_until(lambda: "finds no room" in server.log_text(), "the engine's disk is full")
         self.assertEqual(code_of(lambda: self.insert(server, 5000)), DISK_FULL)
         return acknowledged, thread
@@ -286,7 +287,11 @@ class DiskFaultsTest(unittest.TestCase):
         self.assertEqual(set(acknowledged) - set(self.ids(server)), set())
 
     def test_without_room_for_the_engine_writes_are_refused_and_go_on_when_there_is_some(self):
-        server = self.start_with_a_small_engine_disk()
+        for flags in ((), (XA,)):
+            with self.subTest(flags=flags):
+                self.check_writes_go_on(self.start_with_a_small_engine_disk(*flags))
+
+    def check_writes_go_on(self, server):
         acknowledged, thread = self.fill(server)
         self.assert_has(server, acknowledged)
         self.assertIsNotNone(code_of(lambda: server.query("CREATE TABLE d.more (id INT)")))
@@ -300,24 +305,83 @@ class DiskFaultsTest(unittest.TestCase):
         server.start()
         self.assert_has(server, [*acknowledged, 7000])
 
+    def end_without_room(self, server, end, thread):
+        if end == "fence":
+            server.query("ALTER INSTANCE FENCE EPOCH 7")
+            thread.join()
+        elif end == "stop":
+            server.terminate()
+        server.kill()
+        thread.join()
+        self.filler.unlink()
+        server.start()
+        if end == "fence":  # what it has logged is shown by its next role
+            server.query("ALTER INSTANCE PROMOTE EPOCH 8 WAIT_COUNT 0 MEMBERS ''")
+            wait_until(lambda: code_of(lambda: self.insert(server, 9000)) is None, "writes go on")
+
     def test_without_room_for_the_engine_a_server_can_be_fenced_stopped_and_killed(self):
-        for end in ("fence", "stop", "kill"):
-            with self.subTest(end):
-                server = self.start_with_a_small_engine_disk()
+        for end, *flags in (("fence",), ("stop",), ("kill",), ("fence", XA), ("kill", XA)):
+            with self.subTest(end, flags=flags):
+                server = self.start_with_a_small_engine_disk(*flags)
                 acknowledged, thread = self.fill(server)
-                if end == "fence":
-                    server.query("ALTER INSTANCE FENCE EPOCH 7")
-                    thread.join()
-                elif end == "stop":
-                    server.terminate()
-                server.kill()
-                thread.join()
-                self.filler.unlink()
-                server.start()
-                if end == "fence":  # what it has logged is shown by its next role
-                    server.query("ALTER INSTANCE PROMOTE EPOCH 8 WAIT_COUNT 0 MEMBERS ''")
-                    wait_until(lambda: code_of(lambda: self.insert(server, 9000)) is None, "writes go on")
+                self.end_without_room(server, end, thread)
                 self.assert_has(server, acknowledged)
+
+    # --- a transaction that is larger than memory, and finds no room for the rest of it ---
+
+    def begin_large(self, server):
+        """Twice as large as what is left. Gives what its COMMIT is answered with, later."""
+        outcome = []
+
+        def insert_all():
+            try:
+                with contextlib.closing(server.connect(autocommit=False)) as connection:
+                    for number in LARGE:
+                        connection.cursor().execute(f"INSERT INTO d.t VALUES ({number}, '{os.urandom(50_000).hex()}')")
+                    connection.commit()
+                outcome.append(None)
+            except (pymysql.err.MySQLError, OSError) as error:
+                outcome.append(error.args[0])
+
+        thread = threading.Thread(target=insert_all, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join, 10)
+        wait_until(lambda: "finds no room" in server.log_text(), "the engine's disk is full")
+        self.assertEqual(code_of(lambda: self.insert(server, 5000)), DISK_FULL)
+        return outcome, thread
+
+    def assert_nothing_of_it_is_seen(self, server):
+        self.assertEqual(self.ids(server), [])
+        with contextlib.closing(server.connect()) as connection, connection.cursor() as cursor:
+            cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+            cursor.execute("SELECT COUNT(*) FROM d.t")
+            self.assertEqual(cursor.fetchone(), (0,))
+        self.assertEqual(code_of(lambda: server.query(f"BACKUP TO '{server.directory}/backup'")), DISK_FULL)
+
+    def test_a_large_transaction_that_finds_no_room_in_the_engine_goes_on_when_there_is_some(self):
+        for flags in ((), (XA,)):
+            with self.subTest(flags=flags):
+                server = self.start_with_a_small_engine_disk("--binlog-cache-size=100K", *flags)
+                outcome, thread = self.begin_large(server)
+                self.assert_nothing_of_it_is_seen(server)
+                self.assertEqual(outcome, [])
+                self.filler.unlink()
+                thread.join()
+                self.assertEqual(outcome, [None])
+                self.assertEqual(self.ids(server), list(LARGE))
+                self.insert(server, 9000)
+                server.kill()
+                server.start()
+                self.assertEqual(self.ids(server), [*LARGE, 9000])
+
+    def test_while_a_large_transaction_waits_for_room_a_server_can_be_fenced_stopped_and_killed(self):
+        for end, *flags in (("fence",), ("kill",), ("stop", XA)):
+            with self.subTest(end, flags=flags):
+                server = self.start_with_a_small_engine_disk("--binlog-cache-size=100K", *flags)
+                outcome, thread = self.begin_large(server)
+                self.end_without_room(server, end, thread)
+                self.assertNotEqual(outcome, [None])
+                self.assertEqual([number for number in self.ids(server) if number in LARGE], list(LARGE))
 
     def become_a_member(self, server):
         server.query("ALTER INSTANCE PROMOTE EPOCH 5 WAIT_COUNT 0 MEMBERS ''")

@@ -3,10 +3,10 @@
 import re
 import unittest
 
-from commitd_process import wait_until
+from commitd_process import code_of, wait_until
 from pair import PairTest
 
-DUPLICATE, NOT_FOUND = 1062, 1032
+DUPLICATE, NOT_FOUND, ROLLED_BACK = 1062, 1032, 3101
 
 
 class DivergenceTest(PairTest):
@@ -40,6 +40,20 @@ class DivergenceTest(PairTest):
 
     def rows(self, server, table):
         return server.query(f"SELECT id, n FROM d.{table} ORDER BY id, n")
+
+    def test_who_began_before_the_server_was_a_replica_does_not_commit_on_older_data_behind_it(self):
+        self.replica.query("STOP REPLICA")
+        with self.replica.connect(autocommit=False) as connection, connection.cursor() as cursor:
+            cursor.execute("UPDATE d.keyed SET n = n + 1 WHERE id = 1")
+            self.replica.query("START REPLICA")
+            self.source.query("UPDATE d.keyed SET n = n + 100 WHERE id = 1")
+            self.wait_for_all()
+            self.replica.query("STOP REPLICA")
+            self.assertEqual(code_of(connection.commit), ROLLED_BACK)
+            self.assertEqual(self.rows(self.replica, "keyed"), ((1, 110), (2, 20)))
+            cursor.execute("UPDATE d.keyed SET n = n + 1 WHERE id = 1")
+            connection.commit()
+        self.assertEqual(self.rows(self.replica, "keyed"), ((1, 111), (2, 20)))
 
     def test_a_row_with_another_value_is_not_overwritten(self):
         self.change_replica_alone("UPDATE d.keyed SET n = 11 WHERE id = 1")

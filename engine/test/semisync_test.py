@@ -10,7 +10,7 @@ from pair import PairTest
 
 FOR_EVER = 4294967295
 SHORT = 50
-DEMOTED, IN_HOOK, NOT_SUPPORTED, WRONG_VALUE, ROLLED_BACK = 1053, 3100, 1235, 1231, 3101
+DEMOTED, IN_HOOK, NOT_SUPPORTED, WRONG_VALUE, ROLLED_BACK, LOCK_WAIT_TIMEOUT = 1053, 3100, 1235, 1231, 3101, 1205
 
 
 class SemisyncTest(PairTest):
@@ -37,13 +37,16 @@ class SemisyncTest(PairTest):
         self.source.query(f"INSERT INTO d.t VALUES ({number})")
 
     def begin_insert(self, number):
+        return self.begin(f"INSERT INTO d.t VALUES ({number})")
+
+    def begin(self, statement):
         """On a connection of its own; gives that connection's id and, later, the error."""
         connection = self.source.connect()
         outcome = []
         def run():
             try:
                 with connection.cursor() as cursor:
-                    cursor.execute(f"INSERT INTO d.t VALUES ({number})")
+                    cursor.execute(statement)
                 outcome.append(None)
             except pymysql.MySQLError as error:
                 outcome.append(error.args[0])
@@ -83,6 +86,39 @@ class SemisyncTest(PairTest):
         self.assertEqual(self.shown("yes_tx"), "1")
         self.assertEqual(self.shown("no_tx"), "0")
         self.assertEqual(self.shown("clients"), "1")
+
+    def tables(self):
+        return [name for (name,) in self.source.query("SHOW TABLES FROM d")]
+
+    def assert_both_tables_are_there_and_apart(self):
+        self.source.query("CREATE TABLE d.second (id INT PRIMARY KEY)")
+        self.source.query("INSERT INTO d.first VALUES (1)")
+        self.source.query("INSERT INTO d.second VALUES (2)")
+        self.assertEqual(self.source.query("SELECT * FROM d.first"), ((1,),))
+        self.wait_for_all()
+        self.assertEqual(self.replica.query("SELECT * FROM d.first"), ((1,),))
+
+    def test_a_definition_that_waits_keeps_its_lock_when_it_is_killed(self):
+        self.enable("block", SHORT)
+        connection, outcome = self.begin("CREATE TABLE d.first (id INT PRIMARY KEY)")
+        self.source.query(f"KILL QUERY {connection}")
+        self.source.query(f"KILL {connection}")
+        self.source.query("SET GLOBAL lock_wait_timeout = 1")
+        self.assertEqual(code_of(lambda: self.source.query("CREATE TABLE d.second (id INT PRIMARY KEY)")), LOCK_WAIT_TIMEOUT)
+        self.assertEqual(self.tables(), ["t"])
+        self.assertEqual(outcome, [], "nobody was told that it is committed")
+        self.follow()
+        wait_until(lambda: self.tables() == ["first", "t"], "it is acknowledged")
+        self.assert_both_tables_are_there_and_apart()
+
+    def test_nobody_plans_a_definition_beside_one_whose_outcome_is_unknown(self):
+        self.enable("error", SHORT)
+        self.assertEqual(code_of(lambda: self.source.query("CREATE TABLE d.first (id INT PRIMARY KEY)")), DEMOTED)
+        self.set(commitd_semi_sync_on_timeout="block")  # lets new commits in
+        self.assertEqual(code_of(lambda: self.source.query("CREATE TABLE d.second (id INT PRIMARY KEY)")), ROLLED_BACK)
+        self.follow()
+        wait_until(lambda: self.tables() == ["first", "t"], "it is acknowledged")
+        self.assert_both_tables_are_there_and_apart()
 
     def test_as_many_replicas_as_wanted_have_to_acknowledge(self):
         self.follow()

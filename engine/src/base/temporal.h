@@ -19,6 +19,8 @@ std::string format_temporal(const Temporal& value);
 std::optional<Temporal> parse_date(std::string_view text);
 std::optional<Temporal> parse_datetime(std::string_view text);  // takes a date without a time as well
 std::optional<Temporal> parse_time(std::string_view text);
+// A time, or a date and time where the text is long enough to be one; what stands behind it does not count.
+std::optional<Temporal> parse_clock(std::string_view text);
 
 // --- calendar ---
 bool is_valid_date(uint32_t year, uint32_t month, uint32_t day);  // 0000-00-00 counts as valid

@@ -201,6 +201,28 @@ std::optional<Temporal> parse_date(std::string_view text) {
   return date;
 }
 
+namespace {
+
+// What of a text may be a time: digits, and what stands between them.
+std::string_view time_prefix(std::string_view text) {
+  size_t end =
+      text.find_first_not_of("0123456789:. ", !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0);
+  end = std::min(end, text.size());
+  while (end > 0 && !is_digit(text[end - 1])) --end;
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::optional<Temporal> parse_clock(std::string_view text) {
+  constexpr size_t kShortestDateAndTime = 12;
+  text = trimmed(text);
+  if (text.size() >= kShortestDateAndTime) {
+    if (auto datetime = parse_datetime(text)) return datetime;
+  }
+  return parse_time(time_prefix(text));
+}
+
 std::optional<Temporal> parse_time(std::string_view text) {
   text = trimmed(text);
   Temporal value;

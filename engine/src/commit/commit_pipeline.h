@@ -172,6 +172,8 @@ class CommitPipeline {
   void fail_waiters(const Error& why);
   // One of those is neither in the engine nor cut. Whoever began before it is does not commit (error 3101).
   bool has_unknown_outcomes() const;
+  // Whoever began before does not commit either: others have written meanwhile, whom no lock kept waiting.
+  void outdate_open_transactions();
   // Cuts the log behind the last transaction that is in `keep`, from the first unapplied one that is not.
   // Error 3002 when one that is not in `keep` has been applied. Returns the number of transactions cut. Local
   // commits must be closed and the receiver stopped.

@@ -1,5 +1,8 @@
 #include "commit/engine_stage.h"
 
+#include <utility>
+
+#include "base/check.h"
 #include "base/error_codes.h"
 #include "binlog/transaction_scanner.h"
 
@@ -46,6 +49,11 @@ Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, How h
 Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
   rest_ = transactions;
   unappliable_ = lacked_room_ = false;
+  if (not_durable_ != 0) {
+    COMMITD_RETURN_IF_ERROR(make_durable());
+    transactions = rest_;
+    if (transactions.empty()) return {};
+  }
   size_t built_bytes = 0;
   for (const PendingTransaction& transaction : transactions) {
     COMMITD_RETURN_IF_ERROR(add(transaction, transactions.back().end));
@@ -99,7 +107,8 @@ Status EngineStage::add(const PendingTransaction& transaction, LogPosition reada
 
 Status EngineStage::cannot_apply(const PendingTransaction& transaction, const Error& why) {
   COMMITD_RETURN_IF_ERROR(flush_and_wait());
-  unappliable_ = true;
+  lacked_room_ = why.code == er::kDiskFull;  // of a temporary file
+  unappliable_ = !lacked_room_;
   return make_error(why.code, "Cannot apply transaction {} at offset {} of '{}': {}",
                     transaction.gtid.to_string(), transaction.start.offset,
                     log_.file_name(transaction.start.file), why.message);
@@ -222,10 +231,12 @@ struct EngineStage::Batch {
   std::vector<WriteSet*> writes;
   std::list<WriteSet> built;
   storage::CommitPoint point;
+  bool is_taken = false;
 };
 
 Status EngineStage::commit(Batch& batch) {
   COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch.writes, batch.point));
+  batch.is_taken = true;
   return engine_.commit();
 }
 
@@ -241,9 +252,11 @@ Status EngineStage::flush() {
   auto batch = std::make_shared<Batch>(Batch{
       {committed.begin(), committed.end()}, std::exchange(batch_, {}), std::exchange(built_, {}), point_});
   if (committer_ == nullptr) {
-    if (auto done = commit(*batch); !done.ok()) return not_taken(*batch, std::move(done).error());
+    auto done = commit(*batch);
+    if (!batch->is_taken) return not_taken(std::move(done).error());
     publish_all();
     applier_.all_is_stored();
+    if (!done.ok()) return not_made_durable(*batch, std::move(done).error());
     taken_(batch->transactions, batch->point);
     return {};
   }
@@ -258,14 +271,33 @@ Status EngineStage::flush() {
   return drained;
 }
 
-// They are put together again once there is room. What has a log of its own may have lost that room behind
-// the commit.
-Status EngineStage::not_taken(const Batch& batch, Error why) {
-  lacked_room_ = why.code == er::kDiskFull && !engine_.has_own_log() && !batch.writes.front()->spilled();
+// They are put together again once there is room.
+Status EngineStage::not_taken(Error why) {
+  lacked_room_ = why.code == er::kDiskFull;
   publish_.clear();
   applier_.all_is_stored();
   point_ = engine_.replay_position();
   return why;
+}
+
+// They are there for everybody, and count as applied once the engine's own log has them, or its files.
+Status EngineStage::not_made_durable(const Batch& batch, Error why) {
+  lacked_room_ = why.code == er::kDiskFull;
+  not_durable_ = batch.transactions.size();
+  return why;
+}
+
+Status EngineStage::make_durable() {
+  COMMITD_CHECK(rest_.size() >= not_durable_ && rest_[not_durable_ - 1].end == point_.position,
+                "{} transactions wait to be durable in the engine, and others come", not_durable_);
+  if (auto done = engine_.commit(); !done.ok()) {
+    lacked_room_ = done.error().code == er::kDiskFull;
+    return done;
+  }
+  const auto durable = rest_.first(std::exchange(not_durable_, 0));
+  rest_ = rest_.subspan(durable.size());
+  taken_(durable, point_);
+  return {};
 }
 
 void EngineStage::publish_all() {

@@ -37,8 +37,9 @@ class EngineStage {
   // The last apply() ended at a transaction that cannot be made from its events: one of its rows is not
   // there, or there already, or a statement fails.
   bool unappliable() const { return unappliable_; }
-  // The last apply() ended at a batch that the engine had no room for: all in front of it are in there, and
-  // nothing of it.
+  // The last apply() ended at a batch that the engine had no room for, or at a transaction that was to be put
+  // together in a temporary file and found none: all in front of it are in there. The next apply() begins
+  // with the same ones.
   bool lacked_room() const { return lacked_room_; }
   // Without transactions: the position to go on from, and GTIDs that count as executed though they never
   // come. Only while nothing is applied.
@@ -76,7 +77,9 @@ class EngineStage {
   Status flush_and_wait();
   struct Batch;
   Status commit(Batch& batch);
-  Status not_taken(const Batch& batch, Error why);
+  Status not_taken(Error why);
+  Status not_made_durable(const Batch& batch, Error why);
+  Status make_durable();
   void publish_all();
   // The events of one transaction, valid until the next call.
   Result<std::string_view> events_of(const PendingTransaction& transaction, LogPosition readable_to);
@@ -97,6 +100,7 @@ class EngineStage {
 
   std::unique_ptr<BatchCommitter> committer_;  // null: this thread commits
   bool unappliable_ = false, lacked_room_ = false;
+  size_t not_durable_ = 0;   // so many are in the engine, whose own log found no room for them
   bool uncompared_ = false;  // the applier has not compared something that may not be in the engine yet
 
   LogChunk chunk_;      // what was read last

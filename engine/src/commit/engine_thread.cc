@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kLargestEngineBatch = 1024;
 // So many the log thread takes into the engine itself when nobody waits for it.
 constexpr size_t kFewTransactions = 4;
+constexpr std::chrono::seconds kBetweenLooksForRoom{1};
 
 void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock::time_point end) {
   histogram.observe_ns(std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
@@ -126,10 +127,8 @@ void CommitPipeline::Impl::engine_failed(std::span<const PendingTransaction> bat
     }
     if (!batch.empty() && engine_stage.lacked_room()) {
       order.stop_applying(batch, why, Order::Stop::NoRoom);
-      engine_idle.notify_all();
-      lock.unlock();
-      if (engine.room().ok()) go_on_with_room();  // it came before anybody waited for it
-      return;
+      engine_work.notify_one();  // to look for room
+      return engine_idle.notify_all();
     }
   }
   fail(why);
@@ -187,8 +186,16 @@ void CommitPipeline::Impl::taken_by_session(const CommitRequest& request, const 
 
 std::vector<PendingTransaction> CommitPipeline::Impl::wait_for_acknowledged() {
   MutexLock lock(mutex);
-  while (!order.can_take() && !(stopping && order.in_engine() == 0)) engine_work.wait(lock);
+  while (!order.can_take() && !(stopping && order.in_engine() == 0)) wait_for_work(lock);
   return take_acknowledged();
+}
+
+// The engine says when its volume has room again; that may have been before anybody waited, and a temporary
+// file's volume says nothing.
+void CommitPipeline::Impl::wait_for_work(MutexLock<observe::Mutex>& lock) {
+  if (!order.waits_for_room()) return engine_work.wait(lock);
+  const auto ended = engine_work.wait_for(lock, kBetweenLooksForRoom);
+  if (ended == std::cv_status::timeout && order.waits_for_room() && engine.room().ok()) order.retry_apply();
 }
 
 std::vector<PendingTransaction> CommitPipeline::Impl::take_acknowledged() {

@@ -132,7 +132,7 @@ bool CommitPipeline::Impl::fill(Group& group) {
 
 // xa: the engine has the group before the binlog does. A DDL is not prepared: what it publishes is made from
 // its event.
-bool CommitPipeline::Impl::prepare(const Group& group) {
+bool CommitPipeline::Impl::prepare(Group& group) {
   if (group.destination != Destination::Prepared) return true;
   std::vector<storage::PreparedTransaction> prepared;
   for (const PendingTransaction& transaction : group.transactions) {
@@ -143,8 +143,8 @@ bool CommitPipeline::Impl::prepare(const Group& group) {
   }
   auto done = engine.prepare_ordered(prepared);
   if (done.ok()) return true;
-  fail(done.error());
-  refuse(group.batch.local, done.error());
+  if (done.error().code != er::kDiskFull) fail(done.error());
+  refuse_group(group, done.error());
   return false;
 }
 
@@ -204,6 +204,10 @@ Status CommitPipeline::Impl::append_spilled(const Group& group) {
 // Nothing of the group is in the log: local transactions fail, received ones are tried again.
 void CommitPipeline::Impl::group_failed(Group& group, const Error& error) {
   if (group.destination == Destination::Prepared && log->usable()) roll_back_prepared(group);
+  refuse_group(group, error);
+}
+
+void CommitPipeline::Impl::refuse_group(Group& group, const Error& error) {
   for (LocalCommit* commit : group.batch.local) commit->request->gtid = {};
   refuse(group.batch.local, error);
   if (!group.batch.received.empty() && log->usable())

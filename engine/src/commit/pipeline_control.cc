@@ -208,6 +208,12 @@ void CommitPipeline::fail_waiters(const Error& why) {
   impl_->fail_waiters(why);
 }
 
+void CommitPipeline::outdate_open_transactions() {
+  MutexLock lock(impl_->mutex);
+  impl_->ordered.outcome_is_unknown();
+  impl_->settle_ground();
+}
+
 bool CommitPipeline::has_unknown_outcomes() const {
   MutexLock lock(impl_->mutex);
   return impl_->order.has_detached();

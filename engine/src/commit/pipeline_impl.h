@@ -92,6 +92,7 @@ class CommitPipeline::Impl {
     tell_progress();
     wake_engine_thread();
   }
+  void wait_for_work(MutexLock<observe::Mutex>& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void wake_engine_thread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void settle_ground() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void adjust_hold() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
@@ -115,7 +116,7 @@ class CommitPipeline::Impl {
   // The log has failed under the group. True when that goes on without it.
   bool leave_failed_log(Group& group, const Error& why);
   bool fill(Group& group);
-  bool prepare(const Group& group);
+  bool prepare(Group& group);
   void roll_back_prepared(const Group& group);
   bool write_and_sync(Group& group);
   Status append_spilled(const Group& group);
@@ -125,6 +126,7 @@ class CommitPipeline::Impl {
   void take_durable(Group& group, Clock::time_point now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void report_received(Group& group, LogPosition end);
   void group_failed(Group& group, const Error& error);
+  void refuse_group(Group& group, const Error& error);
   bool make_room(const CommitQueue::Batch& batch);
 
   // group_filling.cc

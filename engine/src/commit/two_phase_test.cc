@@ -71,6 +71,78 @@ TEST_F(TwoPhase, WhatDoesNotGetIntoTheLogIsRolledBack) {
   EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(3)}));
 }
 
+TEST_F(TwoPhase, WhatFindsNoRoomToBePreparedIsRefusedAndItsNumberGivenAgain) {
+  start();
+  server_.engine.lack_room_for(FakeEngine::Step::Prepare);
+  const size_t before = fs_.steps();
+  EXPECT_EQ(begin({1})->get().status.error().code, er::kDiskFull);
+  EXPECT_EQ(fs_.steps(), before) << "nothing of it is in the log";
+  EXPECT_FALSE(server_.pipeline->failure().has_value());
+  server_.engine.have_room();
+  EXPECT_EQ(begin({2})->get().gtid.gno, 1u);
+  EXPECT_EQ(server_.engine.state().keys, std::vector{key(2)});
+}
+
+TEST_F(TwoPhase, WhatIsReceivedWithoutRoomToPrepareIsTriedAgain) {
+  start();
+  server_.engine.lack_room_for(FakeEngine::Step::Prepare);
+  std::atomic<int> durable = 0;
+  server_.pipeline->append_received(received_from(server_b(), 1, 7), {server_b(), 1},
+                                    [&durable](LogPosition) { ++durable; });
+  eventually([&] { return server_.engine.steps_without_room() > 0; });
+  EXPECT_EQ(durable, 0);
+  server_.engine.have_room();
+  eventually([&] { return server_.engine.state().keys == std::vector{key(7)}; });
+  EXPECT_EQ(durable, 1);
+}
+
+// Logged, so nothing is taken back; and taken into the engine once, however often it is tried.
+TEST_F(TwoPhase, WhatIsLoggedWaitsForRoomInTheEngine) {
+  for (const auto step : {FakeEngine::Step::Commit, FakeEngine::Step::MakeDurable}) {
+    RecordingFileSystem fs;
+    Server server(fs, {}, {.settings = settings_});
+    server.engine.own_log = true;
+    ASSERT_TRUE(server.open_and_start().ok());
+    server.engine.lack_room_for(step);
+    auto first = server.begin_commit(reactors_[0], {1});
+    eventually([&] { return server.engine.steps_without_room() > 0; });
+    auto second = server.begin_commit(reactors_[1], {2});
+    eventually([&] { return server.pipeline->gtid_logged().count() == 2; });
+    server.pipeline->retry_apply();
+    eventually([&] { return server.engine.steps_without_room() > 1; });
+    EXPECT_FALSE(first->done() || second->done());
+    EXPECT_FALSE(server.pipeline->failure().has_value());
+    EXPECT_TRUE(server.pipeline->gtid_executed().empty());
+    server.engine.have_room();
+    EXPECT_TRUE(first->get().status.ok());
+    EXPECT_TRUE(second->get().status.ok());
+    EXPECT_EQ(server.engine.state().keys, (std::vector{key(1), key(2)}));
+    EXPECT_EQ(server.pipeline->gtid_executed().count(), 2u);
+  }
+}
+
+// A demotion answers who waits; what becomes of the transaction is the next role's business.
+TEST_F(TwoPhase, WhoseSessionIsGoneIsFinishedAllTheSameOnceThereIsRoom) {
+  for (const auto step : {FakeEngine::Step::Commit, FakeEngine::Step::MakeDurable}) {
+    RecordingFileSystem fs;
+    Server server(fs, {}, {.settings = settings_});
+    server.engine.own_log = true;
+    ASSERT_TRUE(server.open_and_start().ok());
+    server.engine.lack_room_for(step);
+    auto commit = server.begin_commit(reactors_[0], {1});
+    eventually([&] { return server.engine.steps_without_room() > 0; });
+    eventually([&] {
+      server.pipeline->fail_waiters(make_error(er::kServerShutdown, "demoted"));
+      return commit->done();
+    });
+    EXPECT_EQ(commit->get().status.error().code, er::kServerShutdown);
+    server.engine.have_room();
+    eventually([&] { return server.pipeline->gtid_executed().count() == 1; });
+    EXPECT_EQ(server.engine.state().keys, std::vector{key(1)});
+    server.stop();
+  }
+}
+
 TEST_F(TwoPhase, WhatIsCutOffTheLogIsRolledBack) {
   start(CommitPipeline::Gate::Gated);
   auto first = begin({1});

@@ -24,6 +24,7 @@ void AckTracker::announce_from(LogPosition position) {
 void AckTracker::stop() {
   std::lock_guard lock(mutex_);
   active_ = false;
+  quorum_ = {};
   floor_ = {};
   servers_.clear();
   announced_ = {};
@@ -37,7 +38,7 @@ void AckTracker::pause() {
 AckTracker::Token AckTracker::attach(const Uuid& server, LogPosition held) {
   std::lock_guard lock(mutex_);
   const Token token = ++last_token_;
-  servers_[server] = Server{held, token};
+  servers_[server] = Server{held, token, {}};
   advance();
   readers_changed_();
   return token;
@@ -60,6 +61,23 @@ void AckTracker::detach(Token token) {
     if (server.token == token) server.token = 0;
   }
   readers_changed_();
+}
+
+std::optional<Clock::time_point> AckTracker::heard(Token token, Clock::time_point asked) {
+  std::lock_guard lock(mutex_);
+  std::vector<Clock::time_point> moments;
+  bool known = false;
+  for (auto& [uuid, server] : servers_) {
+    if (server.token == token) {
+      server.heard = asked;
+      known = true;
+    }
+    if (active_ && counts(uuid) && server.heard) moments.push_back(*server.heard);
+  }
+  if (!known || quorum_.wait_count == 0 || moments.size() < quorum_.wait_count) return std::nullopt;
+  const auto nth = moments.begin() + (quorum_.wait_count - 1);
+  std::nth_element(moments.begin(), nth, moments.end(), std::greater<>());
+  return *nth;
 }
 
 bool AckTracker::is_voter(const Uuid& server) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "base/uuid.h"
 #include "observe/mutex.h"
 #include "replication/role_state.h"
+#include "runtime/timer.h"
 
 namespace commitd::replication {
 
@@ -31,8 +33,8 @@ class AckTracker {
   // here and still lose the next election to a server that never had it, but whose log ends with a later
   // epoch than the transaction's.
   void announce_from(LogPosition position);
-  // Nothing counts any more: when this has returned, `acknowledge` is not called until the next configure().
-  // Forgets all positions: they were places in a log that may now be cut.
+  // Nothing counts any more: when this has returned, `acknowledge` is not called until the next configure(),
+  // and no quorum is in force. Forgets all positions: they were places in a log that may now be cut.
   void stop();
   // The same, but the positions are still good: semisync outside a cluster is switched off for a while.
   void pause();
@@ -45,6 +47,10 @@ class AckTracker {
   Token attach(const Uuid& server, LogPosition held);
   void acknowledged(Token token, LogPosition held);
   void detach(Token token);
+
+  // That session's server has answered a question that was asked at `asked`. Gives the latest moment of which
+  // that is true of enough voters; nullopt: it is true of too few, at any moment.
+  std::optional<Clock::time_point> heard(Token token, Clock::time_point asked);
 
   bool is_voter(const Uuid& server) const;
   size_t attached() const;        // all readers that acknowledge
@@ -65,6 +71,7 @@ class AckTracker {
   struct Server {
     LogPosition held;
     Token token = 0;  // 0 = not attached now
+    std::optional<Clock::time_point> heard = std::nullopt;
   };
 
   bool counts(const Uuid& server) const;

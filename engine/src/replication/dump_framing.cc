@@ -18,7 +18,7 @@ constexpr size_t kFlagsAt = 17;
 // In the body of a format description, behind version and server name.
 constexpr size_t kCreatedAt = binlog::kHeaderLength + 2 + 50;
 
-enum class HeartbeatField : uint8_t { End = 0, File = 1, Position = 2, Watermark = 100 };
+enum class HeartbeatField : uint8_t { End = 0, File = 1, Position = 2, Watermark = 100, Question = 101 };
 
 void recompute_checksum(std::string& event) {
   const size_t covered = event.size() - binlog::kChecksumLength;
@@ -53,6 +53,11 @@ std::string heartbeat_fields(const Heartbeat& heartbeat) {
       ByteWriter(value).le64(gtid.gno);
     }
     field(HeartbeatField::Watermark, value);
+  }
+  if (heartbeat.question) {
+    std::string value;
+    ByteWriter(value).le64(*heartbeat.question);
+    field(HeartbeatField::Question, value);
   }
   writer.lenenc(static_cast<uint8_t>(HeartbeatField::End));
   return body;
@@ -119,6 +124,7 @@ Result<Heartbeat> parse_heartbeat(const binlog::EventView& event, bool checksumm
     if (kind == static_cast<uint8_t>(HeartbeatField::Position))
       heartbeat.position = ByteReader(value).lenenc();
     if (kind == static_cast<uint8_t>(HeartbeatField::Watermark)) heartbeat.watermark = parse_watermark(value);
+    if (kind == static_cast<uint8_t>(HeartbeatField::Question)) heartbeat.question = ByteReader(value).le64();
   }
   return make_error(er::kErrorOnRead, "The source sent a damaged heartbeat of {} bytes", body.size());
 }

@@ -32,6 +32,7 @@ struct Heartbeat {
   std::string file;
   uint64_t position = 0;
   std::optional<Watermark> watermark;  // only in the second form
+  std::optional<uint64_t> question;    // likewise: a member answers with its number (semisync_protocol.h)
 };
 std::string heartbeat_event(uint32_t server_id, const Heartbeat& heartbeat, bool second_form,
                             bool checksummed);

@@ -20,6 +20,7 @@ class DumpService final : public wire::DumpHandler {
   struct Environment {
     std::function<binlog::CommitPipeline*()> pipeline;  // nullptr while there is none
     AckTracker* acknowledgements = nullptr;
+    SourceLease* lease = nullptr;
     uint32_t server_id = 0;
     Uuid server_uuid;
   };

@@ -261,6 +261,7 @@ Task<Status> DumpStream::stream_until_stopped() {
     report_held();
     if (channel_.buffered() == 0 && heartbeats && Clock::now() >= next_heartbeat)
       write_heartbeat(std::nullopt);
+    ask_when_due();
     if (channel_.buffered() > 0) {
       Status flushed = co_await flush();
       if (!flushed.ok()) co_return Status{};  // the peer is gone: nobody to tell
@@ -275,7 +276,7 @@ Task<Status> DumpStream::stream_until_stopped() {
       write_end_of_file();
       co_return co_await channel_.flush();
     }
-    co_await changed_.wait(heartbeats ? next_heartbeat : kNoDeadline);
+    co_await changed_.wait(next_wakeup(heartbeats ? next_heartbeat : kNoDeadline));
   }
   co_return Status{};
 }
@@ -399,8 +400,9 @@ void DumpStream::write_event(std::string_view event, bool wants_acknowledgement)
   bytes.add(event.size());
 }
 
-void DumpStream::write_heartbeat(std::optional<Watermark> watermark) {
-  Heartbeat heartbeat{source_.pipeline.log().file_name(position_.file), position_.offset, watermark};
+void DumpStream::write_heartbeat(std::optional<Watermark> watermark, std::optional<uint64_t> question) {
+  Heartbeat heartbeat{source_.pipeline.log().file_name(position_.file), position_.offset, watermark,
+                      question};
   write_event(heartbeat_event(source_.server_id, heartbeat, traits_.second_heartbeat, traits_.checksummed),
               false);
 }
@@ -432,6 +434,7 @@ void DumpStream::attach() {
 void DumpStream::take_acknowledgement(std::string_view packet) {
   auto parsed = parse_acknowledgement(packet);
   if (!parsed) return;
+  if (parsed->file == kAnswer) return take_answer(parsed->position);
   auto file = source_.pipeline.log().file_number(parsed->file);
   if (!file) return;
   const LogPosition acknowledged{*file, parsed->position};
@@ -441,6 +444,33 @@ void DumpStream::take_acknowledgement(std::string_view packet) {
   acknowledgements.add();
   held_ = std::max(held_, acknowledged);
   report_held();
+}
+
+bool DumpStream::is_asked() const {
+  return source_.lease.is_limited() && token_ != 0 && traits_.commitd && traits_.epoch &&
+         source_.acknowledgements.is_voter(traits_.uuid);
+}
+
+// One question at a time: what is not answered yet is not asked again.
+void DumpStream::ask_when_due() {
+  if (question_ || !is_asked()) return;
+  const auto now = Clock::now();
+  if (now < next_question_) return;
+  question_ = {++questions_, now};
+  next_question_ = now + source_.lease.between_questions();
+  write_heartbeat(std::nullopt, question_->number);
+}
+
+void DumpStream::take_answer(uint64_t number) {
+  if (!question_ || question_->number != number) return;
+  const auto asked = std::exchange(question_, std::nullopt)->asked;
+  if (const auto heard = source_.acknowledgements.heard(token_, asked)) source_.lease.heard(*heard);
+  changed_.set();
+}
+
+Deadline DumpStream::next_wakeup(Deadline next_heartbeat) const {
+  if (question_ || !is_asked()) return next_heartbeat;
+  return std::min<Deadline>(next_heartbeat, next_question_);
 }
 
 void DumpStream::report_held() {

@@ -17,6 +17,7 @@
 #include "replication/ack_tracker.h"
 #include "replication/dump_framing.h"
 #include "replication/signal.h"
+#include "replication/source_lease.h"
 #include "sql/session.h"
 #include "wire/channel.h"
 #include "wire/replication_commands.h"
@@ -43,6 +44,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   struct Source {
     binlog::CommitPipeline& pipeline;
     AckTracker& acknowledgements;
+    SourceLease& lease;
     uint32_t server_id = 0;
     Uuid server_uuid;
   };
@@ -87,12 +89,17 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   void pass_transaction(LogPosition end);
   void write_items();
   void write_event(std::string_view event, bool wants_acknowledgement);
-  void write_heartbeat(std::optional<Watermark> watermark);
+  void write_heartbeat(std::optional<Watermark> watermark, std::optional<uint64_t> question = std::nullopt);
   void write_watermark_if_advanced();
   void write_end_of_file();
 
   void attach();
   void take_acknowledgement(std::string_view packet);
+  // For the lease: whether this member is still there, and has no other master.
+  bool is_asked() const;
+  void ask_when_due();
+  void take_answer(uint64_t number);
+  Deadline next_wakeup(Deadline next_heartbeat) const;
   void report_held();
 
   static Task<void> watch_log(std::shared_ptr<DumpStream> self);
@@ -119,6 +126,13 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   // follows held_ when it is not below owed_, the end of the last transaction that was sent.
   LogPosition held_, owed_;
   AckTracker::Token token_ = 0;
+  struct Question {
+    uint64_t number;
+    Clock::time_point asked;
+  };
+  std::optional<Question> question_;  // that is not answered yet
+  uint64_t questions_ = 0;
+  Clock::time_point next_question_{};
 
   // Transactions that have passed on this stream and are not covered by a watermark yet.
   std::deque<std::pair<LogPosition, Gtid>> passed_;

@@ -36,10 +36,10 @@ Result<Verdict> judge_promote(const RoleState& durable, uint64_t epoch, const Qu
   }
   if (epoch > durable.epoch || durable.grant == Grant::Fenced) return Verdict::Grant;
   if (durable.grant != Grant::Master) return role_taken(durable, grant_name(Grant::Master));
-  if (!durable.quorum.same_voters(quorum)) {
+  if (!durable.quorum.same_but_for_version(quorum)) {
     return make_error(er::kStaleEpoch,
-                      "In epoch {} this server waits for {} of the members {} (version {}); change that with "
-                      "ALTER INSTANCE QUORUM and a "
+                      "In epoch {} this server waits for {} of the members {} (version {}), or on other "
+                      "terms; change that with ALTER INSTANCE QUORUM and a "
                       "larger version, or promote with a higher epoch",
                       epoch, durable.quorum.wait_count, join_uuids(durable.quorum.members),
                       durable.quorum.version);
@@ -76,6 +76,14 @@ Result<Verdict> judge_quorum(const RoleState& durable, uint64_t epoch, const Quo
                       quorum.version, durable.quorum.version);
   }
   return Verdict::Grant;
+}
+
+Status judge_handover(const RoleState& durable, uint64_t epoch) {
+  COMMITD_RETURN_IF_ERROR(refuse_older(durable, epoch));
+  if (epoch == durable.epoch && durable.grant == Grant::Master) return {};
+  return make_error(er::kStaleEpoch,
+                    "Only the master of an epoch hands it over; in epoch {} this server is {}", durable.epoch,
+                    grant_name(durable.grant));
 }
 
 bool keeps_promises(const RoleState& durable, const RoleState& next) {

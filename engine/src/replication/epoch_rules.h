@@ -22,6 +22,8 @@ Result<Verdict> judge_fence(const RoleState& durable, uint64_t epoch);
 Result<Verdict> judge_promote(const RoleState& durable, uint64_t epoch, const Quorum& quorum);
 Result<Verdict> judge_follow(const RoleState& durable, uint64_t epoch, const sql::FollowTarget& target);
 Result<Verdict> judge_quorum(const RoleState& durable, uint64_t epoch, const Quorum& quorum);
+// Only the master of the very epoch hands it over.
+Status judge_handover(const RoleState& durable, uint64_t epoch);
 // Whether `next` may become durable behind `durable`: the invariants, whoever asks. The GNO floor never
 // falls.
 bool keeps_promises(const RoleState& durable, const RoleState& next);

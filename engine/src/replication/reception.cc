@@ -169,6 +169,10 @@ Task<Status> Reception::receive(ConnectionPtr connection) {
     if (stopping_) break;
     if (step->transaction) take_transaction(*connection, std::move(*step->transaction));
     if (step->watermark) take_watermark(*connection, *step->watermark);
+    if (step->question) {
+      connection->question = step->question;
+      connection->account->acknowledge.set();
+    }
     while (connection->account->bytes_on_the_way() > kMaxBytesOnTheWay && !stopping_)
       co_await connection->account->progress.wait();
   }
@@ -207,13 +211,18 @@ void Reception::take_watermark(Connection& connection, const Watermark& watermar
 Task<void> Reception::send_acknowledgements(ConnectionPtr connection) {
   wire::Channel& channel = connection->client->channel();
   while (!connection->closed) {
-    std::optional<Acknowledgement> newest = connection->account->take_newest();
-    if (!newest) {
+    const auto newest = connection->account->take_newest();
+    const auto question = std::exchange(connection->question, std::nullopt);
+    if (!newest && !question) {
       co_await connection->account->acknowledge.wait();
       continue;
     }
-    channel.set_sequence(0);
-    channel.write_packet(encode_acknowledgement(*newest));
+    const auto say = [&channel](const Acknowledgement& what) {
+      channel.set_sequence(0);
+      channel.write_packet(encode_acknowledgement(what));
+    };
+    if (newest) say(*newest);
+    if (question) say({std::string(kAnswer), *question});
     Status sent = co_await channel.flush();
     if (!sent.ok()) co_return;
   }

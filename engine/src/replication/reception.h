@@ -33,6 +33,7 @@ class Reception : public std::enable_shared_from_this<Reception> {
     SourceTraits source;
     GtidSet have;  // logged here or handed to the pipeline
     LogPosition end_at_request;
+    std::optional<uint64_t> question;  // of the source's, not answered yet
     bool closed = false;
   };
   using ConnectionPtr = std::shared_ptr<Connection>;

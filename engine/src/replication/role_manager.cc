@@ -55,7 +55,7 @@ RoleManager::RoleManager(ReplicationContext context)
       semisync_(std::make_shared<StandaloneSemisync>(StandaloneSemisync::Environment{
           &acknowledgements_, context_.reactor, context_.semisync, [this] { return writable_.load(); },
           [this] { open_to_local_commits(); }})),
-      dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, context_.server_id,
+      dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, &lease_, context_.server_id,
               context_.server_uuid}) {
   register_metrics();
 }
@@ -224,9 +224,10 @@ void RoleManager::open_unless_super_read_only() {
   if (!is_super_read_only()) pipeline_.load()->open_to_local_commits();
 }
 
+// Semisync lets new commits in again: those that the role lets in.
 void RoleManager::open_to_local_commits() {
   MutexLock opening(opening_mutex_);
-  open_unless_super_read_only();
+  if (writable_) open_unless_super_read_only();
 }
 
 // Behind it, no SET opens or closes anything any more.
@@ -239,6 +240,7 @@ void RoleManager::leave_standalone(Role next) {
 void RoleManager::begin_role(Role role) {
   MutexLock lock(mutex_);
   role_ = role;
+  handed_over_ = false;
   ++generation_;
   spdlog::info("role: {}, epoch {}", role_name(role), state_.epoch);
 }
@@ -248,6 +250,7 @@ Task<void> RoleManager::step_down(Role next) {
   const Role before = role();
   leave_standalone(Role::Undecided);
   semisync_->end();
+  lease_.end();
   acknowledgements_.stop();
   pipeline.close_to_local_commits(read_only());
   pipeline.set_gate(Gate::Gated);
@@ -284,11 +287,12 @@ Task<Status> RoleManager::fence(uint64_t epoch) {
   co_return Status{};
 }
 
-Task<Status> RoleManager::promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) {
+Task<Status> RoleManager::promote(uint64_t epoch, sql::QuorumRequest request) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
-  Quorum quorum{0, wait_count, sorted_uuids(std::move(members))};
+  COMMITD_CO_RETURN_IF_ERROR(check_terms(request.terms));
+  Quorum quorum{0, request.wait_count, sorted_uuids(std::move(request.members)), request.terms};
   if (std::binary_search(quorum.members.begin(), quorum.members.end(), context_.server_uuid)) {
     co_return make_error(er::kWrongArguments,
                          "MEMBERS names this server itself; only the others acknowledge");
@@ -297,7 +301,10 @@ Task<Status> RoleManager::promote(uint64_t epoch, uint32_t wait_count, std::vect
   Result<Verdict> verdict = judge_promote(next, epoch, quorum);
   if (!verdict.ok()) co_return std::move(verdict).error();
   if (*verdict == Verdict::SameAgain) {
-    if (role() == Role::Master) co_return Status{};
+    if (role() == Role::Master) {
+      take_handover_back();
+      co_return Status{};
+    }
     quorum = next.quorum;  // the version, too, is still that of this epoch
   } else {
     next.epoch = epoch;
@@ -308,106 +315,6 @@ Task<Status> RoleManager::promote(uint64_t epoch, uint32_t wait_count, std::vect
   }
   co_await step_down(Role::Fenced);
   co_return co_await serve_as_master(epoch, std::move(quorum));
-}
-
-Task<Status> RoleManager::serve_as_master(uint64_t epoch, Quorum quorum) {
-  {
-    MutexLock lock(mutex_);
-    log_epoch_before_ = pipeline_.load()->last_log_epoch();
-    gno_before_ = pipeline_.load()->next_gno() - 1;
-  }
-  begin_role(Role::Master);
-  apply_quorum(quorum);
-  Status logged = co_await log_epoch_transaction(epoch);
-  if (!logged.ok()) {
-    co_await step_down(Role::Fenced);
-    co_return logged;
-  }
-  acknowledgements_.announce_from(pipeline_.load()->durable_end());
-  dumps_.open(epoch);
-  context_.reactor->spawn(open_when_visible(this, role_generation()));
-  co_return Status{};
-}
-
-// Stricter first: between the two steps nothing counts as acknowledged that either quorum would not count.
-void RoleManager::apply_quorum(const Quorum& quorum) {
-  CommitPipeline& pipeline = *pipeline_.load();
-  if (quorum.wait_count > 0) pipeline.set_gate(Gate::Gated);
-  acknowledgements_.configure(AckTracker::Voters::Members, quorum);
-  if (quorum.wait_count == 0) pipeline.set_gate(Gate::Immediate);
-}
-
-namespace {
-
-// An epoch transaction on its way; waits for acknowledgements long after PROMOTE has answered.
-struct EpochTransaction {
-  binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
-  WriteSet writes;
-  binlog::CommitRequest request;
-
-  std::mutex mutex;
-  std::optional<Error> error;
-
-  std::optional<Error> failed() {
-    std::lock_guard lock(mutex);
-    return error;
-  }
-};
-
-Task<void> commit_epoch_transaction(CommitPipeline& pipeline, std::shared_ptr<EpochTransaction> transaction) {
-  Status status = co_await pipeline.commit(transaction->request);
-  if (status.ok()) co_return;
-  std::lock_guard lock(transaction->mutex);
-  transaction->error = status.error();
-}
-
-}  // namespace
-
-// Returns when the epoch transaction is durable in the own log.
-Task<Status> RoleManager::log_epoch_transaction(uint64_t epoch) {
-  constexpr auto kLook = std::chrono::milliseconds(100);
-  CommitPipeline& pipeline = *pipeline_.load();
-  if (pipeline.last_log_epoch() >= epoch) co_return Status{};  // a master that resumes has logged it before
-  auto transaction = std::make_shared<EpochTransaction>();
-  binlog::TransactionBuffer::Context origin;
-  origin.server_id = context_.server_id;
-  transaction->events.set_context(origin);
-  transaction->events.set_epoch(epoch);
-  transaction->events.finish(epoch);
-  transaction->request.events = &transaction->events;
-  transaction->request.writes = &transaction->writes;
-  transaction->request.epoch = epoch;
-  const LogPosition before = pipeline.durable_end();
-  context_.reactor->spawn(commit_epoch_transaction(pipeline, transaction));
-  while (pipeline.last_log_epoch() < epoch) {
-    if (auto error = transaction->failed()) co_return *error;
-    const Deadline deadline = Clock::now() + kLook;
-    co_await pipeline.wait_beyond(before, CommitPipeline::Bound::Durable, deadline);
-  }
-  co_return Status{};
-}
-
-// A master's log is the truth once enough members hold all of it; and what any log holds must be visible
-// before anybody writes on top of it.
-Task<void> RoleManager::open_when_visible(RoleManager* self, uint64_t generation) {
-  constexpr auto kLook = std::chrono::seconds(1);
-  CommitPipeline& pipeline = *self->pipeline_.load();
-  const GtidSet inherited = pipeline.gtid_logged();
-  while (true) {
-    const Deadline deadline = Clock::now() + kLook;
-    const bool visible = co_await pipeline.wait_executed(inherited, deadline);
-    MutexLock opening(self->opening_mutex_);
-    MutexLock lock(self->mutex_);
-    if (self->generation_ != generation || pipeline.failure()) co_return;
-    if (!visible) {
-      if (Clock::now() < deadline) co_return;  // the pipeline has stopped
-      continue;
-    }
-    self->open_unless_super_read_only();
-    self->writable_ = true;
-    spdlog::info("{}, epoch {}: accepts writes", role_name(self->role_), self->state_.epoch);
-    co_return;
-  }
 }
 
 Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
@@ -452,26 +359,6 @@ void RoleManager::serve_as_replica(Receiver::Target target) {
   receiver_.start(std::move(environment), std::move(target));
 }
 
-Task<Status> RoleManager::set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count,
-                                     std::vector<Uuid> members) {
-  AsyncMutex::Guard guard = co_await control_.lock();
-  COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
-  Quorum quorum{version, wait_count, sorted_uuids(std::move(members))};
-  RoleState next = state();
-  Result<Verdict> verdict = judge_quorum(next, epoch, quorum);
-  if (!verdict.ok()) co_return std::move(verdict).error();
-  if (role() != Role::Master) {
-    co_return make_error(er::kOptionPreventsStatement,
-                         "This server is {}: only a serving master's quorum can be changed",
-                         role_name(role()));
-  }
-  if (*verdict == Verdict::SameAgain) co_return Status{};
-  next.quorum = quorum;
-  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
-  apply_quorum(quorum);
-  co_return Status{};
-}
-
 void RoleManager::serve_standalone() {
   CommitPipeline& pipeline = *pipeline_.load();
   begin_role(Role::Standalone);
@@ -483,6 +370,7 @@ void RoleManager::serve_standalone() {
     context_.reactor->spawn(open_when_visible(this, role_generation()));
     return;
   }
+  pipeline.outdate_open_transactions();
   writable_ = true;  // first: a SET that comes now opens, if this does not
   open_to_local_commits();
 }
@@ -498,13 +386,8 @@ Task<void> RoleManager::wait_until_open(uint64_t generation) {
 SemisyncPolicy RoleManager::semisync_policy() const {
   SemisyncPolicy policy = context_.semisync->get();
   if (!starts_undecided()) return policy;
-  const Quorum quorum = state().quorum;
-  policy.enabled = role() == Role::Master && quorum.wait_count > 0;
-  policy.wait_count = std::max<uint32_t>(quorum.wait_count, 1);
-  policy.timeout = SemisyncPolicy::kForEver;
-  policy.wait_no_replica = true;
-  policy.on_timeout = OnSemisyncTimeout::Block;
-  policy.replica_enabled = true;
+  policy = policy_of(state().quorum);
+  if (role() != Role::Master) policy.enabled = false;
   return policy;
 }
 

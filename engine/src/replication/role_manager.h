@@ -30,6 +30,7 @@
 #include "replication/role_state.h"
 #include "replication/role_view.h"
 #include "replication/signal.h"
+#include "replication/source_lease.h"
 #include "replication/standalone_semisync.h"
 #include "runtime/reactor.h"
 #include "sql/instance_control.h"
@@ -49,6 +50,8 @@ struct ReplicationContext {
   Reactor* reactor = nullptr;  // where the receiver and what goes on in the background live
   // Makes the data directory, opens log and engine, and calls attach().
   std::function<Task<Status>()> initialize;
+  // For the status row; may be empty.
+  std::function<Surroundings()> surroundings;
   // Ends the sessions of clients (not the operator's, not readers of the log) after a demotion.
   std::function<Task<void>()> close_client_sessions;
 };
@@ -72,6 +75,8 @@ class RoleManager final : public sql::InstanceControl {
   void attach(binlog::CommitPipeline& pipeline);
   // Ends receiver and dump streams; before the pipeline's stop().
   Task<void> shut_down();
+  // Of a master, before that: waits for its acknowledgements, for so long at most.
+  Task<void> hand_over_before_end(std::chrono::milliseconds timeout);
 
   DumpService& dumps() { return dumps_; }
 
@@ -90,10 +95,10 @@ class RoleManager final : public sql::InstanceControl {
   // --- sql::InstanceControl ---
   Task<Status> initialize() override;
   Task<Status> fence(uint64_t epoch) override;
-  Task<Status> promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) override;
+  Task<Status> promote(uint64_t epoch, sql::QuorumRequest request) override;
   Task<Status> follow(uint64_t epoch, sql::FollowTarget target) override;
-  Task<Status> set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count,
-                          std::vector<Uuid> members) override;
+  Task<Status> set_quorum(uint64_t epoch, uint64_t version, sql::QuorumRequest request) override;
+  Task<Status> hand_over(uint64_t epoch, std::chrono::milliseconds timeout) override;
   Task<Status> change_source(sql::FollowTarget target, bool auto_position) override;
   Task<Status> start_replica() override;
   Task<Status> stop_replica() override;
@@ -107,6 +112,7 @@ class RoleManager final : public sql::InstanceControl {
   Task<Status> give_up_data(std::function<Status()> decide);
   Status check_writable() override;
   bool only_privileged_may_write() const override;
+  bool may_serve_clients() const override;
   bool serves_under_epochs() const override { return starts_undecided(); }
   // RESET BINARY LOGS AND GTIDS: error 1290 on a server that belongs to a cluster or replicates.
   Task<Status> reset_logs();
@@ -117,6 +123,8 @@ class RoleManager final : public sql::InstanceControl {
   uint64_t role_generation() const;
 
   Status require_pipeline() const;
+  Status require_master() const;
+  static Status check_terms(const sql::SemisyncTerms& terms);
   Status require_log() const;
   void log_was_left(const Error& why);
   Status require_no_epoch() const;
@@ -137,7 +145,9 @@ class RoleManager final : public sql::InstanceControl {
   bool is_super_read_only() const;
   Task<Status> serve_as_master(uint64_t epoch, Quorum quorum);
   void serve_as_replica(Receiver::Target target);
-  void apply_quorum(const Quorum& quorum);
+  void close_for_handover();
+  void take_handover_back();
+  static Task<void> watch_lease(RoleManager* self);
   Task<Status> log_epoch_transaction(uint64_t epoch);
   static Task<void> open_when_visible(RoleManager* self, uint64_t generation);
   Task<void> wait_until_open(uint64_t generation);
@@ -148,6 +158,8 @@ class RoleManager final : public sql::InstanceControl {
   const ReplicationContext context_;
   AsyncMutex control_;  // one role statement at a time
   AckTracker acknowledgements_;
+  SourceLease lease_;
+  bool lease_watched_ = false;  // under control_
   const std::shared_ptr<StandaloneSemisync> semisync_;
   DumpService dumps_;
   Receiver receiver_;
@@ -164,6 +176,7 @@ class RoleManager final : public sql::InstanceControl {
   Role role_ ABSL_GUARDED_BY(mutex_) = Role::Uninitialized;
   uint64_t generation_ ABSL_GUARDED_BY(mutex_) =
       0;  // of roles: what was started under an older one must not act any more
+  bool handed_over_ ABSL_GUARDED_BY(mutex_) = false;  // a master that takes no more writes
   uint64_t log_epoch_before_ ABSL_GUARDED_BY(mutex_) = 0, gno_before_ ABSL_GUARDED_BY(mutex_) =
                                                               0;  // when the present mastership began
   sql::FollowTarget source_ ABSL_GUARDED_BY(mutex_);

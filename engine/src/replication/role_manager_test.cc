@@ -103,8 +103,12 @@ class Host {
     roles->semisync_changed();
   }
   Status fence(uint64_t epoch) { return run_blocking(roles->fence(epoch)); }
-  Status promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) {
-    return run_blocking(roles->promote(epoch, wait_count, std::move(members)));
+  Status promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members,
+                 sql::SemisyncTerms terms = {}) {
+    return run_blocking(roles->promote(epoch, {wait_count, std::move(members), terms}));
+  }
+  Status hand_over(uint64_t epoch, std::chrono::milliseconds timeout) {
+    return run_blocking(roles->hand_over(epoch, timeout));
   }
   Status follow(uint64_t epoch, const Uuid& source) {
     sql::FollowTarget target;
@@ -114,7 +118,7 @@ class Host {
     return run_blocking(roles->follow(epoch, std::move(target)));
   }
   Status quorum(uint64_t epoch, uint64_t version, uint32_t wait_count, std::vector<Uuid> members) {
-    return run_blocking(roles->set_quorum(epoch, version, wait_count, std::move(members)));
+    return run_blocking(roles->set_quorum(epoch, version, {wait_count, std::move(members)}));
   }
   std::string shown(std::string_view column) {
     for (auto& [name, value] : roles->instance_row()) {
@@ -172,6 +176,85 @@ class RoleManagerTest : public ::testing::Test {
     ASSERT_FALSE(outcome_.ok());                                            \
     EXPECT_EQ(outcome_.error().code, expected) << outcome_.error().message; \
   } while (false)
+
+TEST_F(RoleManagerTest, OnlyAMasterShowsAQuorum) {
+  Host host(fs_);
+  host.open();
+  const auto is_shown = [&](std::string_view version, std::string_view wait_count) {
+    EXPECT_EQ(host.shown("quorum_version"), version);
+    EXPECT_EQ(host.shown("wait_count"), wait_count);
+  };
+  ASSERT_TRUE(host.promote(1, 1, {kSecond}).ok());
+  ASSERT_TRUE(host.quorum(1, 4, 2, {kSecond, kThird}).ok());
+  is_shown("4", "2");
+  ASSERT_TRUE(host.fence(2).ok());
+  is_shown("0", "0");
+  EXPECT_EQ(host.shown("members"), "");
+  ASSERT_TRUE(host.follow(2, kSecond).ok());
+  is_shown("0", "0");
+}
+
+TEST_F(RoleManagerTest, TheTermsOfAQuorumAreShownKeptAndBelongToIt) {
+  sql::SemisyncTerms terms;
+  terms.timeout = std::chrono::milliseconds(1500);
+  terms.on_timeout = OnSemisyncTimeout::Error;
+  terms.lease = std::chrono::milliseconds(3000);
+  {
+    Host host(fs_);
+    host.open();
+    ASSERT_TRUE(host.promote(1, 1, {kSecond}, terms).ok());
+    EXPECT_EQ(host.shown("semisync_timeout"), "1500");
+    EXPECT_EQ(host.shown("semisync_on_timeout"), "error");
+    EXPECT_EQ(host.shown("source_lease"), "3000");
+    EXPECT_EQ(host.roles->semisync_policy().timeout, terms.timeout);
+    EXPECT_CODE(er::kStaleEpoch, host.promote(1, 1, {kSecond}));
+    terms.wait_point = sql::WaitPoint::AfterCommit;
+    EXPECT_CODE(er::kNotSupportedYet, host.promote(2, 1, {kSecond}, terms));
+    terms.wait_point = sql::WaitPoint::AfterSync;
+  }
+  Host again(fs_);
+  ASSERT_TRUE(again.loaded.ok());
+  again.open();
+  ASSERT_TRUE(again.promote(1, 1, {kSecond}, terms).ok());
+  EXPECT_EQ(again.shown("semisync_on_timeout"), "error");
+}
+
+TEST_F(RoleManagerTest, AMasterThatHearsNobodyServesNoClientsWhenItHasALease) {
+  Host host(fs_);
+  host.open();
+  ASSERT_TRUE(host.promote(1, 0, {}, {.lease = std::chrono::milliseconds(3000)}).ok());
+  EXPECT_TRUE(host.roles->may_serve_clients()) << "nobody is waited for";
+  ASSERT_TRUE(host.promote(2, 1, {kSecond}).ok());
+  EXPECT_TRUE(host.roles->may_serve_clients());
+  ASSERT_TRUE(host.promote(3, 1, {kSecond}, {.lease = std::chrono::milliseconds(3000)}).ok());
+  EXPECT_FALSE(host.roles->may_serve_clients());
+  EXPECT_EQ(host.shown("lease_held"), "0");
+  ASSERT_TRUE(host.fence(4).ok());
+  EXPECT_TRUE(host.roles->may_serve_clients()) << "what it shows is what was acknowledged, as of any replica";
+}
+
+TEST_F(RoleManagerTest, AHandoverClosesForWritesWaitsAndIsTakenBack) {
+  Host host(fs_);
+  host.open();
+  constexpr std::chrono::milliseconds kLong{60'000}, kShort{1};
+  EXPECT_CODE(er::kStaleEpoch, host.hand_over(1, kLong));
+  ASSERT_TRUE(host.promote(1, 0, {}).ok());
+  ASSERT_TRUE(host.becomes_writable());
+  EXPECT_CODE(er::kStaleEpoch, host.hand_over(2, kLong));
+  ASSERT_TRUE(host.hand_over(1, kLong).ok());
+  EXPECT_EQ(host.shown("handed_over"), "1");
+  EXPECT_EQ(host.shown("writes_blocked"), "1");
+  EXPECT_CODE(er::kOptionPreventsStatement, host.roles->check_writable());
+  ASSERT_TRUE(host.hand_over(1, kLong).ok());
+  ASSERT_TRUE(host.promote(1, 0, {}).ok());
+  EXPECT_TRUE(host.becomes_writable());
+  EXPECT_EQ(host.shown("handed_over"), "0");
+  ASSERT_TRUE(host.promote(2, 1, {kSecond}).ok());
+  EXPECT_CODE(3024, host.hand_over(2, kShort));  // the epoch transaction is not acknowledged
+  EXPECT_EQ(host.shown("handed_over"), "0");
+  ASSERT_TRUE(host.fence(3).ok());
+  EXPECT_CODE(er::kStaleEpoch, host.hand_over(3, kLong));
+}
 
 TEST_F(RoleManagerTest, WithoutDataThereIsNoRoleToGive) {
   Host host(fs_);

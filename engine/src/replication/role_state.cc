@@ -103,6 +103,24 @@ std::string read_text(const Fields& fields, std::string_view key) {
   return found == fields.end() ? std::string() : unescape(found->second);
 }
 
+// What a release before this one wrote has none of them.
+bool read_terms(const Fields& fields, sql::SemisyncTerms& into) {
+  const auto milliseconds = [&](std::string_view key, std::chrono::milliseconds& value) {
+    if (!fields.contains(key)) return true;
+    uint32_t count = 0;
+    if (!read_number(fields, key, count)) return false;
+    value = std::chrono::milliseconds(count);
+    return true;
+  };
+  using sql::OnSemisyncTimeout;
+  for (const auto choice : {OnSemisyncTimeout::Async, OnSemisyncTimeout::Block, OnSemisyncTimeout::Error}) {
+    if (read_text(fields, "on_timeout") == name_of(choice)) into.on_timeout = choice;
+  }
+  if (read_text(fields, "wait_point") == name_of(sql::WaitPoint::AfterCommit))
+    into.wait_point = sql::WaitPoint::AfterCommit;
+  return milliseconds("timeout", into.timeout) && milliseconds("source_lease", into.lease);
+}
+
 Fields split_lines(std::string_view text) {
   Fields fields;
   while (!text.empty()) {
@@ -132,6 +150,22 @@ std::string_view grant_name(Grant grant) {
   return "none";
 }
 
+std::string_view name_of(sql::OnSemisyncTimeout on_timeout) {
+  switch (on_timeout) {
+    case sql::OnSemisyncTimeout::Async:
+      return "async";
+    case sql::OnSemisyncTimeout::Block:
+      return "block";
+    case sql::OnSemisyncTimeout::Error:
+      return "error";
+  }
+  return "block";
+}
+
+std::string_view name_of(sql::WaitPoint wait_point) {
+  return wait_point == sql::WaitPoint::AfterCommit ? "AFTER_COMMIT" : "AFTER_SYNC";
+}
+
 std::string RoleState::encode() const {
   std::string text(kFormatLine);
   const auto line = [&](std::string_view key, const auto& value) {
@@ -142,6 +176,10 @@ std::string RoleState::encode() const {
   line("quorum_version", quorum.version);
   line("wait_count", quorum.wait_count);
   line("members", join_uuids(quorum.members));
+  line("timeout", quorum.terms.timeout.count());
+  line("on_timeout", name_of(quorum.terms.on_timeout));
+  line("wait_point", name_of(quorum.terms.wait_point));
+  line("source_lease", quorum.terms.lease.count());
   line("source_host", escape(source.host));
   line("source_port", source.port);
   line("source_uuid", source.source_uuid.to_string());
@@ -173,6 +211,7 @@ Result<RoleState> RoleState::decode(std::string_view text) {
                         read_number(fields, "quorum_version", state.quorum.version) &&
                         read_number(fields, "wait_count", state.quorum.wait_count) &&
                         read_members(fields, state.quorum.members) &&
+                        read_terms(fields, state.quorum.terms) &&
                         read_number(fields, "source_port", state.source.port) &&
                         read_uuid(fields, "source_uuid", state.source.source_uuid) &&
                         read_number(fields, "start_replica", start_replica) &&

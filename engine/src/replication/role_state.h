@@ -21,16 +21,19 @@ namespace commitd::replication {
 // What was granted in the promised epoch. None: no epoch has been promised yet.
 enum class Grant : uint8_t { None, Fenced, Replica, Master };
 std::string_view grant_name(Grant grant);
+std::string_view name_of(sql::OnSemisyncTimeout on_timeout);
+std::string_view name_of(sql::WaitPoint wait_point);
 
 // Whose acknowledgements a commit waits for.
 struct Quorum {
   uint64_t version = 0;
   uint32_t wait_count = 0;
   std::vector<Uuid> members;  // sorted, without duplicates
+  sql::SemisyncTerms terms = {};
 
   bool operator==(const Quorum&) const = default;
-  bool same_voters(const Quorum& other) const {
-    return wait_count == other.wait_count && members == other.members;
+  bool same_but_for_version(const Quorum& other) const {
+    return wait_count == other.wait_count && members == other.members && terms == other.terms;
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/crc32.h"
 #include "base/testing/recording_file_system.h"
 
 namespace commitd::replication {
@@ -13,7 +14,11 @@ RoleState some_state() {
   RoleState state;
   state.epoch = 7;
   state.grant = Grant::Master;
-  state.quorum = {3, 2, sorted_uuids({Uuid::random(), Uuid::random(), Uuid::random()})};
+  state.quorum = {3,
+                  2,
+                  sorted_uuids({Uuid::random(), Uuid::random(), Uuid::random()}),
+                  {std::chrono::milliseconds(1500), sql::OnSemisyncTimeout::Error,
+                   sql::WaitPoint::AfterCommit, std::chrono::milliseconds(3000)}};
   state.source = {"db-0.db", 3307, Uuid::random(), "us=er", "p%w\nx=1"};
   state.start_replica = true;
   state.gno_floor = 1234567890123;
@@ -34,6 +39,20 @@ TEST(RoleState, ComesBackAsItWasWritten) {
   EXPECT_EQ(again->source.password, state.source.password);
   EXPECT_EQ(again->start_replica, state.start_replica);
   EXPECT_EQ(again->gno_floor, state.gno_floor);
+}
+
+TEST(RoleState, OneOfTheReleaseBeforeHasTheTermsThatWereInForceThen) {
+  std::string text = some_state().encode();
+  for (const std::string_view key : {"timeout=", "on_timeout=", "wait_point=", "source_lease="}) {
+    const size_t line = text.find("\n" + std::string(key)) + 1;
+    text.erase(line, text.find('\n', line) + 1 - line);
+  }
+  const size_t checksum = text.rfind("crc32=");
+  text = text.substr(0, checksum) + fmt::format("crc32={:08x}\n", crc32_of(text.substr(0, checksum)));
+  const auto state = RoleState::decode(text);
+  ASSERT_TRUE(state.ok()) << state.error().message;
+  EXPECT_EQ(state->quorum.wait_count, 2u);
+  EXPECT_EQ(state->quorum.terms, sql::SemisyncTerms{});
 }
 
 TEST(RoleState, EveryDamagedByteIsNoticed) {

@@ -33,6 +33,7 @@ RoleView RoleManager::look() const {
     view.source = source_.host.empty() ? state_.source : source_;
     view.log_epoch_before = log_epoch_before_;
     view.gno_before = gno_before_;
+    view.handed_over = handed_over_;
   }
   // A replica that can neither follow nor be cut back serves nobody until a person has looked at it.
   if (view.role == Role::Replica && view.receiver.state == ReceiverState::Diverged) view.role = Role::Fenced;
@@ -40,12 +41,16 @@ RoleView RoleManager::look() const {
     if (binlog::CommitPipeline* pipeline = pipeline_.load()) view.log = pipeline->state();
     return view.log.acknowledged_end;
   });
-  if (!starts_undecided() && !semisync_->blocks_without_readers()) view.acknowledgements.active = false;
+  if (!semisync_->blocks_without_readers()) view.acknowledgements.active = false;
+  view.refuses_commits = semisync_->refuses_commits();
+  view.may_serve_clients = may_serve_clients();
   return view;
 }
 
 sql::NamedValues RoleManager::instance_row() {
-  return view().instance_row();
+  RoleView now = view();
+  if (context_.surroundings) now.surroundings = context_.surroundings();
+  return now.instance_row();
 }
 sql::NamedValues RoleManager::replica_status() {
   return view().replica_status();
@@ -74,14 +79,11 @@ double count_of(const observe::Histogram& histogram) {
 }  // namespace
 
 bool RoleManager::waits_for_acknowledgements() const {
-  return starts_undecided() ? semisync_policy().enabled : semisync_->is_on();
+  return semisync_->is_on();
 }
 
-// In a cluster nothing is committed without.
 StandaloneSemisync::Tally RoleManager::tally(double commits) const {
-  const auto all = static_cast<uint64_t>(commits);
-  if (!starts_undecided()) return semisync_->tally(all);
-  return {waits_for_acknowledgements() ? all : 0, 0};
+  return semisync_->tally(static_cast<uint64_t>(commits));
 }
 
 void RoleManager::register_metrics() {

@@ -15,7 +15,7 @@ Text seconds(double value) {
 }  // namespace
 
 bool RoleView::writes_blocked() const {
-  if (!writable || log.failure) return true;
+  if (!writable || log.failure || !may_serve_clients || refuses_commits) return true;
   return acknowledgements.active &&
          acknowledgements.attached_voters.size() < acknowledgements.quorum.wait_count;
 }
@@ -50,6 +50,8 @@ std::optional<std::string> RoleView::not_ready() const {
     case Role::Master:
     case Role::Standalone:
       if (!writes_blocked() || (super_read_only && !log.failure)) return std::nullopt;
+      if (!may_serve_clients) return "too few members are heard for its lease";
+      if (handed_over) return "its mastership is being handed over";
       if (log.apply_error) return "the applier has stopped: " + log.apply_error->message;
       if (role == Role::Standalone && !writable) return "received transactions are still being applied";
       return writable ? "too few members acknowledge" : "the epoch transaction is not acknowledged yet";
@@ -63,6 +65,7 @@ sql::NamedValues RoleView::instance_row() const {
   const double waiting =
       ack_waiting() > 0 ? std::chrono::duration<double>(log.oldest_unacknowledged).count() : 0;
   const auto heard = seconds_since_heartbeat();
+  const sql::SemisyncTerms& terms = acknowledgements.quorum.terms;
   return {
       {"server_uuid", server_uuid.to_string()},
       {"server_id", number(server_id)},
@@ -91,6 +94,16 @@ sql::NamedValues RoleView::instance_row() const {
       {"gno_before", number(gno_before)},
       {"applier_state", applier_stopped() ? "error" : "running"},
       {"applier_error", applier_stopped() ? applier_stopped()->message : std::string()},
+      {"semisync_timeout", number(static_cast<uint64_t>(terms.timeout.count()))},
+      {"semisync_on_timeout", std::string(name_of(terms.on_timeout))},
+      {"semisync_wait_point", std::string(name_of(terms.wait_point))},
+      {"source_lease", number(static_cast<uint64_t>(terms.lease.count()))},
+      {"lease_held", number(may_serve_clients ? 1 : 0)},
+      {"handed_over", number(handed_over ? 1 : 0)},
+      {"disk_bytes", number(surroundings.disk_bytes)},
+      {"disk_free_bytes", number(surroundings.disk_free_bytes)},
+      {"certificate_not_before", surroundings.certificate_not_before},
+      {"certificate_not_after", surroundings.certificate_not_after},
   };
 }
 

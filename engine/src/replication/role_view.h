@@ -14,6 +14,12 @@
 
 namespace commitd::replication {
 
+// What a server stands on, beside its role.
+struct Surroundings {
+  uint64_t disk_bytes = 0, disk_free_bytes = 0;  // of the data directory's volume
+  std::optional<std::string> certificate_not_before, certificate_not_after;
+};
+
 struct RoleView {
   Uuid server_uuid;
   uint32_t server_id = 0;
@@ -21,6 +27,10 @@ struct RoleView {
   Role role = Role::Uninitialized;
   uint64_t epoch = 0;
   bool writable = false;
+  bool handed_over = false;
+  bool refuses_commits = false;   // semisync does, since too few have acknowledged
+  bool may_serve_clients = true;  // a master's lease
+  Surroundings surroundings;
   bool super_read_only = false;  // as somebody wishes: it serves reads
   sql::FollowTarget source;
   ReceiverReport receiver;

@@ -20,6 +20,9 @@ struct Acknowledgement {
   std::string file;
   uint64_t position = 0;
 };
+// Among commitd's: the answer to a heartbeat's question has its number for the position, and this for a name,
+// which no log file has.
+inline constexpr std::string_view kAnswer = "commitd answers";
 std::string encode_acknowledgement(const Acknowledgement& acknowledgement);
 Result<Acknowledgement> parse_acknowledgement(std::string_view packet);
 

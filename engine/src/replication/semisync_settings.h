@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <mutex>
 
+#include "sql/instance_control.h"
+
 namespace commitd::replication {
 
-enum class OnSemisyncTimeout : uint8_t { Async, Block, Error };  // commitd_semi_sync_on_timeout
+using sql::OnSemisyncTimeout;
 
 struct SemisyncPolicy {
-  static constexpr std::chrono::milliseconds kForEver{UINT32_MAX};
+  static constexpr std::chrono::milliseconds kForEver = sql::SemisyncTerms::kForEver;
 
   bool enabled = false;  // rpl_semi_sync_source_enabled
   uint32_t wait_count = 1;

@@ -63,6 +63,7 @@ Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& eve
       auto heartbeat = parse_heartbeat(event, checksummed_);
       if (!heartbeat) return std::move(heartbeat).error();
       step.watermark = heartbeat->watermark;
+      step.question = heartbeat->question;
       return step;
     }
     case EventType::FormatDescription:

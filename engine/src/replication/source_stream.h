@@ -37,6 +37,7 @@ class SourceStream {
   struct Step {
     std::optional<ReceivedTransaction> transaction;
     std::optional<Watermark> watermark;
+    std::optional<uint64_t> question;
   };
   // Takes a packet. The source's own error or the end of its stream is an error here too.
   Result<Step> feed(std::string_view packet);

@@ -36,9 +36,35 @@ Error outcome_unknown() {
 }  // namespace
 
 void StandaloneSemisync::begin(CommitPipeline& pipeline) {
-  MutexLock lock(mutex_);
-  pipeline_ = &pipeline;
-  apply();
+  begin_as(pipeline, std::nullopt);
+}
+
+void StandaloneSemisync::begin(CommitPipeline& pipeline, const Quorum& quorum) {
+  begin_as(pipeline, quorum);
+}
+
+void StandaloneSemisync::begin_as(CommitPipeline& pipeline, std::optional<Quorum> quorum) {
+  {
+    MutexLock lock(mutex_);
+    pipeline_ = &pipeline;
+    quorum_ = std::move(quorum);
+    apply();
+  }
+  changed_.set();
+}
+
+SemisyncPolicy policy_of(const Quorum& quorum) {
+  SemisyncPolicy policy;
+  policy.enabled = quorum.wait_count > 0;
+  policy.wait_count = std::max<uint32_t>(quorum.wait_count, 1);
+  policy.timeout = quorum.terms.timeout;
+  policy.wait_no_replica = true;
+  policy.on_timeout = quorum.terms.on_timeout;
+  return policy;
+}
+
+SemisyncPolicy StandaloneSemisync::policy() const {
+  return quorum_ ? policy_of(*quorum_) : environment_.settings->get();
 }
 
 void StandaloneSemisync::end() {
@@ -48,6 +74,7 @@ void StandaloneSemisync::end() {
   if (refuses_.exchange(false)) environment_.open_to_local_commits();
   environment_.acknowledgements->pause();
   pipeline_ = nullptr;
+  quorum_.reset();
 }
 
 void StandaloneSemisync::settings_changed() {
@@ -81,25 +108,34 @@ void StandaloneSemisync::enter(State next) {
   if (state_ == State::GivenUp) tally_.no += commits - tallied_;
   tallied_ = commits;
   state_ = next;
-  listens_ =
-      next == State::GivenUp || (next == State::Waiting && !environment_.settings->get().wait_no_replica);
+  listens_ = next == State::GivenUp || (next == State::Waiting && !policy().wait_no_replica);
 }
 
 // Stricter first: what is not acknowledged yet waits before anybody counts.
 void StandaloneSemisync::apply() {
-  const SemisyncPolicy policy = environment_.settings->get();
-  AckTracker& acknowledgements = *environment_.acknowledgements;
   if (refuses_.exchange(false)) environment_.open_to_local_commits();
-  if (!policy.enabled || !pipeline_->logging()) {
+  if (!policy().enabled || !pipeline_->logging()) {
     enter(State::Off);
-    acknowledgements.pause();
+    count();
     pipeline_->set_gate(Gate::Immediate);
     return;
   }
   enter(State::Waiting);
   pipeline_->set_gate(Gate::Gated);
-  acknowledgements.configure(AckTracker::Voters::Anybody, Quorum{0, policy.wait_count, {}});
+  count();
   if (!std::exchange(watched_, true)) environment_.reactor->spawn(watch(shared_from_this()));
+}
+
+// A cluster's members are known and shown also where nobody waits for them.
+void StandaloneSemisync::count() {
+  AckTracker& acknowledgements = *environment_.acknowledgements;
+  if (quorum_) {
+    acknowledgements.configure(AckTracker::Voters::Members, *quorum_);
+  } else if (state_ == State::Off) {
+    acknowledgements.pause();
+  } else {
+    acknowledgements.configure(AckTracker::Voters::Anybody, Quorum{0, policy().wait_count, {}});
+  }
 }
 
 Task<void> StandaloneSemisync::watch(std::shared_ptr<StandaloneSemisync> self) {
@@ -113,7 +149,7 @@ Task<void> StandaloneSemisync::watch(std::shared_ptr<StandaloneSemisync> self) {
 Deadline StandaloneSemisync::look() {
   MutexLock lock(mutex_);
   if (state_ == State::Off || pipeline_ == nullptr) return kNoDeadline;
-  const SemisyncPolicy policy = environment_.settings->get();
+  const SemisyncPolicy policy = this->policy();
   if (state_ == State::GivenUp) {
     if (!has_caught_up(policy)) return kNoDeadline;
     if (refuses_ && pipeline_->has_unknown_outcomes()) return Clock::now() + kAMoment;

@@ -1,11 +1,12 @@
-// Semisync outside of a cluster, as MySQL has it: every reader that acknowledges counts, and a commit waits
-// for rpl_semi_sync_source_timeout at most. In a cluster the role statements own the gate.
+// Semisync as MySQL has it: a commit waits for rpl_semi_sync_source_timeout at most. Outside of a cluster
+// every reader that acknowledges counts, and variables say how it waits; in a cluster the role statements do.
 //
 // Invariant: outside of begin() … end() it touches neither the gate nor the acknowledgements.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "base/mutex.h"
 #include "commit/commit_pipeline.h"
@@ -15,6 +16,9 @@
 #include "runtime/reactor.h"
 
 namespace commitd::replication {
+
+// What the variables would say where the role statements say `quorum`.
+SemisyncPolicy policy_of(const Quorum& quorum);
 
 class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisync> {
  public:
@@ -27,6 +31,9 @@ class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisyn
   };
   explicit StandaloneSemisync(Environment environment) : environment_(std::move(environment)) {}
 
+  // The server is the master of an epoch from now on, or goes on being it under another quorum: only its
+  // members count, and its terms are in force.
+  void begin(binlog::CommitPipeline& pipeline, const Quorum& quorum);
   // The server stands alone from now on.
   void begin(binlog::CommitPipeline& pipeline);
   // When this returns, the gate is somebody else's.
@@ -38,6 +45,7 @@ class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisyn
 
   // What a commit waits for now.
   bool is_on() const;
+  bool refuses_commits() const { return refuses_.load(); }
   bool blocks_without_readers() const { return is_on() || refuses_.load(); }
   // Transactions that were acknowledged, and those that were not waited for, by commits counted elsewhere.
   struct Tally {
@@ -53,6 +61,9 @@ class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisyn
   static Task<void> watch(std::shared_ptr<StandaloneSemisync> self);
   // Acts on what has become of time and readers; when to look again at the latest.
   Deadline look();
+  SemisyncPolicy policy() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void begin_as(binlog::CommitPipeline& pipeline, std::optional<Quorum> quorum);
+  void count() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void apply() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void give_up(const SemisyncPolicy& policy) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool has_caught_up(const SemisyncPolicy& policy) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -67,6 +78,7 @@ class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisyn
 
   mutable Mutex mutex_;
   binlog::CommitPipeline* pipeline_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::optional<Quorum> quorum_ ABSL_GUARDED_BY(mutex_);  // in a cluster
   bool watched_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> refuses_{false};  // local commits, by us
   // Who holds, soon after it was durable, what was durable then has caught up.

@@ -154,6 +154,8 @@ const std::vector<Definition>& definitions() {
       flag("require-bootstrap", &Options::require_bootstrap,
            "wait for ALTER INSTANCE INITIALIZE on an empty datadir"),
       flag("require-role", &Options::require_role, "start undecided, wait for a role with an epoch"),
+      flag("handover", &Options::handover,
+           "at the end (SIGTERM), a master first has everything acknowledged that it has logged"),
       flag("initialize-insecure", &Options::initialize_insecure,
            "initialise the datadir, root without a password, and exit"),
       password_file("root-password-file", &Options::root_password,

@@ -36,6 +36,7 @@ struct Options {
   std::string restore_binlogs, restore_until_gtid, restore_until_time;
   bool require_bootstrap = false;
   bool require_role = false;
+  bool handover = false;
   bool initialize_insecure = false;
   std::optional<std::string> root_password;  // set = initialise an empty datadir with it
   std::optional<std::string> operator_password;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <filesystem>
 
@@ -28,6 +29,7 @@ namespace commitd::server {
 namespace {
 
 constexpr auto kSessionEndTimeout = std::chrono::seconds(10);
+constexpr auto kHandoverTimeout = std::chrono::milliseconds(10000);
 
 void run_worker(Reactor& reactor, const std::string& name) {
   prctl(PR_SET_NAME, name.c_str());
@@ -255,6 +257,7 @@ replication::ReplicationContext Server::replication_context() {
   context.reactor = background_.reactor.get();
   context.initialize = [this] { return initialize_on_command(); };
   context.close_client_sessions = [this] { return close_client_sessions(); };
+  context.surroundings = [this] { return surroundings(); };
   return context;
 }
 
@@ -359,6 +362,20 @@ Task<void> Server::close_client_sessions() {
                                        Clock::now() + kSessionEndTimeout);
 }
 
+replication::Surroundings Server::surroundings() const {
+  replication::Surroundings now;
+  struct statvfs volume {};
+  if (statvfs(options_.datadir.c_str(), &volume) == 0) {
+    now.disk_bytes = static_cast<uint64_t>(volume.f_blocks) * volume.f_frsize;
+    now.disk_free_bytes = static_cast<uint64_t>(volume.f_bavail) * volume.f_frsize;
+  }
+  if (const auto tls = tls_->current()) {
+    now.certificate_not_before = tls->not_before();
+    now.certificate_not_after = tls->not_after();
+  }
+  return now;
+}
+
 Status Server::set_up_tls() {
   tls_ = std::make_unique<wire::TlsService>([this] { return tls_settings(variables_); }, datadir_->path(),
                                             variables_.global("auto_generate_certs").as_int() != 0);
@@ -427,6 +444,7 @@ void Server::run_in_background(Task<void> task) {
 }
 
 void Server::stop() {
+  if (protocol_ && options_.handover) run_in_background(roles_->hand_over_before_end(kHandoverTimeout));
   if (protocol_) {
     protocol_->stop_accepting();
     run_in_background(

@@ -79,6 +79,7 @@ class Server {
   Status serve_http();
   Task<Status> initialize_on_command();
   Task<void> close_client_sessions();
+  replication::Surroundings surroundings() const;
   replication::ReplicationContext replication_context();
   // Runs a coroutine on the background reactor and waits for it in this thread.
   void run_in_background(Task<void> task);

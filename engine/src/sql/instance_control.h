@@ -2,6 +2,7 @@
 // (see engine/CONTROL.md).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,27 @@ struct FollowTarget {
   std::string user, password;
 };
 
+enum class OnSemisyncTimeout : uint8_t { Async, Block, Error };  // commitd_semi_sync_on_timeout
+enum class WaitPoint : uint8_t { AfterSync, AfterCommit };       // rpl_semi_sync_source_wait_point
+
+// How the master of an epoch waits for acknowledgements.
+struct SemisyncTerms {
+  static constexpr std::chrono::milliseconds kForEver{UINT32_MAX};
+
+  std::chrono::milliseconds timeout = kForEver;
+  OnSemisyncTimeout on_timeout = OnSemisyncTimeout::Block;
+  WaitPoint wait_point = WaitPoint::AfterSync;
+  std::chrono::milliseconds lease{0};  // serves clients so long without a word from enough members; 0: always
+
+  bool operator==(const SemisyncTerms&) const = default;
+};
+
+struct QuorumRequest {
+  uint32_t wait_count = 0;
+  std::vector<Uuid> members;
+  SemisyncTerms terms = {};
+};
+
 // Name and text value of one column; nullopt = NULL.
 using NamedValues = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
@@ -35,10 +57,9 @@ class InstanceControl {
   virtual ~InstanceControl() = default;
   virtual Task<Status> initialize() = 0;
   virtual Task<Status> fence(uint64_t epoch) = 0;
-  virtual Task<Status> promote(uint64_t epoch, uint32_t wait_count, std::vector<Uuid> members) = 0;
+  virtual Task<Status> promote(uint64_t epoch, QuorumRequest quorum) = 0;
   virtual Task<Status> follow(uint64_t epoch, FollowTarget target) = 0;
-  virtual Task<Status> set_quorum(uint64_t epoch, uint64_t version, uint32_t wait_count,
-                                  std::vector<Uuid> members) = 0;
+  virtual Task<Status> set_quorum(uint64_t epoch, uint64_t version, QuorumRequest quorum) = 0;
 
   // Outside an operator: CHANGE REPLICATION SOURCE TO / START REPLICA / STOP REPLICA / RESET REPLICA.
   virtual Task<Status> change_source(FollowTarget target, bool auto_position) = 0;
@@ -57,6 +78,11 @@ class InstanceControl {
   virtual bool only_privileged_may_write() const { return false; }
   // This server belongs to a cluster: what it acknowledges must survive a loss of power.
   virtual bool serves_under_epochs() const { return false; }
+  // The master takes no more writes; answers when everything that it has logged is acknowledged.
+  virtual Task<Status> hand_over(uint64_t epoch, std::chrono::milliseconds timeout) = 0;
+  // False: another server may be the master by now, so what this one would answer may be out of date. Asked
+  // for each command of a client.
+  virtual bool may_serve_clients() const { return true; }
 };
 
 }  // namespace commitd::sql

@@ -14,6 +14,7 @@ void ProcessList::add(uint32_t id, Session* session, std::function<ProcessInfo()
 }
 
 void ProcessList::remove(uint32_t id) {
+  named_locks_.give_all_back(id);
   std::lock_guard lock(mutex_);
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;

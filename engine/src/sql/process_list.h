@@ -9,6 +9,7 @@
 
 #include "observe/mutex.h"
 #include "runtime/reactor.h"
+#include "sql/named_locks.h"
 #include "sql/status/status_counters.h"
 
 namespace commitd::sql {
@@ -42,6 +43,8 @@ class ProcessList {
   bool kill(uint32_t id, bool connection);
   // The account a session belongs to, for the privilege check of KILL; empty when there is no such session.
   std::string user_of(uint32_t id) const;
+  // Of the sessions in the list; one that goes away gives back what it holds.
+  NamedLocks& named_locks() { return named_locks_; }
 
  private:
   struct Entry {
@@ -53,6 +56,7 @@ class ProcessList {
   std::map<uint32_t, Entry> entries_;
   size_t most_ = 0;
   StatusCounters::Values ended_{};  // of sessions that are gone
+  NamedLocks named_locks_;
 };
 
 }  // namespace commitd::sql

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "base/result.h"
 #include "base/value.h"
 #include "runtime/task.h"
+#include "storage/record/table_def.h"
 
 namespace commitd::sql {
 
@@ -25,6 +27,7 @@ struct ResultColumn {
   // Not sent: what comparisons of the values go by when the result becomes a table of another statement.
   uint16_t value_collation = 63;
   uint8_t collation_strength = 0;
+  std::shared_ptr<const ColumnDef> labels;  // of an ENUM or SET column, whose values are numbers too
 };
 
 struct OkInfo {
@@ -52,6 +55,8 @@ struct SessionChange {
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
+  bool more_results = false;  // this is not the last statement of its text
+
   // Values come with all the digits that were computed, not with those that the column announces.
   virtual bool wants_all_digits() const { return false; }
   virtual void begin_rows(std::span<const ResultColumn> columns) = 0;

@@ -267,6 +267,8 @@ Task<void> Session::reset() {
   SessionState& state = impl_->state;
   rollback_transaction(state);
   state.user_variables.clear();
+  if (state.server.processes != nullptr)
+    state.server.processes->named_locks().give_all_back(state.connection_id);
   state.start_variables(nullptr);
   impl_->set_wait_timeout();
   state.tracker.state_changed();

@@ -84,8 +84,9 @@ class Engine {
   virtual UnnamedIndexes* unnamed_indexes() { return nullptr; }
 
   // --- for engines that may find no room on their volume ---
-  // An error while that is so. commit_ordered() then fails with the same one: nothing of its transactions is
-  // taken, unless they are spilled, and it may be called with them again.
+  // An error while that is so. commit_ordered() then fails with the same one: nobody sees anything of its
+  // transactions, and it is called with them again, before any others. commit() too: what commit_ordered took
+  // stays, and is made durable by a later one.
   virtual Status room() const { return {}; }
   // Called from some thread when there is room again.
   virtual void on_room(const std::function<void()>&) {}
@@ -95,12 +96,13 @@ class Engine {
   // What of preparing does not depend on the order: by the committing session, beside all others.
   virtual std::string prepare(const WriteSet&) { return {}; }
   // A group whose order is decided, before the binlog has it: as durable as flush_log_at_trx_commit says when
-  // this returns, by one sync. Visible to nobody.
+  // this returns, by one sync. Visible to nobody. Without room for it nothing of the group is prepared.
   virtual Status prepare_ordered(std::span<const PreparedTransaction>) { return {}; }
   // Behind commit_ordered, before anybody is answered: what it took becomes as durable as
   // flush_log_at_trx_commit says.
   virtual Status commit() { return {}; }
-  // Prepared transactions that the binlog does not have are forgotten, durably.
+  // Prepared transactions that the binlog does not have are forgotten, durably; without room for that, before
+  // the next prepare_ordered() has anything to do, since their numbers may be given again.
   virtual Status rollback(std::span<const Gtid>) { return {}; }
   // The prepared transactions that are neither committed nor rolled back.
   virtual std::vector<Gtid> recover() { return {}; }

@@ -5,6 +5,8 @@
 #include "base/error_codes.h"
 #include "observe/metrics.h"
 #include "runtime/idle_spin.h"
+#include "sql/instance_control.h"
+#include "sql/server_context.h"
 #include "wire/auth/password.h"
 #include "wire/packets.h"
 
@@ -33,6 +35,15 @@ bool is_loopback(std::string_view host) {
 
 bool is_quit(std::string_view packet) {
   return !packet.empty() && static_cast<Command>(packet.front()) == Command::Quit;
+}
+
+// As MySQL's offline_mode, whose manners these are.
+Error out_of_lease() {
+  constexpr uint16_t kServerOfflineMode = 3032;
+  return make_error(
+      kServerOfflineMode,
+      "The server is currently in offline mode: too few members of its cluster are heard, so that "
+      "another server may be the master");
 }
 
 Error idle_for_too_long() {
@@ -187,6 +198,7 @@ Status Connection::admit(const sql::Account& account, const HandshakeResponse& r
   COMMITD_RETURN_IF_ERROR(check_requirement(account));
   is_operator_.store(account.is_operator);
   COMMITD_RETURN_IF_ERROR(check_limit());
+  if (!may_be_answered()) return out_of_lease();
   COMMITD_RETURN_IF_ERROR(take_place_of_user(account));
   session_.set_user(account, channel_.peer_address());
   session_.set_client_collation(request.collation);
@@ -208,6 +220,12 @@ Status Connection::check_limit() const {
   if (entrance_ == Entrance::Admin || is_operator_.load()) return {};
   if (context_.registry.count() <= limits().max_connections.load()) return {};
   return make_error(er::kConCount, "Too many connections");
+}
+
+bool Connection::may_be_answered() const {
+  if (entrance_ == Entrance::Admin || !counts_as_client()) return true;
+  const sql::InstanceControl* instance = context_.server.instance;
+  return instance == nullptr || instance->may_serve_clients();
 }
 
 Status Connection::take_place_of_user(const sql::Account& account) {
@@ -266,6 +284,7 @@ Task<void> Connection::serve_commands() {
     }
     if (is_quit(**packet)) co_return;
     const bool go_on = co_await serve(**packet);
+    if (!may_be_answered()) co_return;  // looked at last: the answer was true while the lease held
     if (!channel_.flush_now()) {
       Status sent = co_await channel_.flush();
       if (!sent.ok()) co_return;

@@ -61,6 +61,8 @@ class Connection final : public RegisteredConnection {
   const ServerLimits& limits() const { return *context_.options.limits; }
   Deadline login_deadline() const;
   Status check_limit() const;
+  // The lease of the server's mastership: whoever administrates it is always served.
+  bool may_be_answered() const;
   Status take_place_of_user(const sql::Account& account);
 
   // Errors about the packets themselves are told to the client; a connection that is gone just ends.

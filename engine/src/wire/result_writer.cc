@@ -8,7 +8,8 @@ namespace commitd::wire {
 
 namespace {
 constexpr size_t kFlushAt = 32 * 1024;
-}
+constexpr uint16_t kMoreResultsExist = 8;
+}  // namespace
 
 std::string bit_bytes(const Value& value, uint32_t bits) {
   if (value.kind() == Value::Kind::String) return value.as_string();
@@ -25,7 +26,10 @@ void ResultWriter::begin_rows(std::span<const sql::ResultColumn> columns) {
   channel_.end_packet();
   note_forms(columns);
   for (const sql::ResultColumn& column : columns) write_column(channel_, column);
-  if (!can(capability::kDeprecateEof)) write_eof(channel_, {}, false);
+  if (can(capability::kDeprecateEof)) return;
+  sql::OkInfo behind_columns;
+  if (more_results) behind_columns.server_status |= kMoreResultsExist;
+  write_eof(channel_, behind_columns, false);
 }
 
 void ResultWriter::note_forms(std::span<const sql::ResultColumn> columns) {
@@ -37,7 +41,9 @@ void ResultWriter::note_forms(std::span<const sql::ResultColumn> columns) {
 
 // Never 0, which is for what was not encoded yet.
 uint64_t ResultWriter::encoding() const {
-  return uint64_t{1} << 32 | uint64_t{channel_.sequence()} << 1 | (can(capability::kDeprecateEof) ? 1u : 0u);
+  const uint64_t more = more_results ? uint64_t{1} << 33 : 0;
+  return more | uint64_t{1} << 32 | uint64_t{channel_.sequence()} << 1 |
+         (can(capability::kDeprecateEof) ? 1u : 0u);
 }
 
 void ResultWriter::begin_kept_rows(sql::CachedColumns& kept) {

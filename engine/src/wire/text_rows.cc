@@ -35,9 +35,9 @@ void append_unsigned(ByteWriter& out, const Value& value, FieldType type, uint32
 // A number of digits behind the point is announced for some results only (PI(), DOUBLE(8,2)).
 std::string double_text(const Value& value, FieldType type, uint8_t decimals) {
   constexpr uint8_t kAsManyAsNeeded = 31;
-  if (type == FieldType::Float) return float_text(value.as_double());
-  const bool fixed = type == FieldType::Double && decimals < kAsManyAsNeeded;
-  return fixed ? fmt::format("{:.{}f}", value.as_double(), decimals) : value.to_text();
+  const bool real = type == FieldType::Double || type == FieldType::Float;
+  if (real && decimals < kAsManyAsNeeded) return fmt::format("{:.{}f}", value.as_double(), decimals);
+  return type == FieldType::Float ? float_text(value.as_double()) : value.to_text();
 }
 
 void append_cell(ByteWriter& out, const Value& value, FieldType type, uint32_t length, uint8_t decimals) {

@@ -177,6 +177,8 @@ var promises = []step{
 	{"a crash of a fenced server", nil, nil, engine.RoleUndecided, 5, 0},
 	{"an old command after it", follow(4, otherUUID), engine.ErrEpoch, engine.RoleUndecided, 5, 0},
 	{"promote without a fence", promote(6), nil, engine.RoleMaster, 6, 0},
+	{"its quorum", quorum(6, 3), nil, engine.RoleMaster, 6, 3},
+	{"fence a master", fence(7), nil, engine.RoleFenced, 7, 0},
 }
 
 var errAny = errors.New("any")
@@ -191,9 +193,11 @@ func conform(t *testing.T, h house) {
 			t.Errorf("%s: answered %v, want %v", s.what, err, s.refused)
 		}
 		st, err := h.server().Status(t.Context())
-		sameQuorum := st.Role != engine.RoleMaster || st.QuorumVersion == s.version
-		if err != nil || st.Role != s.role || st.Epoch != s.epoch || !sameQuorum {
+		if err != nil || st.Role != s.role || st.Epoch != s.epoch || st.QuorumVersion != s.version {
 			t.Errorf("%s: then %s, epoch %d, version %d (%v); want %s, %d, %d", s.what, st.Role, st.Epoch, st.QuorumVersion, err, s.role, s.epoch, s.version)
+		}
+		if st.Role != engine.RoleMaster && (st.WaitCount != 0 || len(st.Members) != 0) {
+			t.Errorf("%s: no master, and %d of %v have to acknowledge", s.what, st.WaitCount, st.Members)
 		}
 	}
 }

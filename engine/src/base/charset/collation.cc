@@ -15,9 +15,7 @@ constexpr std::array<CharsetInfo, 5> kCharsets = {{
     {Charset::Utf8mb4, "utf8mb4", "UTF-8 Unicode", "utf8mb4_general_ci", 4},
 }};
 
-// MySQL's numbers and names. utf8mb4_0900_ai_ci uses general_ci's weights (but no padding, and supplementary
-// characters are told apart): right for = on ordinary text, not for UCA's order of symbols and its
-// expansions.
+// MySQL's numbers and names.
 constexpr std::array<Collation, 11> kCollations = {{
     {8, "latin1_swedish_ci", Charset::Latin1, Order::SwedishCi, true},
     {11, "ascii_general_ci", Charset::Ascii, Order::GeneralCi, true},
@@ -28,7 +26,7 @@ constexpr std::array<Collation, 11> kCollations = {{
     {63, "binary", Charset::Binary, Order::Bytes, false},
     {65, "ascii_bin", Charset::Ascii, Order::CodePoint, true},
     {83, "utf8mb3_bin", Charset::Utf8mb3, Order::CodePoint, true},
-    {255, "utf8mb4_0900_ai_ci", Charset::Utf8mb4, Order::GeneralCi, false},
+    {255, "utf8mb4_0900_ai_ci", Charset::Utf8mb4, Order::Uca0900, false},
     {309, "utf8mb4_0900_bin", Charset::Utf8mb4, Order::CodePoint, false},
 }};
 

@@ -20,8 +20,9 @@ struct CharsetInfo {
   uint8_t max_bytes;  // per character
 };
 
-// How characters are ordered: by bytes, by code point, or by one of the weight tables.
-enum class Order : uint8_t { Bytes, CodePoint, GeneralCi, SwedishCi };
+// How characters are ordered: by bytes, by code point, or by one of the weight tables, of which the Unicode
+// Collation Algorithm's gives some characters several weights and others none.
+enum class Order : uint8_t { Bytes, CodePoint, GeneralCi, SwedishCi, Uca0900 };
 
 struct Collation {
   uint16_t id;

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/charset/collation.h"
 #include "base/charset/transcode.h"
+#include "base/charset/uca_weights.h"
 #include "base/charset/utf8.h"
 #include "base/packed_int.h"
 
@@ -174,6 +175,36 @@ void append_unpadded_key(const Collation& collation, std::string_view text, std:
   key.append(0, kUnpaddedWidth);
 }
 
+int compare_uca(std::string_view left, std::string_view right) {
+  UcaWeights lefts(left), rights(right);
+  for (;;) {
+    const uint32_t l = lefts.next(), r = rights.next();
+    if (l != r) return l < r ? -1 : 1;
+    if (l == 0) return 0;
+  }
+}
+
+constexpr size_t kUcaWidth = 2;
+
+// The end is 0, which no weight is.
+void append_uca_key(std::string_view text, std::string& out) {
+  KeyWriter key(out);
+  UcaWeights weights(text);
+  uint32_t weight = 0;
+  do {
+    weight = weights.next();
+    key.append(weight, kUcaWidth);
+  } while (weight != 0);
+}
+
+uint64_t uca_prefix(std::string_view text) {
+  constexpr size_t kWeights = 4;
+  UcaWeights weights(text);
+  uint64_t prefix = 0;
+  for (size_t i = 0; i < kWeights; ++i) prefix = prefix << 16 | weights.next();
+  return prefix;
+}
+
 }  // namespace
 
 uint32_t weight(const Collation& collation, char32_t character) {
@@ -184,6 +215,8 @@ uint32_t weight(const Collation& collation, char32_t character) {
     case Order::GeneralCi:
       if (character < 0x10000) return general_ci_weight(character);
       return collation.pad_space ? kSupplementaryWeight : static_cast<uint32_t>(character);
+    case Order::Uca0900:
+      return uca_identity(character);
     case Order::SwedishCi: {
       const int byte = latin1_byte(character);
       return byte < 0 ? kSupplementaryWeight : kSwedishWeights[static_cast<size_t>(byte)];
@@ -194,6 +227,7 @@ uint32_t weight(const Collation& collation, char32_t character) {
 
 int compare(const Collation& collation, std::string_view left, std::string_view right) {
   if (collation.order == Order::Bytes) return left.compare(right);
+  if (collation.order == Order::Uca0900) return compare_uca(left, right);
   Weights lefts(collation, left), rights(collation, right);
   while (!lefts.at_end() && !rights.at_end()) {
     const uint32_t l = lefts.next(), r = rights.next();
@@ -206,6 +240,7 @@ int compare(const Collation& collation, std::string_view left, std::string_view 
 
 void append_sort_key(const Collation& collation, std::string_view text, std::string& out) {
   if (collation.order == Order::Bytes) return append_binary_key(text, out);
+  if (collation.order == Order::Uca0900) return append_uca_key(text, out);
   if (!collation.pad_space) return append_unpadded_key(collation, text, out);
   if (collation.order == Order::CodePoint) return append_padded_key<kUnpaddedWidth>(collation, text, out);
   append_padded_key<kPaddedWidth>(collation, text, out);
@@ -254,6 +289,7 @@ void append_equality_key(const Collation& collation, std::string_view text, std:
     out.append(text);
     return;
   }
+  if (collation.order == Order::Uca0900) return append_uca_key(text, out);
   if (collation.pad_space) {  // no other character weighs what a space does
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   }
@@ -279,6 +315,7 @@ uint64_t sort_prefix(const Collation& collation, std::string_view text) {
     const size_t size = std::min(text.size(), kBytes);
     return size == 0 ? 0 : load_be(text.data(), size) << (8 * (kBytes - size));
   }
+  if (collation.order == Order::Uca0900) return uca_prefix(text);
   const uint32_t end = collation.pad_space ? kSpace : 0, above_end = collation.pad_space ? 0 : 1;
   uint64_t prefix = 0;
   if (text.size() >= kBytes && (load_le64(text.data()) & kNotAscii) == 0) {

@@ -328,6 +328,11 @@ void RecordingFileSystem::fail_writes_beyond(uint64_t total) {
   space_ = total;
 }
 
+void RecordingFileSystem::leave_room_for(uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  space_ = written_ + bytes;
+}
+
 size_t RecordingFileSystem::data_syncs() const {
   std::lock_guard lock(mutex_);
   return data_syncs_;

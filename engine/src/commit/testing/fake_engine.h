@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ class FakeEngine final : public storage::Engine {
     std::unique_lock lock(mutex_);
     unblocked_.wait(lock, [this] { return !blocked_; });
     if (failing_) return make_error(er::kErrorOnWrite, "The engine failed");
+    COMMITD_RETURN_IF_ERROR(room_for(Step::Commit));
     for (const WriteSet* writes : transactions) {
       for (const auto& [key, entry] : writes->entries()) state_.keys.push_back(key);
     }
@@ -50,9 +52,37 @@ class FakeEngine final : public storage::Engine {
   std::string prepare(const WriteSet& writes) override { return encode_write_set(writes); }
   Status prepare_ordered(std::span<const storage::PreparedTransaction> group) override {
     std::lock_guard lock(mutex_);
+    COMMITD_RETURN_IF_ERROR(room_for(Step::Prepare));
     for (const auto& transaction : group) state_.prepared[transaction.gtid] = transaction.record;
     if (on_commit) on_commit(state_);
     return {};
+  }
+  Status commit() override {
+    std::lock_guard lock(mutex_);
+    return room_for(Step::MakeDurable);
+  }
+  // A step finds no room, until there is some. Nobody is told beforehand: room() has nothing to say.
+  enum class Step : uint8_t { Prepare, Commit, MakeDurable };
+  void lack_room_for(Step step) {
+    std::lock_guard lock(mutex_);
+    without_room_ = step;
+  }
+  int steps_without_room() const {
+    std::lock_guard lock(mutex_);
+    return steps_without_room_;
+  }
+  void have_room() {
+    std::function<void()> tell;
+    {
+      std::lock_guard lock(mutex_);
+      without_room_.reset();
+      tell = on_room_;
+    }
+    tell();
+  }
+  void on_room(const std::function<void()>& callback) override {
+    std::lock_guard lock(mutex_);
+    on_room_ = callback;
   }
   Status rollback(std::span<const Gtid> transactions) override {
     std::lock_guard lock(mutex_);
@@ -121,9 +151,18 @@ class FakeEngine final : public storage::Engine {
   Sizes sizes() const override { return {}; }
 
  private:
+  Status room_for(Step step) {
+    if (without_room_ != step) return {};
+    ++steps_without_room_;
+    return make_error(er::kDiskFull, "Disk full");
+  }
+
   mutable std::mutex mutex_;
   std::condition_variable unblocked_;
   State state_;
+  std::optional<Step> without_room_;
+  int steps_without_room_ = 0;
+  std::function<void()> on_room_;
   std::function<Status()> sync_binlog_;
   bool blocked_ = false, failing_ = false;
 };

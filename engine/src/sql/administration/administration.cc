@@ -2,6 +2,7 @@
 #include "sql/ast/administration.h"
 #include "base/error_codes.h"
 #include "sql/administration/clone.h"
+#include "sql/bind/scope.h"
 #include "sql/executor/statements.h"
 #include "sql/process_list.h"
 
@@ -9,6 +10,8 @@ namespace commitd::sql {
 namespace {
 
 using What = ast::ControlInstanceStatement::What;
+
+constexpr std::chrono::milliseconds kHandoverTimeout{10000};
 
 // The built-in operator account, or somebody who could do anything anyway.
 Status require_control(SessionState& session) {
@@ -41,6 +44,45 @@ Result<FollowTarget> follow_target(const ast::ControlInstanceStatement& statemen
                       std::string(statement.user), std::string(statement.password)};
 }
 
+std::chrono::milliseconds milliseconds(std::optional<uint64_t> given, std::chrono::milliseconds otherwise) {
+  if (!given) return otherwise;
+  return std::chrono::milliseconds(std::min<uint64_t>(*given, UINT32_MAX));
+}
+
+// Names are compared as those of variables' values are.
+template <class Choice>
+Status choose(std::string_view option, std::string_view given,
+              std::initializer_list<std::pair<std::string_view, Choice>> choices, Choice& into) {
+  if (given.empty()) return {};
+  for (const auto& [name, choice] : choices) {
+    if (!same_name(name, given)) continue;
+    into = choice;
+    return {};
+  }
+  return make_error(er::kWrongArguments, "{} cannot be '{}'", option, given);
+}
+
+// What is not said is as it is without semisync's variables in a cluster: a commit waits for ever.
+Result<QuorumRequest> quorum_request(const ast::ControlInstanceStatement& statement) {
+  auto members = parse_members(statement.members);
+  if (!members.ok()) return std::move(members).error();
+  QuorumRequest quorum;
+  quorum.wait_count = static_cast<uint32_t>(std::min<uint64_t>(statement.wait_count, UINT32_MAX));
+  quorum.members = std::move(*members);
+  SemisyncTerms& terms = quorum.terms;
+  terms.timeout = milliseconds(statement.timeout, terms.timeout);
+  terms.lease = milliseconds(statement.lease, terms.lease);
+  COMMITD_RETURN_IF_ERROR(choose("ON_TIMEOUT", statement.on_timeout,
+                                 {{"async", OnSemisyncTimeout::Async},
+                                  {"block", OnSemisyncTimeout::Block},
+                                  {"error", OnSemisyncTimeout::Error}},
+                                 terms.on_timeout));
+  COMMITD_RETURN_IF_ERROR(choose(
+      "WAIT_POINT", statement.wait_point,
+      {{"AFTER_SYNC", WaitPoint::AfterSync}, {"AFTER_COMMIT", WaitPoint::AfterCommit}}, terms.wait_point));
+  return quorum;
+}
+
 Task<Status> control(InstanceControl& instance, const ast::ControlInstanceStatement& statement) {
   if (statement.what == What::Initialize) co_return co_await instance.initialize();
   if (statement.what == What::Fence) co_return co_await instance.fence(statement.epoch);
@@ -49,12 +91,13 @@ Task<Status> control(InstanceControl& instance, const ast::ControlInstanceStatem
     if (!target.ok()) co_return std::move(target).error();
     co_return co_await instance.follow(statement.epoch, std::move(*target));
   }
-  auto members = parse_members(statement.members);
-  if (!members.ok()) co_return std::move(members).error();
-  auto wait_count = static_cast<uint32_t>(std::min<uint64_t>(statement.wait_count, UINT32_MAX));
+  if (statement.what == What::Handover)
+    co_return co_await instance.hand_over(statement.epoch, milliseconds(statement.timeout, kHandoverTimeout));
+  auto quorum = quorum_request(statement);
+  if (!quorum.ok()) co_return std::move(quorum).error();
   if (statement.what == What::Promote)
-    co_return co_await instance.promote(statement.epoch, wait_count, std::move(*members));
-  co_return co_await instance.set_quorum(statement.epoch, statement.version, wait_count, std::move(*members));
+    co_return co_await instance.promote(statement.epoch, std::move(*quorum));
+  co_return co_await instance.set_quorum(statement.epoch, statement.version, std::move(*quorum));
 }
 
 class GivingRole {

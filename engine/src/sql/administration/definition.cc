@@ -230,6 +230,13 @@ Task<Result<OkInfo>> execute_ddl(SessionState& session, const ast::Statement& st
     if (const VirtualTable* table = find_virtual_table(database_named(session, name.db), name.name))
       co_return truncate_virtual(session, *table);
   }
+  if (statement.kind == StatementKind::DropTable) {
+    const auto& drop = ast::as<ast::DropTableStatement>(statement);
+    if (drop.temporary) {  // ends no transaction
+      COMMITD_CO_RETURN_IF_ERROR(ddl::drop_temporary_tables(drop, session.database, session.diagnostics));
+      co_return OkInfo{};
+    }
+  }
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   COMMITD_CO_RETURN_IF_ERROR(check_not_read_only(session));
   COMMITD_CO_RETURN_IF_ERROR(check_ddl_privileges(session, statement));

@@ -61,7 +61,7 @@ Task<Status> begin_transaction(SessionState& session, const ast::BeginStatement&
   COMMITD_CO_RETURN_IF_ERROR(require_data(session));
   COMMITD_CO_RETURN_IF_ERROR(co_await implicit_commit(session));
   if (session.table_locks.tables_locked()) session.table_locks.release();
-  begin(session, statement.read_only || session.next_read_only.value_or(session.settings.read_only));
+  begin(session, statement.read_only.value_or(session.next_read_only.value_or(session.settings.read_only)));
   session.in_explicit_transaction = true;
   if (statement.consistent_snapshot) session.transaction->take_snapshot();
   co_return Status();

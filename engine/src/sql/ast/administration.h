@@ -1,6 +1,8 @@
 // Syntax trees of SHOW, and of what administrates the server, its log and its replication.
 #pragma once
 
+#include <optional>
+
 #include "sql/ast/expression.h"
 #include "sql/ast/statement.h"
 
@@ -102,11 +104,13 @@ struct ControlInstanceStatement : Statement {
     Promote,
     Follow,
     Quorum,
+    Handover,
     ReloadTls,
     Clone
   } what = What::Initialize;
   uint64_t epoch = 0, version = 0, wait_count = 0, port = 3306;
-  std::string_view members, host, uuid, user, password;
+  std::optional<uint64_t> timeout, lease;
+  std::string_view members, host, uuid, user, password, on_timeout, wait_point;
 };
 struct CloneStatement : ControlInstanceStatement {  // of the donor: host, port, user, password
   CloneStatement() { what = What::Clone; }

@@ -41,6 +41,7 @@ struct ColumnSpec {
 struct IndexPart {
   std::string_view column;
   uint32_t prefix_length = 0;
+  bool descending = false;
 };
 struct IndexSpec {
   explicit IndexSpec(std::pmr::memory_resource* memory) : parts(memory) {}
@@ -48,6 +49,7 @@ struct IndexSpec {
   List<IndexPart> parts;
   bool unique = false;
   bool primary = false;
+  std::string_view comment;
 };
 struct TableOptions {
   std::string_view engine, charset, collation;
@@ -82,6 +84,7 @@ struct DropTableStatement : Statement {
   explicit DropTableStatement(std::pmr::memory_resource* memory)
       : Statement(StatementKind::DropTable), tables(memory) {}
   bool if_exists = false;
+  bool temporary = false;
   List<TableName> tables;
 };
 struct TableStatement : Statement {  // TRUNCATE

@@ -115,8 +115,9 @@ struct Expr {
   uint32_t cast_length = 0;
   uint8_t cast_decimals = 0;
   bool cast_has_length = false;
-  uint16_t height = 0;     // of the tree below: what walks it recurses so deep
-  uint32_t parameter = 0;  // ordinal of the placeholder
+  bool typed_literal = false;  // DATE '2020-01-01' and its like, which is written as a cast
+  uint16_t height = 0;         // of the tree below: what walks it recurses so deep
+  uint32_t parameter = 0;      // ordinal of the placeholder
   std::string_view
       text;  // literal, column, variable, function (upper case), interval unit, collation or character set
   std::string_view table, db;

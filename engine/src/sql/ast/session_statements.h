@@ -10,7 +10,7 @@ namespace commitd::sql::ast {
 
 struct BeginStatement : Statement {
   BeginStatement() : Statement(StatementKind::Begin) {}
-  bool read_only = false;
+  std::optional<bool> read_only;
   bool consistent_snapshot = false;
 };
 struct NameStatement

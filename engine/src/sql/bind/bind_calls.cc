@@ -19,7 +19,30 @@ bool has_aggregate(const ast::Expr& tree) {
                      [](const ast::Expr* argument) { return has_aggregate(*argument); });
 }
 
+// An aggregate function of a subquery is that of the statement whose columns it adds up.
+bool Binder::belongs_to_outer(const ast::Expr& call) const {
+  bool of_outer = false, of_this = false;
+  const auto look = [&](const auto& self, const ast::Expr& tree) -> void {
+    of_this |= tree.select != nullptr || tree.kind == ExprKind::Star;
+    if (tree.kind == ExprKind::Column)
+      (scope_.find(tree.db, tree.table, tree.text, clause_).ok() ? of_this : of_outer) = true;
+    for (const ast::Expr* argument : tree.arguments) self(self, *argument);
+  };
+  look(look, call);
+  return of_outer && !of_this;
+}
+
+ExpressionPtr Binder::aggregate_of_outer(const ast::Expr& tree, AggregateCall::What what) {
+  std::optional<Error> before = std::exchange(outer->error_, std::nullopt);
+  ExpressionPtr found = outer->aggregate(tree, what);
+  std::optional<Error> failed = std::exchange(outer->error_, std::move(before));
+  if (failed) return fail(*std::move(failed));
+  outer->aggregate_in_subquery_ = true;
+  return make_outer_reference(std::move(found));
+}
+
 ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what) {
+  if (outer != nullptr && belongs_to_outer(tree)) return aggregate_of_outer(tree, what);
   if (aggregates == nullptr || in_aggregate_)
     return fail(make_error(er::kInvalidGroupFuncUse, "Invalid use of group function"));
   AggregateCall call;
@@ -59,6 +82,13 @@ ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what)
   return std::make_unique<AggregateReference>(aggregates->size() - 1, aggregates->back().type);
 }
 
+Error Binder::no_such_function(std::string_view name) const {
+  if (is_absent_function(name))
+    return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'", name);
+  const std::string db = session_.database.empty() ? "" : session_.database + ".";
+  return make_error(er::kSpDoesNotExist, "FUNCTION {}{} does not exist", db, lower_case(name));
+}
+
 ExpressionPtr Binder::function(const ast::Expr& tree) {
   if (const auto waited = precomputed_.waited.find(&tree); waited != precomputed_.waited.end()) {
     return std::make_unique<Constant>(waited->second);
@@ -80,8 +110,7 @@ ExpressionPtr Binder::function(const ast::Expr& tree) {
   }
   if (ExpressionPtr conditional = make_conditional(tree.text, arguments)) return conditional;
   const FunctionSpec* spec = find_function(tree.text);
-  if (spec == nullptr)
-    return fail(make_error(er::kSpDoesNotExist, "FUNCTION {} does not exist", lower_case(tree.text)));
+  if (spec == nullptr) return fail(no_such_function(tree.text));
   const auto count = static_cast<int>(arguments.size());
   if (count < spec->least || (spec->most != FunctionSpec::kAnyNumber && count > spec->most)) {
     constexpr uint16_t kWrongParameterCount = 1582;

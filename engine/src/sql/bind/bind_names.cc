@@ -162,7 +162,11 @@ ExpressionPtr Binder::column_of_outer(const ast::Expr& tree, Error unknown) {
   std::optional<Error> failed = std::exchange(outer->error_, std::move(before));
   if (failed) return fail(failed->code == er::kBadField ? std::move(unknown) : *std::move(failed));
   outer->used_by_subquery_ |= found->sources;
-  return std::make_unique<OuterReference>(std::move(found));
+  return make_outer_reference(std::move(found));
+}
+
+ExpressionPtr Binder::make_outer_reference(ExpressionPtr expression) {
+  return std::make_unique<OuterReference>(std::move(expression));
 }
 
 ExpressionPtr Binder::inserted_value(const ast::Expr& tree) {

@@ -35,9 +35,14 @@ Result<RowSourcePtr> Binder::rows_of(const ast::Expr& tree) {
     return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'subqueries in {}'",
                       clause_);
   const uint64_t before = std::exchange(used_by_subquery_, 0);
+  const bool aggregate_before = std::exchange(aggregate_in_subquery_, false);
   auto rows = correlated->second->bind(*this, tree.kind == ExprKind::Exists);
-  if (rows.ok()) (*rows)->sources = used_by_subquery_;
+  if (rows.ok()) {
+    (*rows)->sources = used_by_subquery_;
+    (*rows)->has_aggregate = aggregate_in_subquery_;
+  }
   used_by_subquery_ |= before;
+  aggregate_in_subquery_ |= aggregate_before;
   return rows;
 }
 

@@ -4,12 +4,17 @@
 #include <utility>
 
 #include "base/charset/collation.h"
+#include "base/charset/utf8.h"
 #include "base/error_codes.h"
 #include "base/temporal.h"
+#include "sql/expression/bit_text.h"
 #include "sql/expression/byte_literal.h"
+#include "sql/expression/charset_conversion.h"
+#include "sql/expression/collations.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/literal.h"
 #include "sql/expression/operators.h"
+#include "sql/expression/typed_literal.h"
 #include "sql/functions/functions.h"
 
 namespace commitd::sql {
@@ -18,11 +23,24 @@ namespace {
 using ast::ExprKind;
 using ast::Op;
 
+// Texts that stand in a statement go by the connection's collation.
+ValueType literal_type(const Value& value, uint16_t connection_collation) {
+  ValueType type = type_of_value(value);
+  if (value.kind() == Value::Kind::String && !value.is_binary()) type.collation = connection_collation;
+  return type;
+}
+
+Error unknown_charset(std::string_view name) {
+  return make_error(er::kUnknownCharacterSet, "Unknown character set: '{}'", name);
+}
+
 // Its value is that of the present execution. Of its type only that counts which the values of all executions
 // have in common (executor/cached_select.h).
 class ParameterReference : public Expression {
  public:
-  explicit ParameterReference(const Value& value) : value_(value) { type_ = type_of_value(value); }
+  ParameterReference(const Value& value, uint16_t collation) : value_(value) {
+    type_ = literal_type(value, collation);
+  }
   const Value& evaluate(Evaluation&, Value&) const override { return value_; }
   bool is_constant() const override { return true; }
 
@@ -57,6 +75,38 @@ Expressions Binder::nodes(const ast::List<ast::Expr*>& trees) {
   return result;
 }
 
+void Binder::check_collations(const Expressions& operands, std::string_view operation) {
+  std::vector<const Expression*> compared;
+  for (const ExpressionPtr& operand : operands) compared.push_back(operand.get());
+  if (auto mixed = illegal_mix(compared, operation)) fail(*std::move(mixed));
+}
+
+ExpressionPtr Binder::comparison(Op op, const ast::Expr& left, const ast::Expr& right) {
+  static constexpr std::string_view kNames[] = {"=", "<=>", "<>", "<", "<=", ">", ">="};
+  ExpressionPtr l = node(left), r = node(right);
+  const Expression* both[] = {l.get(), r.get()};
+  const bool texts = l->type().is_string() && r->type().is_string();
+  if (texts) {
+    if (auto mixed = illegal_mix(both, kNames[static_cast<size_t>(op) - static_cast<size_t>(Op::Equal)]))
+      return fail(*std::move(mixed));
+  }
+  return make_comparison(op, std::move(l), std::move(r));
+}
+
+// A date that must not be NULL may be the zero date, which IS NULL finds in WHERE: as NULL was said by ODBC.
+ExpressionPtr Binder::null_test(const ast::Expr& tree) {
+  ExpressionPtr operand = node(*tree.arguments[0]);
+  const auto* column = dynamic_cast<const ColumnReference*>(operand.get());
+  const ColumnDef* definition = column == nullptr ? nullptr : column->definition();
+  const bool zero_too = !tree.negated && clause_ == "where clause" && definition != nullptr &&
+                        !definition->nullable &&
+                        (definition->type == FieldType::Date || definition->type == FieldType::DateTime2);
+  if (!zero_too) return make_is_null(std::move(operand), tree.negated);
+  ExpressionPtr is_zero = make_comparison(Op::Equal, copy_of_operand(*operand),
+                                          std::make_unique<Constant>(Value::temporal(Temporal())));
+  return make_logic(Op::Or, std::move(is_zero), make_is_null(std::move(operand), false));
+}
+
 ExpressionPtr Binder::node(const ast::Expr& tree) {
   switch (tree.kind) {
     case ExprKind::Column:
@@ -70,16 +120,24 @@ ExpressionPtr Binder::node(const ast::Expr& tree) {
     case ExprKind::Binary:
       return binary(tree);
     case ExprKind::IsNull:
-      return make_is_null(node(*tree.arguments[0]), tree.negated);
+      return null_test(tree);
     case ExprKind::Like: {
-      const char escape = tree.separator.empty() ? '\0' : tree.separator[0];
-      return make_like(node(*tree.arguments[0]), node(*tree.arguments[1]), escape, tree.negated);
+      std::string_view separator = tree.separator;
+      const char32_t escape = separator.empty() ? U'\0' : take_character(separator);
+      Expressions both = nodes(tree.arguments);
+      check_collations(both, "like");
+      return make_like(std::move(both[0]), std::move(both[1]), escape, tree.negated);
     }
-    case ExprKind::Regexp:
-      return make_regexp(node(*tree.arguments[0]), node(*tree.arguments[1]), tree.negated);
-    case ExprKind::Between:
-      return make_between(node(*tree.arguments[0]), node(*tree.arguments[1]), node(*tree.arguments[2]),
-                          tree.negated);
+    case ExprKind::Regexp: {
+      Expressions both = nodes(tree.arguments);
+      check_collations(both, "regexp_like");
+      return make_regexp(std::move(both[0]), std::move(both[1]), tree.negated);
+    }
+    case ExprKind::Between: {
+      Expressions all = nodes(tree.arguments);
+      check_collations(all, "between");
+      return make_between(std::move(all[0]), std::move(all[1]), std::move(all[2]), tree.negated);
+    }
     case ExprKind::In:
       return in_list(tree);
     case ExprKind::InSelect:
@@ -93,7 +151,7 @@ ExpressionPtr Binder::node(const ast::Expr& tree) {
     case ExprKind::Function:
       return function(tree);
     case ExprKind::Cast:
-      return make_cast(node(*tree.arguments[0]), tree);
+      return tree.typed_literal ? typed_literal(tree) : cast(tree);
     case ExprKind::Collate: {
       const Collation* collation = find_collation(tree.text);
       if (collation == nullptr)
@@ -120,13 +178,53 @@ ExpressionPtr Binder::node(const ast::Expr& tree) {
 }
 
 ExpressionPtr Binder::literal(const ast::Expr& tree) {
+  const uint16_t collation = session_.settings.connection_collation;
   if (parameters_stay && tree.kind == ExprKind::Parameter && tree.parameter < parameters_.size())
-    return std::make_unique<ParameterReference>(parameters_[tree.parameter]);
+    return std::make_unique<ParameterReference>(parameters_[tree.parameter], collation);
   std::optional<Value> value = literal_value(tree, parameters_);
   if (tree.kind == ExprKind::Boolean && value)
     return std::make_unique<Constant>(*std::move(value), ValueType::boolean());
   if (value && is_byte_literal(tree)) return std::make_unique<ByteLiteral>(*std::move(value));
-  return value ? std::make_unique<Constant>(*std::move(value)) : null();
+  if (!value) return null();
+  ValueType type = literal_type(*value, collation);
+  return std::make_unique<Constant>(*std::move(value), type);
+}
+
+ExpressionPtr Binder::cast(const ast::Expr& tree) {
+  ExpressionPtr operand = node(*tree.arguments[0]);
+  if (tree.cast != ast::CastType::Char || tree.text.empty()) return make_cast(std::move(operand), tree);
+  const CharsetInfo* charset = find_charset(tree.text);
+  if (charset == nullptr) return fail(unknown_charset(tree.text));
+  if (!tree.cast_has_length) return make_charset_conversion(text_of_bits(std::move(operand)), *charset);
+  return make_charset_conversion(make_cast(std::move(operand), tree), *charset);
+}
+
+// _latin1 'text'
+ExpressionPtr Binder::introduced(const ast::Expr& tree) {
+  const CharsetInfo* charset = find_charset(tree.text);
+  if (charset == nullptr) return fail(unknown_charset(tree.text));
+  const std::string bytes = literal_value(*tree.arguments[0])->as_string();
+  auto text = text_of_bytes(bytes, charset->charset);
+  if (!text) return fail(invalid_characters(bytes, *charset));
+  ValueType type = type_of_value(Value::string(*text));
+  type.collation = find_collation(charset->default_collation)->id;
+  return std::make_unique<Constant>(Value::string(*std::move(text), charset->charset == Charset::Binary),
+                                    type);
+}
+
+// DATE '2020-02-30' is a mistake (1525), not NULL.
+ExpressionPtr Binder::typed_literal(const ast::Expr& tree) {
+  if (tree.cast == ast::CastType::Char || tree.cast == ast::CastType::Binary) return introduced(tree);
+  const std::string_view text = tree.arguments[0]->text;
+  auto value = literal_of_type(tree.cast, text, session_.settings.sql_mode);
+  if (!value) {
+    constexpr uint16_t kWrongValue = 1525;
+    const std::string_view name = tree.cast == ast::CastType::Date   ? "DATE"
+                                  : tree.cast == ast::CastType::Time ? "TIME"
+                                                                     : "DATETIME";
+    return fail(make_error(kWrongValue, "Incorrect {} value: '{}'", name, text));
+  }
+  return std::make_unique<Constant>(*std::move(value));
 }
 
 ExpressionPtr Binder::unary(const ast::Expr& tree) {
@@ -202,7 +300,7 @@ ExpressionPtr Binder::binary(const ast::Expr& tree) {
     case Op::LessEqual:
     case Op::Greater:
     case Op::GreaterEqual:
-      return make_comparison(tree.op, node(left), node(right));
+      return comparison(tree.op, left, right);
     case Op::BitOr:
     case Op::BitAnd:
     case Op::BitXor:
@@ -240,15 +338,20 @@ ExpressionPtr Binder::in_list(const ast::Expr& tree) {
     }
     return tree.negated ? make_not(std::move(any)) : std::move(any);
   }
-  Expressions list;
-  for (size_t i = 1; i < tree.arguments.size(); ++i) list.push_back(node(*tree.arguments[i]));
-  return make_in(node(operand), std::move(list), tree.negated);
+  Expressions list = nodes(tree.arguments);
+  check_collations(list, " IN ");
+  ExpressionPtr first = std::move(list.front());
+  list.erase(list.begin());
+  return make_in(std::move(first), std::move(list), tree.negated);
 }
 
 ExpressionPtr Binder::case_of(const ast::Expr& tree) {
   Expressions branches = nodes(tree.arguments);
   ExpressionPtr operand;
   if (tree.has_operand) {
+    std::vector<const Expression*> compared{branches.front().get()};
+    for (size_t i = 1; i + 1 < branches.size(); i += 2) compared.push_back(branches[i].get());
+    if (auto mixed = illegal_mix(compared, "case")) return fail(*std::move(mixed));
     operand = std::move(branches.front());
     branches.erase(branches.begin());
   }

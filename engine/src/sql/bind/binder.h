@@ -75,6 +75,12 @@ class Binder {
   ExpressionPtr binary(const ast::Expr& tree);
   ExpressionPtr row_comparison(ast::Op op, const ast::Expr& left, const ast::Expr& right);
   ExpressionPtr in_list(const ast::Expr& tree);
+  ExpressionPtr typed_literal(const ast::Expr& tree);
+  ExpressionPtr introduced(const ast::Expr& tree);
+  ExpressionPtr cast(const ast::Expr& tree);
+  ExpressionPtr null_test(const ast::Expr& tree);
+  ExpressionPtr comparison(ast::Op op, const ast::Expr& left, const ast::Expr& right);
+  void check_collations(const Expressions& operands, std::string_view operation);  // 1267
   ExpressionPtr subquery(const ast::Expr& tree);
   Result<RowSourcePtr> rows_of(const ast::Expr& tree);
   bool known_scalar(const ast::Expr& tree) const;
@@ -83,7 +89,11 @@ class Binder {
   ExpressionPtr row_order(ast::Op op, const ast::Expr& left, const ast::Expr& right, size_t from);
   ExpressionPtr case_of(const ast::Expr& tree);
   ExpressionPtr function(const ast::Expr& tree);
+  Error no_such_function(std::string_view name) const;
   ExpressionPtr aggregate(const ast::Expr& tree, AggregateCall::What what);
+  bool belongs_to_outer(const ast::Expr& call) const;
+  ExpressionPtr aggregate_of_outer(const ast::Expr& tree, AggregateCall::What what);
+  static ExpressionPtr make_outer_reference(ExpressionPtr expression);
   ExpressionPtr date_arithmetic(const ast::Expr& tree);
   Expressions nodes(const ast::List<ast::Expr*>& trees);
   ExpressionPtr fail(Error error);
@@ -97,6 +107,7 @@ class Binder {
   std::optional<Error> error_;
   bool in_aggregate_ = false;
   uint64_t used_by_subquery_ = 0;  // sources that the subquery being bound refers to
+  bool aggregate_in_subquery_ = false;
 };
 
 // The value of a literal; nullopt when the tree is anything else. What INSERT … VALUES mostly consists of.

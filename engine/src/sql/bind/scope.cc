@@ -10,8 +10,8 @@ namespace {
 
 namespace flag {
 constexpr uint16_t kNotNull = 1, kPrimaryKey = 2, kUniqueKey = 4, kMultipleKey = 8, kBlob = 16,
-                   kUnsigned = 32, kBinary = 128, kEnum = 256, kAutoIncrement = 512, kTimestamp = 1024,
-                   kSet = 2048, kNumeric = 32768;
+                   kUnsigned = 32, kZeroFill = 64, kBinary = 128, kEnum = 256, kAutoIncrement = 512,
+                   kTimestamp = 1024, kSet = 2048;
 }
 
 uint16_t key_flags(const TableDef& table, size_t column) {
@@ -35,6 +35,22 @@ uint16_t definition_flags(const ColumnDef& column) {
   if (column.type == FieldType::Set) flags |= flag::kSet;
   if (column.type == FieldType::Timestamp2) flags |= flag::kTimestamp;
   return flags;
+}
+
+// Numbers of a table are announced without BINARY, those of expressions with it.
+bool is_number_column(const Expression& expression) {
+  const auto* reference = dynamic_cast<const ColumnReference*>(&expression);
+  const bool stored = reference != nullptr && reference->definition() != nullptr;
+  const ValueType& type = expression.type();
+  return stored &&
+         ((type.is_integer() && type.type != FieldType::Bit) || type.type == FieldType::NewDecimal ||
+          type.type == FieldType::Float || type.type == FieldType::Double);
+}
+
+// Lives as long as somebody asks for labels by it.
+std::shared_ptr<const ColumnDef> kept_definition(const Source& source, size_t column) {
+  const SourceColumn& from = source.columns[column];
+  return from.kept ? from.kept : std::shared_ptr<const ColumnDef>(source.definition, from.definition);
 }
 
 }  // namespace
@@ -94,6 +110,13 @@ Result<Scope::Address> Scope::find(std::string_view db, std::string_view table, 
   return *found;
 }
 
+uint32_t more_than_digits(const ValueType& type) {
+  if (type.type == FieldType::NewDecimal) return (type.decimals > 0 ? 1u : 0u) + (type.is_unsigned ? 0u : 1u);
+  const bool fraction =
+      type.is_temporal() && type.type != FieldType::Date && type.decimals > 0 && type.decimals <= 6;
+  return fraction ? type.decimals + 1u : 0u;
+}
+
 ResultColumn describe_column(const Expression& expression, const Scope& scope, std::string name) {
   const ValueType& type = expression.type();
   ResultColumn column;
@@ -103,26 +126,26 @@ ResultColumn describe_column(const Expression& expression, const Scope& scope, s
   const bool json = type.type == FieldType::Json;  // announced as bytes, as MySQL does
   const bool text = !json && type.is_string() && type.collation != kBinaryCollation;
   column.collation = text ? uint16_t{45} : kBinaryCollation;
-  column.length =
-      text ? static_cast<uint32_t>(std::min<uint64_t>(uint64_t{type.length} * 4, UINT32_MAX)) : type.length;
+  column.length = text ? static_cast<uint32_t>(std::min<uint64_t>(uint64_t{type.length} * 4, UINT32_MAX))
+                       : type.length + more_than_digits(type);
   if (json) column.length = UINT32_MAX;
   column.value_collation = type.collation;
   column.collation_strength = static_cast<uint8_t>(type.strength);
   if (!type.nullable) column.flags |= flag::kNotNull;
   if (type.is_unsigned) column.flags |= flag::kUnsigned;
-  if (!text) column.flags |= flag::kBinary;
+  if (!text && !is_number_column(expression)) column.flags |= flag::kBinary;
   if (type.is_blob() || json) column.flags |= flag::kBlob;
-  const bool numeric = (type.is_integer() && type.type != FieldType::Bit) ||
-                       type.type == FieldType::NewDecimal || type.type == FieldType::Float ||
-                       type.type == FieldType::Double;
-  if (numeric) column.flags |= flag::kNumeric;
+  if (type.type == FieldType::Year) column.flags |= flag::kUnsigned | flag::kZeroFill;
   if (const auto* reference = dynamic_cast<const ColumnReference*>(&expression)) {
     const Source& source = scope.sources[reference->source()];
     column.db = source.db;
     column.table = source.alias;
     column.original_table = source.table;
     column.original_name = source.columns[reference->column()].name;
-    if (reference->definition() != nullptr) column.flags |= definition_flags(*reference->definition());
+    if (const ColumnDef* definition = reference->definition()) {
+      column.flags |= definition_flags(*definition);
+      if (has_labels(definition->type)) column.labels = kept_definition(source, reference->column());
+    }
     if (source.definition && !source.rows) column.flags |= key_flags(*source.definition, reference->column());
   }
   return column;

@@ -16,7 +16,8 @@ namespace commitd::sql {
 struct SourceColumn {
   std::string name;
   ValueType type;
-  const ColumnDef* definition = nullptr;  // nullptr: of a derived table
+  const ColumnDef* definition = nullptr;  // nullptr: of a derived table, but for columns with labels
+  std::shared_ptr<const ColumnDef> kept = nullptr;  // the definition, where the table is not
 };
 
 struct Source {
@@ -45,6 +46,9 @@ class Scope {
 };
 
 bool same_name(std::string_view left, std::string_view right);  // without case (ASCII)
+
+// Characters that a number or a time has beside what its type's length counts: sign, point, fraction.
+uint32_t more_than_digits(const ValueType& type);
 
 // What the client is told about a result column.
 ResultColumn describe_column(const Expression& expression, const Scope& scope, std::string name);

@@ -13,8 +13,8 @@ namespace commitd::sql {
 namespace {
 
 constexpr uint8_t kFormat = 1;
-// Of tables: 2 has CHECK constraints, 3 CONNECTION=.
-constexpr uint8_t kTableFormat = 3;
+// Of tables: 2 has CHECK constraints, 3 CONNECTION=, 4 DESC and COMMENT of indexes.
+constexpr uint8_t kTableFormat = 4;
 
 Error damaged(std::string_view what) {
   return make_error(er::kErrorOnRead, "The catalog's record of a {} is damaged or of an unknown format",
@@ -170,10 +170,12 @@ void put_index(ByteWriter& out, const IndexDef& index) {
   for (const auto& part : index.columns) {
     out.le16(part.column);
     out.le32(part.prefix_length);
+    out.u8(part.descending);
   }
+  out.lenenc_string(index.comment);
 }
 
-IndexDef get_index(ByteReader& in) {
+IndexDef get_index(ByteReader& in, uint8_t format) {
   IndexDef index;
   index.id = in.le32();
   index.name = in.lenenc_string();
@@ -184,8 +186,10 @@ IndexDef get_index(ByteReader& in) {
     IndexColumn part;
     part.column = in.le16();
     part.prefix_length = in.le32();
+    if (format >= 4) part.descending = in.u8() != 0;
     index.columns.push_back(part);
   }
+  if (format >= 4) index.comment = in.lenenc_string();
   return index;
 }
 
@@ -285,7 +289,8 @@ Result<TableDef> decode_table(std::string_view bytes) {
   table.default_collation = in.le16();
   table.comment = in.lenenc_string();
   for (uint64_t left = in.lenenc(); left > 0 && in.ok(); --left) table.columns.push_back(get_column(in));
-  for (uint64_t left = in.lenenc(); left > 0 && in.ok(); --left) table.indexes.push_back(get_index(in));
+  for (uint64_t left = in.lenenc(); left > 0 && in.ok(); --left)
+    table.indexes.push_back(get_index(in, format));
   for (uint64_t left = format >= 2 ? in.lenenc() : 0; left > 0 && in.ok(); --left) {
     CheckDef check;
     check.name = in.lenenc_string();

@@ -18,14 +18,7 @@ Error too_big(const ColumnDef& column, uint64_t max) {
                     column.name, max);
 }
 
-Status set_decimal(ColumnDef& column, const ast::ColumnType& type) {
-  column.length = type.length.value_or(10);
-  column.decimals = type.decimals.value_or(0);
-  if (column.length == 0) column.length = 10;
-  if (column.length > kMaxDecimalDigits) {
-    return make_error(1426, "Too-big precision {} specified for '{}'. Maximum is {}.", column.length,
-                      column.name, kMaxDecimalDigits);
-  }
+Status check_decimals(const ColumnDef& column) {
   if (column.decimals > kMaxDecimalScale) {
     return make_error(1425, "Too big scale {} specified for column '{}'. Maximum is {}.", column.decimals,
                       column.name, kMaxDecimalScale);
@@ -34,6 +27,38 @@ Status set_decimal(ColumnDef& column, const ast::ColumnType& type) {
     return make_error(1427, "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}').",
                       column.name);
   }
+  return {};
+}
+
+Status set_decimal(ColumnDef& column, const ast::ColumnType& type) {
+  column.length = type.length.value_or(10);
+  column.decimals = type.decimals.value_or(0);
+  if (column.length == 0) column.length = 10;
+  if (column.length > kMaxDecimalDigits) {
+    return make_error(1426, "Too-big precision {} specified for '{}'. Maximum is {}.", column.length,
+                      column.name, kMaxDecimalDigits);
+  }
+  return check_decimals(column);
+}
+
+// FLOAT(p) says how precise it is: 25 to 53 bits are a DOUBLE. FLOAT(M,D) and DOUBLE(M,D) round.
+Status set_real(ColumnDef& column, const ast::ColumnType& type) {
+  constexpr uint32_t kMostDigits = 255, kMostBits = 53, kBitsOfFloat = 24;
+  if (type.decimals) {
+    column.length = *type.length;
+    column.decimals = *type.decimals;
+    if (column.length > kMostDigits)
+      return make_error(1439, "Display width out of range for column '{}' (max = {})", column.name,
+                        kMostDigits);
+    return check_decimals(column);
+  }
+  if (type.length && column.type == FieldType::Double)
+    return make_error(er::kParse, "Column '{}': DOUBLE takes a length and decimals, or neither", column.name);
+  if (type.length.value_or(0) > kMostBits)
+    return make_error(1063, "Incorrect column specifier for column '{}'", column.name);
+  if (type.length.value_or(0) > kBitsOfFloat) column.type = FieldType::Double;
+  column.length = column.type == FieldType::Float ? 12 : 22;
+  column.decimals = kNoFixedDecimals;
   return {};
 }
 
@@ -110,15 +135,8 @@ Status set_type(ColumnDef& column, const ast::ColumnType& type) {
         return make_error(1439, "Display width out of range for column '{}' (max = 64)", column.name);
       return {};
     case FieldType::Float:
-      // FLOAT(p): 25 to 53 bits are a DOUBLE.
-      if (type.length && !type.decimals && *type.length > 24) column.type = FieldType::Double;
-      column.length = column.type == FieldType::Float ? 12 : 22;
-      column.decimals = 31;
-      return {};
     case FieldType::Double:
-      column.length = 22;
-      column.decimals = 31;
-      return {};
+      return set_real(column, type);
     case FieldType::Enum:
     case FieldType::Set:
       for (std::string_view label : *type.labels) column.labels.emplace_back(label);

@@ -17,6 +17,10 @@
 #include "sql/diagnostics.h"
 #include "storage/record/row_image.h"
 
+namespace commitd::sql::ast {
+struct DropTableStatement;
+}
+
 namespace commitd::sql::ddl {
 
 struct Context {
@@ -61,6 +65,10 @@ std::vector<std::pair<std::string, std::string>> locked_tables(const ast::Statem
                                                                std::string_view default_db);
 
 Result<Effect> plan(const ast::Statement& statement, Context& context);
+
+// DROP TEMPORARY TABLE: there are none, so none of these is there (1051).
+Status drop_temporary_tables(const ast::DropTableStatement& statement, std::string_view default_db,
+                             Diagnostics& diagnostics);
 
 // What SHOW CREATE TABLE prints; executing it makes an equal table.
 // `next_auto_increment`: 0 where the table has none.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/charset/collation.h"
+#include "base/charset/utf8.h"
 #include "base/error_codes.h"
 #include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr uint32_t kMaxKeyBytes = 3072;
 constexpr size_t kMaxIndexes = 64;
+constexpr size_t kMaxCommentLength = 1024;
 
 const IndexDef* find_index(const TableDef& table, std::string_view name) {
   for (const auto& index : table.indexes) {
@@ -73,6 +75,7 @@ Result<IndexColumn> make_part(const TableDef& table, const ast::IndexPart& spec)
   }
   IndexColumn part;
   part.column = static_cast<uint16_t>(ordinal);
+  part.descending = spec.descending;
   if (spec.prefix_length != column.length) part.prefix_length = spec.prefix_length;
   return part;
 }
@@ -107,6 +110,7 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
   index.id = id;
   index.unique = spec.unique || spec.primary;
   index.primary = spec.primary;
+  index.comment = spec.comment;
   for (const auto& part : spec.parts) {
     auto made = make_part(table, part);
     if (!made.ok()) return std::move(made).error();
@@ -125,6 +129,8 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
     table.indexes.insert(table.indexes.begin(), std::move(index));
     return {};
   }
+  if (character_count(index.comment) > kMaxCommentLength)
+    return make_error(1688, "Comment for index '{}' is too long (max = {})", spec.name, kMaxCommentLength);
   index.name = spec.name.empty() ? free_index_name(table, index) : std::string(spec.name);
   COMMITD_RETURN_IF_ERROR(check_name(index.name));
   if (find_index(table, index.name))

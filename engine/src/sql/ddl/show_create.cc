@@ -57,6 +57,12 @@ std::string integer_text(std::string_view name, const ColumnDef& column) {
   return column.is_unsigned ? out + " unsigned" : out;
 }
 
+std::string real_text(std::string_view name, const ColumnDef& column) {
+  std::string out(name);
+  if (has_fixed_decimals(column)) out += fmt::format("({},{})", column.length, column.decimals);
+  return column.is_unsigned ? out + " unsigned" : out;
+}
+
 std::string hexadecimal(std::string_view bytes) {
   std::string out = "0x";
   for (const unsigned char byte : bytes) out += fmt::format("{:02X}", byte);
@@ -114,9 +120,13 @@ std::string index_text(const TableDef& table, const IndexDef& index) {
     if (!parts.empty()) parts += ",";
     parts += quoted_name(table.columns[part.column].name);
     if (part.prefix_length) parts += fmt::format("({})", part.prefix_length);
+    if (part.descending) parts += " DESC";
   }
-  if (index.primary) return "PRIMARY KEY (" + parts + ")";
-  return fmt::format("{}KEY {} ({})", index.unique ? "UNIQUE " : "", quoted_name(index.name), parts);
+  std::string out = index.primary ? "PRIMARY KEY (" + parts + ")"
+                                  : fmt::format("{}KEY {} ({})", index.unique ? "UNIQUE " : "",
+                                                quoted_name(index.name), parts);
+  if (!index.comment.empty()) out += " COMMENT " + quoted_text(index.comment);
+  return out;
 }
 
 }  // namespace
@@ -139,9 +149,9 @@ std::string column_type_text(const ColumnDef& column) {
     case FieldType::LongLong:
       return integer_text("bigint", column);
     case FieldType::Float:
-      return column.is_unsigned ? "float unsigned" : "float";
+      return real_text("float", column);
     case FieldType::Double:
-      return column.is_unsigned ? "double unsigned" : "double";
+      return real_text("double", column);
     case FieldType::NewDecimal:
       return fmt::format("decimal({},{}){}", column.length, column.decimals,
                          column.is_unsigned ? " unsigned" : "");

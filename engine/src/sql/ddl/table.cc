@@ -132,6 +132,20 @@ Result<Effect> plan_create_table(const ast::CreateTableStatement& statement, Con
   return finished(change);
 }
 
+Status drop_temporary_tables(const ast::DropTableStatement& statement, std::string_view default_db,
+                             Diagnostics& diagnostics) {
+  std::string missing;
+  for (const auto& name : statement.tables) {
+    auto db = database_of(name, default_db);
+    if (!db.ok()) return std::move(db).error();
+    missing += fmt::format("{}{}.{}", missing.empty() ? "" : ",", *db, name.name);
+  }
+  Error unknown = make_error(er::kBadTable, "Unknown table '{}'", missing);
+  if (!statement.if_exists) return unknown;
+  diagnostics.note(std::move(unknown));
+  return {};
+}
+
 Result<Effect> plan_drop_table(const ast::DropTableStatement& statement, Context& context) {
   CatalogChange change(context.catalog);
   std::string missing;

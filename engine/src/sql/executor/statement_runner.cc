@@ -286,6 +286,7 @@ Status use_database(SessionState& session, std::string_view db) {
 Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepared,
                          const ast::Statement& statement, std::span<const Value> parameters, ResultSink& sink,
                          bool more_results, CachedPlan* kept) {
+  sink.more_results = more_results;
   start_statement(session, statement);
   const StatementMeter meter(session, statement, sink);
   count_statement(session, statement);

@@ -153,12 +153,18 @@ class Spread : public Filtered {
     const int64_t degrees = sample ? count_ - 1 : count_;
     if (degrees <= 0) return Value::null();
     const double variance = squares_ / static_cast<double>(degrees);
+    if (!std::isfinite(variance)) {
+      constexpr uint16_t kOutOfRange = 1690;
+      evaluation_->fail(make_error(kOutOfRange, "DOUBLE value is out of range in 'variance'"));
+      return Value::null();
+    }
     const bool root = call_.what == What::Deviation || call_.what == What::SampleDeviation;
     return Value::real(root ? std::sqrt(variance) : variance);
   }
 
  private:
-  void take(std::span<const Value> values, Evaluation&) override {
+  void take(std::span<const Value> values, Evaluation& evaluation) override {
+    evaluation_ = &evaluation;
     const double value = to_double(values[0]);
     ++count_;
     const double delta = value - mean_;
@@ -167,6 +173,7 @@ class Spread : public Filtered {
   }
   int64_t count_ = 0;
   double mean_ = 0, squares_ = 0;
+  Evaluation* evaluation_ = nullptr;
 };
 
 class GroupConcat : public Filtered {

@@ -32,7 +32,7 @@ __int128 wide(const Value& v) {
 // A temporal value in arithmetic is the number 20260102030405.
 Value operand_number(const Value& v) {
   if (v.kind() == Kind::Temporal)
-    return v.as_temporal().decimals > 0 ? Value::real(temporal_number(v.as_temporal())) : to_integer(v);
+    return v.as_temporal().decimals > 0 ? Value::decimal(temporal_decimal(v.as_temporal())) : to_integer(v);
   if (v.kind() == Kind::String || v.kind() == Kind::Json) return Value::real(to_double(v));
   return v;
 }
@@ -94,7 +94,32 @@ uint8_t division_scale(uint8_t left, uint8_t right) {
   return static_cast<uint8_t>(std::min<int>(words(words(left) + words(right) + more), kMaxDecimalScale));
 }
 
-Value decimal_division(const Decimal& l, const Decimal& r, Evaluation& evaluation) {
+// Digit by digit, where the numerator with its zeros would not fit: nullopt where the quotient does not
+// either.
+std::optional<Decimal> long_division(const Decimal& l, const Decimal& r, uint8_t scale) {
+  using Wide = unsigned __int128;
+  const auto magnitude = [](__int128 v) { return v < 0 ? -static_cast<Wide>(v) : static_cast<Wide>(v); };
+  const Wide divisor = magnitude(r.unscaled);
+  Wide quotient = magnitude(l.unscaled) / divisor, rest = magnitude(l.unscaled) % divisor;
+  for (int digits = scale - l.scale + r.scale; digits > 0; --digits) {
+    Wide tenfold = 0;
+    unsigned digit = 0;
+    for (int i = 0; i < 10; ++i) {  // neither 10 * rest nor more than twice the divisor
+      tenfold += rest;
+      if (tenfold < divisor) continue;
+      tenfold -= divisor;
+      ++digit;
+    }
+    if (quotient > static_cast<Wide>(largest_decimal()) / 10) return std::nullopt;
+    quotient = quotient * 10 + digit;
+    rest = tenfold;
+  }
+  if (quotient > static_cast<Wide>(largest_decimal())) return std::nullopt;
+  const auto signed_quotient = static_cast<__int128>(quotient);
+  return Decimal{(l.unscaled < 0) != (r.unscaled < 0) ? -signed_quotient : signed_quotient, scale};
+}
+
+Value decimal_division(const Decimal& l, const Decimal& r, Evaluation& evaluation, std::string_view source) {
   if (r.unscaled == 0) return division_by_zero(evaluation);
   const auto least = static_cast<uint8_t>(std::min<int>(l.scale + kDivisionScale, kMaxDecimalScale));
   uint8_t scale = std::max(division_scale(l.scale, r.scale), least);
@@ -105,16 +130,15 @@ Value decimal_division(const Decimal& l, const Decimal& r, Evaluation& evaluatio
         shift <= kMaxDecimalPrecision &&
         !__builtin_mul_overflow(l.unscaled, power_of_ten(static_cast<uint8_t>(shift)), &numerator);
     if (small) break;
-    if (scale > least) continue;
-    const auto rounded = parse_decimal(Value::real(commitd::to_double(l) / commitd::to_double(r)).to_text());
-    return Value::decimal(rescale(rounded.value_or(Decimal{}), scale).value_or(Decimal{}));
+    if (const auto quotient = long_division(l, r, scale)) return Value::decimal(*quotient);
+    if (scale == least) return out_of_range(evaluation, "DECIMAL", source);
   }
   const __int128 quotient = numerator / r.unscaled;
   return Value::decimal({quotient, scale});
 }
 
 Value decimal_arithmetic(Op op, Decimal l, Decimal r, Evaluation& evaluation, std::string_view source) {
-  if (op == Op::Divide) return decimal_division(l, r, evaluation);
+  if (op == Op::Divide) return decimal_division(l, r, evaluation, source);
   if (op == Op::Multiply) {
     __int128 product = 0;
     if (__builtin_mul_overflow(l.unscaled, r.unscaled, &product))
@@ -168,7 +192,16 @@ Value real_arithmetic(Op op, double l, double r, Evaluation& evaluation, std::st
   return std::isfinite(result) ? Value::real(result) : out_of_range(evaluation, "DOUBLE", source);
 }
 
-ValueType arithmetic_type(Op op, const ValueType& l, const ValueType& r) {
+// A temporal value as the number that it is in arithmetic.
+ValueType numeric_type(const ValueType& type) {
+  if (!type.is_temporal()) return type;
+  const uint32_t digits = type.type == FieldType::Date ? 8 : type.type == FieldType::Time ? 7 : 14;
+  const uint8_t decimals = type.type == FieldType::Date ? uint8_t{0} : type.decimals;
+  return decimals == 0 ? ValueType::integer(digits) : ValueType::decimal(digits + decimals, decimals);
+}
+
+ValueType arithmetic_type(Op op, const ValueType& left, const ValueType& right) {
+  const ValueType l = numeric_type(left), r = numeric_type(right);
   if (op == Op::IntDivide) return ValueType::integer(21, l.is_unsigned || r.is_unsigned);
   const bool exact = (l.is_integer() || l.type == FieldType::NewDecimal) &&
                      (r.is_integer() || r.type == FieldType::NewDecimal);

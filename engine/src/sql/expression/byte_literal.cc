@@ -1,5 +1,6 @@
 #include "sql/expression/byte_literal.h"
 
+#include "base/charset/collation.h"
 #include "sql/expression/literal.h"
 
 namespace commitd::sql {
@@ -8,6 +9,17 @@ ExpressionPtr number_of_byte_literal(ExpressionPtr expression) {
   const auto* literal = dynamic_cast<const ByteLiteral*>(expression.get());
   if (literal == nullptr) return expression;
   return std::make_unique<Constant>(number_of_bytes(literal->value().as_string()));
+}
+
+ExpressionPtr text_beside_text(ExpressionPtr expression, const Expression& other) {
+  const auto* literal = dynamic_cast<const ByteLiteral*>(expression.get());
+  const ValueType& type = other.type();
+  const bool gives_collation =
+      type.is_string() && type.strength != ValueType::Strength::Weak && type.collation != kBinaryCollation;
+  if (literal == nullptr || !gives_collation) return expression;
+  ValueType text = literal->type();
+  text.collation = type.collation;
+  return std::make_unique<Constant>(Value::string(literal->value().as_string()), text);
 }
 
 }  // namespace commitd::sql

@@ -15,6 +15,9 @@ class ByteLiteral : public Constant {
 // The number that a literal of bytes stands for; any other expression as it is.
 ExpressionPtr number_of_byte_literal(ExpressionPtr expression);
 
+// x'41' beside a text of a column or with a COLLATE clause is a text too, which goes by that one's collation.
+ExpressionPtr text_beside_text(ExpressionPtr expression, const Expression& other);
+
 // What is put into a column: a number where the column holds numbers. BIT takes bytes as they are.
 inline ExpressionPtr for_column(const ColumnDef& column, ExpressionPtr expression) {
   return is_numeric(column.type) ? number_of_byte_literal(std::move(expression)) : std::move(expression);

@@ -1,4 +1,5 @@
 // CASE.
+#include "sql/expression/collations.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
@@ -8,6 +9,7 @@ namespace {
 
 class Case : public Expression {
  public:
+  // `operand`: compared with each WHEN; null where these are conditions.
   Case(ExpressionPtr operand, Expressions branches, bool has_else)
       : operand_(std::move(operand)), branches_(std::move(branches)), has_else_(has_else) {
     std::vector<ValueType> types;
@@ -17,18 +19,16 @@ class Case : public Expression {
     }
     inherit(*this, {operand_.get()});
     type_ = common_type(types);
+    collation_ = common_collation();
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch;
     const Value* operand = operand_ ? &operand_->evaluate(evaluation, operand_scratch) : nullptr;
     for (size_t i = 0; i + 1 < branches_.size(); i += 2) {
       const Value& when = branches_[i]->evaluate(evaluation, scratch);
-      const bool taken =
-          operand == nullptr
-              ? is_true(when)
-              : !operand->is_null() && !when.is_null() &&
-                    compare_values(*operand, when,
-                                   comparison_collation(operand_->type(), branches_[i]->type())) == 0;
+      const bool taken = operand == nullptr ? is_true(when)
+                                            : !operand->is_null() && !when.is_null() &&
+                                                  compare_values(*operand, when, collation_) == 0;
       if (taken) return result(*branches_[i + 1], evaluation, scratch);
     }
     if (has_else_) return result(*branches_.back(), evaluation, scratch);
@@ -37,6 +37,12 @@ class Case : public Expression {
   }
 
  private:
+  uint16_t common_collation() const {
+    CommonCollation common;
+    if (operand_) common.add(*operand_);
+    for (size_t i = 0; i + 1 < branches_.size(); i += 2) common.add(*branches_[i]);
+    return common.collation();
+  }
   const Value& result(const Expression& branch, Evaluation& evaluation, Value& scratch) const {
     scratch = Value(branch.evaluate(evaluation, scratch));
     conform(scratch, type_);
@@ -46,11 +52,25 @@ class Case : public Expression {
   ExpressionPtr operand_;
   Expressions branches_;
   bool has_else_;
+  uint16_t collation_;
 };
+
+// As text and number (labels), as dates or as documents the operand is not compared alike with all WHENs.
+bool needs_pairs(const Expression& operand) {
+  const ValueType& type = operand.type();
+  return copy_of_operand(operand) != nullptr &&
+         (has_labels_too(operand) || type.is_temporal() || type.type == FieldType::Json);
+}
 
 }  // namespace
 
 ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_else) {
+  // Each WHEN is compared as its kind and the operand's have it.
+  if (operand && needs_pairs(*operand)) {
+    for (size_t i = 0; i + 1 < branches.size(); i += 2)
+      branches[i] = make_comparison(ast::Op::Equal, copy_of_operand(*operand), std::move(branches[i]));
+    operand.reset();
+  }
   return std::make_unique<Case>(std::move(operand), std::move(branches), has_else);
 }
 

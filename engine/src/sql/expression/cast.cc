@@ -7,11 +7,13 @@
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/bit_text.h"
+#include "sql/expression/charset_conversion.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
 #include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
 #include "sql/functions/functions.h"
+#include "sql/session_state.h"
 
 namespace commitd::sql {
 namespace {
@@ -80,7 +82,7 @@ class Cast : public OneOperand {
     return Value::string(std::move(value), binary);
   }
   Value temporal(const Value& operand, Evaluation& evaluation) const {
-    std::optional<Temporal> t = to_ == ast::CastType::Time ? to_time(operand) : to_datetime(operand);
+    std::optional<Temporal> t = to_ == ast::CastType::Time ? time_of(operand) : date_of(operand, evaluation);
     if (!t) {
       evaluation.warn(
           make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
@@ -96,12 +98,80 @@ class Cast : public OneOperand {
     }
     return Value::temporal(round_fraction(*t, decimals_));
   }
+  // A time is one of today.
+  static std::optional<Temporal> date_of(const Value& operand, Evaluation& evaluation) {
+    const bool number =
+        operand.kind() == Kind::Int || operand.kind() == Kind::UInt || operand.kind() == Kind::Double;
+    if (number) return to_double(operand) == 0 ? Temporal() : date_of_number(operand);
+    if (operand.kind() != Kind::Temporal || operand.as_temporal().kind != Temporal::Kind::Time)
+      return to_datetime(operand);
+    const SessionState& session = evaluation.session();
+    const Temporal& time = operand.as_temporal();
+    const int64_t seconds = time.hour * 3600ll + time.minute * 60 + time.second;
+    constexpr int64_t kSecond = 1'000'000, kDay = 86'400;
+    const int64_t now = session.statement_microseconds / kSecond + session.settings.time_zone_offset;
+    const int64_t fraction = time.negative ? -int64_t{time.microsecond} : int64_t{time.microsecond};
+    const int64_t whole = now - now % kDay + (time.negative ? -seconds : seconds) - (fraction < 0 ? 1 : 0);
+    return datetime_from_unix(whole, static_cast<uint32_t>(fraction < 0 ? fraction + kSecond : fraction),
+                              time.decimals);
+  }
+  static std::optional<Temporal> time_of(const Value& operand) {
+    const auto t = to_clock(operand);
+    return t ? to_time(Value::temporal(*t)) : std::nullopt;
+  }
+  static Value year(const Value& operand, Evaluation& evaluation) {
+    const bool temporal = operand.kind() == Kind::Temporal;
+    const int64_t number = temporal ? date_of(operand, evaluation)->year : to_int64(operand);
+    const int64_t year = temporal || number < 0 || number > 99           ? number
+                         : number == 0 && operand.kind() != Kind::String ? 0
+                         : number < 70                                   ? number + 2000
+                                                                         : number + 1900;
+    if (year == 0 || (year >= 1901 && year <= 2155))
+      return Value::unsigned_integer(static_cast<uint64_t>(year));
+    evaluation.warn(
+        make_error(er::kTruncatedWrongValue, "Truncated incorrect YEAR value: '{}'", to_text(operand)));
+    return Value::null();
+  }
+  static void warn_of_integer(std::string_view kind, const Value& operand, Evaluation& evaluation) {
+    evaluation.warn(
+        make_error(er::kTruncatedWrongValue, "Truncated incorrect {} value: '{}'", kind, to_text(operand)));
+  }
+  static Value signed_integer(const Value& operand, Evaluation& evaluation) {
+    constexpr double kBeyond = 9223372036854775808.0;
+    if (operand.kind() == Kind::String) return signed_of_text(operand, evaluation);
+    const bool inexact = operand.kind() == Kind::Double || operand.kind() == Kind::Decimal;
+    const double number = inexact ? to_double(operand) : 0;
+    if (number < kBeyond && number >= -kBeyond) return Value::integer(static_cast<int64_t>(to_bits(operand)));
+    warn_of_integer(operand.kind() == Kind::Double ? "INTEGER" : "DECIMAL", operand, evaluation);
+    return Value::integer(number < 0 ? INT64_MIN : INT64_MAX);
+  }
+  // As bits: what is above the signed numbers is negative.
+  static Value signed_of_text(const Value& operand, Evaluation& evaluation) {
+    constexpr uint16_t kUnknownError = 1105;
+    bool complete = true;
+    const int64_t number = leading_integer(operand.as_string(), &complete);
+    if (!complete && number != INT64_MAX) {
+      warn_of_integer("INTEGER", operand, evaluation);
+      return Value::integer(number);
+    }
+    if (complete) return Value::integer(number);
+    const auto above = whole_integer(operand.as_string());
+    if (!above) warn_of_integer("INTEGER", operand, evaluation);
+    evaluation.warn(
+        {kUnknownError, "Cast to signed converted positive out-of-range integer to its negative complement"});
+    return Value::integer(above ? static_cast<int64_t>(to_bits(*above)) : -1);
+  }
   Value decimal(const Value& operand, Evaluation& evaluation) const {
     const double magnitude = operand.kind() == Kind::Double ? operand.as_double() : 0;
     Decimal whole = to_decimal(operand);
     const __int128 largest = power_of_ten(kMaxDecimalPrecision) - 1;
+    if (operand.kind() == Kind::String && has_too_many_digits(operand.as_string())) {
+      if (length_ > kMaxDecimalPrecision) return beyond_digits(evaluation);
+      whole = {to_double(operand) < 0 ? -largest : largest, 0};
+    }
     if (std::fabs(magnitude) > 1e37) whole = {magnitude < 0 ? -largest : largest, 0};
     auto scaled = rescale(whole, decimals_);
+    if (!scaled && length_ > kMaxDecimalPrecision) return beyond_digits(evaluation);
     if (scaled && fits(*scaled, static_cast<uint8_t>(length_), decimals_)) return Value::decimal(*scaled);
     Decimal most{power_of_ten(static_cast<uint8_t>(std::min<uint32_t>(length_, kMaxDecimalPrecision))) - 1,
                  decimals_};
@@ -109,23 +179,23 @@ class Cast : public OneOperand {
     evaluation.warn(make_error(er::kDataOutOfRange, "Out of range value for column '(null)' at row 1"));
     return Value::decimal(most);
   }
+  static bool has_too_many_digits(std::string_view text) {
+    const std::string_view number = leading_number(text);
+    return !number.empty() && !parse_decimal(number);
+  }
+  static Value beyond_digits(Evaluation& evaluation) {
+    evaluation.fail(make_error(er::kNotSupportedYet,
+                               "This version of MySQL doesn't yet support 'DECIMAL of more than {} digits'",
+                               kMaxDecimalPrecision));
+    return Value::null();
+  }
   Value convert(const Value& operand, Evaluation& evaluation) const {
     using ast::CastType;
     const bool as_text = to_ == CastType::Char || to_ == CastType::Binary;
     if (operand.kind() == Kind::Json && !as_text) return convert(scalar_of_json(operand), evaluation);
     switch (to_) {
-      case CastType::Signed: {
-        bool complete = true;
-        if (operand.kind() == Kind::String) {
-          Value parsed = Value::integer(leading_integer(operand.as_string(), &complete));
-          if (!complete) {
-            evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect INTEGER value: '{}'",
-                                       operand.as_string()));
-          }
-          return parsed;
-        }
-        return Value::integer(static_cast<int64_t>(to_bits(operand)));
-      }
+      case CastType::Signed:
+        return signed_integer(operand, evaluation);
       case CastType::Unsigned:
         return Value::unsigned_integer(bit_operand(operand));
       case CastType::Decimal:
@@ -135,7 +205,7 @@ class Cast : public OneOperand {
       case CastType::Float:
         return Value::real(static_cast<double>(static_cast<float>(to_double(operand))));
       case CastType::Year:
-        return to_integer(operand);
+        return year(operand, evaluation);
       case CastType::Date:
       case CastType::Time:
       case CastType::DateTime:
@@ -175,6 +245,7 @@ ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
   if (target.cast == ast::CastType::Json) return make_json_cast(std::move(operand));
   const bool text = target.cast == ast::CastType::Char || target.cast == ast::CastType::Binary;
   operand = text ? text_of_bits(std::move(operand)) : number_of_label(std::move(operand));
+  if (target.cast == ast::CastType::Binary) operand = bytes_of_text(std::move(operand));
   if (target.cast == ast::CastType::Unsigned) operand = numeric_text(std::move(operand), "INTEGER");
   if (target.cast == ast::CastType::Decimal) operand = numeric_text(std::move(operand), "DECIMAL");
   if (target.cast == ast::CastType::Double || target.cast == ast::CastType::Float)

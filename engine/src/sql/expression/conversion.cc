@@ -68,6 +68,14 @@ std::strong_ordering compare_temporal(const Temporal& left, const Value& right) 
 
 }  // namespace
 
+std::string_view leading_number(std::string_view text) {
+  std::string_view number = trim_left(text);
+  if (!number.empty() && number.front() == '+') number.remove_prefix(1);
+  double ignored = 0;
+  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), ignored);
+  return number.substr(0, static_cast<size_t>(parsed.ptr - number.data()));
+}
+
 double leading_double(std::string_view text, bool* complete) {
   std::string_view number = trim_left(text);
   if (!number.empty() && number.front() == '+') number.remove_prefix(1);
@@ -116,6 +124,16 @@ double temporal_number(const Temporal& t) {
   if (t.kind == Temporal::Kind::Time) return t.negative ? -time : time;
   const double date = t.year * 10000.0 + t.month * 100.0 + t.day;
   return t.kind == Temporal::Kind::Date ? date : date * 1e6 + time;
+}
+
+Decimal temporal_decimal(const Temporal& t) {
+  constexpr uint8_t kMicroseconds = 6;
+  const __int128 date = t.kind == Temporal::Kind::Time ? 0 : t.year * 10000 + t.month * 100 + t.day;
+  const __int128 time = t.hour * 10000 + t.minute * 100u + t.second;
+  const __int128 whole = t.kind == Temporal::Kind::Date ? date : date * 1'000'000 + time;
+  Decimal exact{whole * 1'000'000 + t.microsecond, kMicroseconds};
+  if (t.kind == Temporal::Kind::Time && t.negative) exact.unscaled = -exact.unscaled;
+  return rescale(exact, t.kind == Temporal::Kind::Date ? uint8_t{0} : t.decimals).value_or(exact);
 }
 
 double to_double(const Value& value) {
@@ -190,6 +208,8 @@ Decimal to_decimal(const Value& value) {
     }
     case Value::Kind::Json:
       return to_decimal(scalar_of_json(value));
+    case Value::Kind::Temporal:
+      return temporal_decimal(value.as_temporal());
     default:
       break;
   }
@@ -203,8 +223,8 @@ std::string to_text(const Value& value) {
 
 std::string to_text(const Value& value, const ValueType& type) {
   constexpr uint8_t kAsManyAsNeeded = 31;
-  if (value.kind() == Value::Kind::Double && type.type == FieldType::Double &&
-      type.decimals < kAsManyAsNeeded)
+  const bool real = type.type == FieldType::Double || type.type == FieldType::Float;
+  if (value.kind() == Value::Kind::Double && real && type.decimals < kAsManyAsNeeded)
     return fmt::format("{:.{}f}", value.as_double(), type.decimals);
   Value shown = value;
   conform_digits(shown, type);
@@ -242,6 +262,25 @@ std::optional<Temporal> to_time(const Value& value) {
   if (value.kind() == Value::Kind::Json) return to_time(scalar_of_json(value));
   std::string scratch;
   return parse_time(text_view(value, scratch));
+}
+
+std::optional<Temporal> to_clock(const Value& value) {
+  if (value.kind() == Value::Kind::Temporal) return value.as_temporal();
+  if (value.is_null()) return std::nullopt;
+  if (value.kind() == Value::Kind::Json) return to_clock(scalar_of_json(value));
+  std::string scratch;
+  return parse_clock(text_view(value, scratch));
+}
+
+std::optional<Temporal> date_of_number(const Value& value) {
+  constexpr uint64_t kLeast = 101, kDateOfTwoDigits = 1'000'000, kGreatestDate = 99'991'231,
+                     kTimeOfTwoDigits = 1'000'000'000'000;
+  const Value integer = to_integer(value);
+  if (integer.kind() == Value::Kind::Int && integer.as_int() < 0) return std::nullopt;
+  const uint64_t number = to_bits(integer);
+  if (number < kLeast) return std::nullopt;
+  const bool two_digits = number < kDateOfTwoDigits || (number > kGreatestDate && number < kTimeOfTwoDigits);
+  return parse_datetime(fmt::format("{:0{}}", number, !two_digits ? 1 : number < kDateOfTwoDigits ? 6 : 12));
 }
 
 Truth truth(const Value& value) {
@@ -345,19 +384,6 @@ void conform(Value& value, const ValueType& type) {
     value = Value::temporal(t);
   }
   conform_digits(value, type);
-}
-
-uint16_t comparison_collation(const ValueType& left, const ValueType& right) {
-  if (left.is_string() && !right.is_string()) return left.collation;
-  if (right.is_string() && !left.is_string()) return right.collation;
-  if (left.strength != right.strength)
-    return left.strength > right.strength ? left.collation : right.collation;
-  const auto is_binary = [](uint16_t collation) {
-    const Order order = collation_or_binary(collation).order;
-    return order == Order::Bytes || order == Order::CodePoint;
-  };
-  if (left.collation == kBinaryCollation || right.collation == kBinaryCollation) return kBinaryCollation;
-  return is_binary(right.collation) ? right.collation : left.collation;  // of two that are as strong
 }
 
 }  // namespace commitd::sql

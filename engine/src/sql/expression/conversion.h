@@ -13,6 +13,7 @@
 namespace commitd::sql {
 
 // Numbers from the start of a text ("12abc" → 12); `complete` says whether that was all of it.
+std::string_view leading_number(std::string_view text);  // its text
 double leading_double(std::string_view text, bool* complete = nullptr);
 // The integer that a text is, exactly; nullopt for what is none, or beyond 64 bits.
 std::optional<Value> whole_integer(std::string_view text);
@@ -31,7 +32,12 @@ std::string to_text(const Value& value, const ValueType& type);
 std::string_view text_view(const Value& value, std::string& scratch);
 std::optional<Temporal> to_datetime(const Value& value);
 std::optional<Temporal> to_time(const Value& value);
+// A time, or the date and time that a value is where it is one.
+std::optional<Temporal> to_clock(const Value& value);
+// A date, year of two digits or not: 20021020, 20021020123000, 101; nullopt for what is none.
+std::optional<Temporal> date_of_number(const Value& value);
 double temporal_number(const Temporal& value);  // 20260102030405.5
+Decimal temporal_decimal(const Temporal& value);
 
 enum class Truth : uint8_t { False, True, Unknown };
 Truth truth(const Value& value);

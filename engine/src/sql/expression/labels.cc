@@ -2,6 +2,7 @@
 // number, or the labels' bits.
 #include <algorithm>
 
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
 
@@ -45,10 +46,23 @@ class LabelNumber : public OneOperand {
 }  // namespace
 
 ExpressionPtr number_of_label(ExpressionPtr expression) {
-  const auto* reference = dynamic_cast<const ColumnReference*>(expression.get());
-  const ColumnDef* definition = reference == nullptr ? nullptr : reference->definition();
-  if (definition == nullptr || !has_labels(definition->type)) return expression;
+  if (!has_labels_too(*expression)) return expression;
+  const ColumnDef* definition = static_cast<const ColumnReference&>(*expression).definition();
   return std::make_unique<LabelNumber>(std::move(expression), *definition);
+}
+
+bool has_labels_too(const Expression& expression) {
+  const auto* reference = dynamic_cast<const ColumnReference*>(&expression);
+  return reference != nullptr && reference->definition() != nullptr &&
+         has_labels(reference->definition()->type);
+}
+
+ExpressionPtr copy_of_operand(const Expression& expression) {
+  if (const auto* column = dynamic_cast<const ColumnReference*>(&expression))
+    return std::make_unique<ColumnReference>(*column);
+  const auto* constant = dynamic_cast<const Constant*>(&expression);
+  const bool plain = constant != nullptr && dynamic_cast<const ByteLiteral*>(constant) == nullptr;
+  return plain ? std::make_unique<Constant>(*constant) : nullptr;
 }
 
 bool is_number(const ValueType& type) {

@@ -17,7 +17,7 @@ ExpressionPtr make_is_null(ExpressionPtr operand, bool negated);
 ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated);
 ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated);
 ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated);
-ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated);
+ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char32_t escape, bool negated);
 ExpressionPtr make_regexp(ExpressionPtr operand, ExpressionPtr pattern, bool negated);
 // Operand (may be null), then WHEN/THEN pairs, then ELSE when there is one.
 ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_else);
@@ -43,12 +43,14 @@ std::optional<ComparisonParts> comparison_parts(const Expression& expression);
 struct InParts {
   const Expression* operand;
   const Expressions* list;
+  uint16_t collation;  // of texts
 };
 std::optional<InParts> in_parts(const Expression& expression);
 struct BetweenParts {
   const Expression* operand;
   const Expression* low;
   const Expression* high;
+  uint16_t collation;  // of texts
 };
 std::optional<BetweenParts> between_parts(const Expression& expression);
 const Expression* is_null_operand(const Expression& expression);  // x of `x IS NULL`
@@ -58,6 +60,9 @@ void split_conjunction(const Expression& expression, std::vector<const Expressio
 bool is_number(const ValueType& type);
 // The column's label number when the expression is an ENUM or SET column (labels.cc); else the expression.
 ExpressionPtr number_of_label(ExpressionPtr expression);
+bool has_labels_too(const Expression& expression);  // it is such a column
+// Another expression for the same value: of a column or a constant; null for what has to be evaluated once.
+ExpressionPtr copy_of_operand(const Expression& expression);
 // The same value, with a warning where a text is not wholly a number (text_numbers.cc). `type`: as messages
 // name it, a literal.
 ExpressionPtr numeric_text(ExpressionPtr expression, std::string_view type = "DOUBLE");

@@ -7,6 +7,7 @@
 #include "base/charset/utf8.h"
 #include "sql/expression/bit_text.h"
 #include "sql/expression/byte_literal.h"
+#include "sql/expression/collations.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
@@ -164,8 +165,7 @@ class Between : public Predicate {
         low_(std::move(low)),
         high_(std::move(high)),
         negated_(negated),
-        low_collation_(comparison_collation(operand_->type(), low_->type())),
-        high_collation_(comparison_collation(operand_->type(), high_->type())) {
+        collation_(CommonCollation({operand_.get(), low_.get(), high_.get()}).collation()) {
     inherit(*this, {operand_.get(), low_.get(), high_.get()});
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
@@ -178,11 +178,11 @@ class Between : public Predicate {
     Truth low = Truth::Unknown, high = Truth::Unknown;
     const Value& least = low_->evaluate(evaluation, bound_scratch);
     if (!least.is_null()) {
-      low = compare_values(operand, least, low_collation_) >= 0 ? Truth::True : Truth::False;
+      low = compare_values(operand, least, collation_) >= 0 ? Truth::True : Truth::False;
     }
     const Value& greatest = high_->evaluate(evaluation, bound_scratch);
     if (!greatest.is_null()) {
-      high = compare_values(operand, greatest, high_collation_) <= 0 ? Truth::True : Truth::False;
+      high = compare_values(operand, greatest, collation_) <= 0 ? Truth::True : Truth::False;
     }
     const Truth both = low == Truth::False || high == Truth::False ? Truth::False
                        : low == Truth::True && high == Truth::True ? Truth::True
@@ -192,13 +192,13 @@ class Between : public Predicate {
   }
   std::optional<BetweenParts> parts() const {
     if (negated_) return std::nullopt;
-    return BetweenParts{operand_.get(), low_.get(), high_.get()};
+    return BetweenParts{operand_.get(), low_.get(), high_.get(), collation_};
   }
 
  private:
   ExpressionPtr operand_, low_, high_;
   bool negated_;
-  uint16_t low_collation_, high_collation_;
+  uint16_t collation_;
 };
 
 class In : public Predicate {
@@ -206,7 +206,12 @@ class In : public Predicate {
   In(ExpressionPtr operand, Expressions list, bool negated)
       : operand_(std::move(operand)), list_(std::move(list)), negated_(negated) {
     inherit(*this, {operand_.get()});
-    for (const ExpressionPtr& item : list_) inherit(*this, {item.get()});
+    CommonCollation common({operand_.get()});
+    for (const ExpressionPtr& item : list_) {
+      inherit(*this, {item.get()});
+      common.add(*item);
+    }
+    collation_ = common.collation();
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch, item_scratch;
@@ -216,8 +221,7 @@ class In : public Predicate {
       const Value& item = list_[i]->evaluate(evaluation, item_scratch);
       if (item.is_null()) {
         found = Truth::Unknown;
-      } else if (compare_values(operand, item, comparison_collation(operand_->type(), list_[i]->type())) ==
-                 0) {
+      } else if (compare_values(operand, item, collation_) == 0) {
         found = Truth::True;
         break;
       }
@@ -227,21 +231,25 @@ class In : public Predicate {
   }
   std::optional<InParts> parts() const {
     if (negated_) return std::nullopt;
-    return InParts{operand_.get(), &list_};
+    return InParts{operand_.get(), &list_, collation_};
   }
 
  private:
   ExpressionPtr operand_;
   Expressions list_;
   bool negated_;
+  uint16_t collation_;
 };
 
 class Like : public Predicate {
  public:
-  Like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated)
-      : operand_(std::move(operand)), pattern_(std::move(pattern)), escape_(escape), negated_(negated) {
+  Like(ExpressionPtr operand, ExpressionPtr pattern, char32_t escape, bool negated)
+      : operand_(std::move(operand)),
+        pattern_(std::move(pattern)),
+        escape_(escape),
+        negated_(negated),
+        collation_(CommonCollation({operand_.get(), pattern_.get()}).collation()) {
     inherit(*this, {operand_.get(), pattern_.get()});
-    collation_ = operand_->type().is_string() ? operand_->type().collation : uint16_t{45};
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch, pattern_scratch;
@@ -252,15 +260,15 @@ class Like : public Predicate {
       scratch = Value::null();
       return scratch;
     }
-    const bool matches = like_matches(text_view(operand, operand_text), text_view(pattern, pattern_text),
-                                      static_cast<unsigned char>(escape_), collation_);
+    const bool matches =
+        like_matches(text_view(operand, operand_text), text_view(pattern, pattern_text), escape_, collation_);
     scratch = Value::integer(matches != negated_);
     return scratch;
   }
 
  private:
   ExpressionPtr operand_, pattern_;
-  char escape_;
+  char32_t escape_;
   bool negated_;
   uint16_t collation_;
 };
@@ -389,6 +397,8 @@ ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
   if (is_number(left->type())) right = numeric_text(std::move(right));
   right = constant_beside(std::move(right), *left);
   left = constant_beside(std::move(left), *right);
+  right = text_beside_text(std::move(right), *left);
+  left = text_beside_text(std::move(left), *right);
   return std::make_unique<Comparison>(op, std::move(left), std::move(right));
 }
 ExpressionPtr make_logic(Op op, ExpressionPtr left, ExpressionPtr right) {
@@ -424,22 +434,41 @@ ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionP
   }
   low = constant_beside(std::move(low), *operand);
   high = constant_beside(std::move(high), *operand);
+  low = text_beside_text(std::move(low), *operand);
+  high = text_beside_text(std::move(high), *operand);
   return std::make_unique<Between>(std::move(operand), std::move(low), std::move(high), negated);
 }
+namespace {
+
+// x IN (1, 'a'), where x is a number beside the one and a text beside the other.
+ExpressionPtr any_equal(const Expression& operand, Expressions list, bool negated) {
+  ExpressionPtr any;
+  for (ExpressionPtr& item : list) {
+    ExpressionPtr equal = make_comparison(Op::Equal, copy_of_operand(operand), std::move(item));
+    any = any ? make_logic(Op::Or, std::move(any), std::move(equal)) : std::move(equal);
+  }
+  return negated ? make_not(std::move(any)) : std::move(any);
+}
+
+}  // namespace
+
 ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
-  const bool numbers =
-      std::any_of(list.begin(), list.end(), [](const auto& item) { return is_number(item->type()); }) &&
-      std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) {
-        return is_number(item->type()) || item->type().type == FieldType::Null;
-      });
+  const bool any_number =
+      std::any_of(list.begin(), list.end(), [](const auto& item) { return is_number(item->type()); });
+  const bool numbers = any_number && std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) {
+                         return is_number(item->type()) || item->type().type == FieldType::Null;
+                       });
+  if (any_number && !numbers && has_labels_too(*operand))
+    return any_equal(*operand, std::move(list), negated);
   if (numbers) operand = numeric_text(number_of_label(std::move(operand)));
   if (is_number(operand->type())) {
     for (ExpressionPtr& item : list) item = numeric_text(std::move(item));
   }
-  for (ExpressionPtr& item : list) item = constant_beside(std::move(item), *operand);
+  for (ExpressionPtr& item : list)
+    item = text_beside_text(constant_beside(std::move(item), *operand), *operand);
   return std::make_unique<In>(std::move(operand), std::move(list), negated);
 }
-ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char escape, bool negated) {
+ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char32_t escape, bool negated) {
   return std::make_unique<Like>(text_of_bits(std::move(operand)), text_of_bits(std::move(pattern)), escape,
                                 negated);
 }

@@ -10,7 +10,10 @@ using ast::Op;
 
 class OverRows : public Expression {
  public:
-  explicit OverRows(RowSourcePtr rows) : rows_(std::move(rows)) { sources = rows_->sources; }
+  explicit OverRows(RowSourcePtr rows) : rows_(std::move(rows)) {
+    sources = rows_->sources;
+    has_aggregate = rows_->has_aggregate;
+  }
 
  protected:
   RowSourcePtr rows_;

@@ -16,18 +16,6 @@ bool has_range_of_integers(const ValueType& type) {
   return type.is_integer() && type.type != FieldType::Year && type.type != FieldType::Bit;
 }
 
-// 20021020 and 20021020123000, years of two digits too; nullopt for what is no date.
-std::optional<Temporal> date_of_number(const Value& value) {
-  constexpr uint64_t kLeast = 101, kDateOfTwoDigits = 1'000'000, kGreatestDate = 99'991'231,
-                     kTimeOfTwoDigits = 1'000'000'000'000;
-  const Value integer = to_integer(value);
-  if (integer.kind() == Value::Kind::Int && integer.as_int() < 0) return std::nullopt;
-  const uint64_t number = to_bits(integer);
-  if (number < kLeast) return std::nullopt;
-  const bool two_digits = number < kDateOfTwoDigits || (number > kGreatestDate && number < kTimeOfTwoDigits);
-  return parse_datetime(fmt::format("{:0{}}", number, !two_digits ? 1 : number < kDateOfTwoDigits ? 6 : 12));
-}
-
 std::optional<Temporal> date_of_text(const std::string& text) {
   const auto found = parse_datetime(text);
   return found ? found : store::with_zero_parts(text);

@@ -78,10 +78,11 @@ ValueType type_of_column(const ColumnDef& column) {
     type.nullable = column.nullable;
     type.strength = ValueType::Strength::Column;
   }
-  if (column.type == FieldType::Float) type.length = 12;
-  if (column.type == FieldType::Double) type.length = 22;
-  if ((column.type == FieldType::Float || column.type == FieldType::Double) && column.decimals == 0)
-    type.decimals = 31;
+  const bool real = column.type == FieldType::Float || column.type == FieldType::Double;
+  if (real && !has_fixed_decimals(column)) {
+    type.length = column.type == FieldType::Float ? 12 : 22;
+    type.decimals = kNoFixedDecimals;
+  }
   if (column.type == FieldType::Date) type.length = 10;
   if (column.type == FieldType::Time2) type.length = 10;
   if (column.type == FieldType::DateTime2 || column.type == FieldType::Timestamp2) type.length = 19;

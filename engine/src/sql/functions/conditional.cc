@@ -35,6 +35,18 @@ class Coalesce : public Expression {
   Expressions arguments_;
 };
 
+// `left` has a copy.
+ExpressionPtr null_if_equal(ExpressionPtr left, ExpressionPtr right) {
+  ExpressionPtr copy = copy_of_operand(*left);
+  Expressions branches;
+  ValueType null = left->type();
+  null.nullable = true;
+  branches.push_back(make_comparison(ast::Op::Equal, std::move(copy), std::move(right)));
+  branches.push_back(std::make_unique<Constant>(Value::null(), null));
+  branches.push_back(std::move(left));
+  return make_case(nullptr, std::move(branches), true);
+}
+
 class NullIf : public Expression {
  public:
   NullIf(ExpressionPtr left, ExpressionPtr right) : left_(std::move(left)), right_(std::move(right)) {
@@ -68,6 +80,10 @@ ExpressionPtr make_conditional(std::string_view name, Expressions& arguments) {
     return std::make_unique<Coalesce>(std::move(arguments));
   }
   if (name == "NULLIF" && arguments.size() == 2) {
+    const Expression& left = *arguments[0];
+    if (has_labels_too(left) || left.type().is_temporal() || left.type().type == FieldType::Json) {
+      if (copy_of_operand(left)) return null_if_equal(std::move(arguments[0]), std::move(arguments[1]));
+    }
     return std::make_unique<NullIf>(std::move(arguments[0]), std::move(arguments[1]));
   }
   return nullptr;

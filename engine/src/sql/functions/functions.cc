@@ -4,10 +4,12 @@
 #include <array>
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/container/inlined_vector.h>
 #include <absl/strings/ascii.h>
 
 #include "sql/expression/bit_text.h"
+#include "sql/expression/charset_conversion.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
 #include "sql/expression/operators.h"
@@ -152,6 +154,14 @@ size_t leading_texts(const FunctionSpec& spec) {
   return found == counts.end() ? 0 : found->second;
 }
 
+// Of its first argument.
+bool looks_at_bytes(const FunctionSpec& spec) {
+  static const absl::flat_hash_set<std::string_view> names = {
+      "ASCII",        "BIT_LENGTH", "CRC32", "HEX",  "LENGTH", "MD5",
+      "OCTET_LENGTH", "ORD",        "SHA",   "SHA1", "SHA2",   "TO_BASE64"};
+  return names.contains(spec.name);
+}
+
 }  // namespace
 
 uint64_t max_allowed_packet(Evaluation& evaluation) {
@@ -198,9 +208,11 @@ ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {
   if (of_numbers(spec)) {
     for (ExpressionPtr& argument : arguments) argument = numeric_text(std::move(argument));
   }
+  if (spec.name == "RAND" && arguments.size() == 1) return make_seeded_random(std::move(arguments[0]));
   if (spec.name == "FIELD") numbers_beside_numbers(arguments);
   for (size_t i = 0; i < std::min(arguments.size(), leading_texts(spec)); ++i)
     arguments[i] = text_of_bits(std::move(arguments[i]));
+  if (looks_at_bytes(spec)) arguments[0] = bytes_of_text(std::move(arguments[0]));
   return std::make_unique<FunctionCall>(spec, std::move(arguments));
 }
 

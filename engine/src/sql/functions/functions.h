@@ -31,6 +31,9 @@ struct FunctionSpec {
 uint64_t max_allowed_packet(Evaluation& evaluation);
 Value too_long(Evaluation& evaluation, std::string_view function);
 
+// Of GET_LOCK and its like: 3057 for what is no name of a lock.
+Status check_lock_name(const Value& name);
+
 std::span<const FunctionSpec> string_functions();
 std::span<const FunctionSpec> number_functions();
 std::span<const FunctionSpec> text_functions();
@@ -43,7 +46,9 @@ std::span<const FunctionSpec> json_inspection_functions();
 std::span<const FunctionSpec> json_change_functions();
 
 const FunctionSpec* find_function(std::string_view upper_name);
+bool is_absent_function(std::string_view upper_name);  // of MySQL's, and none of ours
 ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments);
+ExpressionPtr make_seeded_random(ExpressionPtr seed);  // RAND(seed)
 
 // IF, IFNULL, COALESCE, NULLIF; nullptr when the name is none of them.
 ExpressionPtr make_conditional(std::string_view upper_name, Expressions& arguments);

@@ -166,12 +166,10 @@ Value radians(Evaluation&, Values a) {
   return Value::real(to_double(a[0]) * (M_PI / 180));
 }
 
-Value random(Evaluation&, Values a) {
+Value random(Evaluation&, Values) {
   thread_local std::mt19937_64 generator{std::random_device{}()};
   std::uniform_real_distribution<double> unit(0.0, 1.0);
-  if (a.empty() || a[0].is_null()) return Value::real(unit(generator));
-  std::mt19937_64 seeded(to_bits(a[0]));
-  return Value::real(unit(seeded));
+  return Value::real(unit(generator));
 }
 
 Value extreme(Values a, bool greatest, uint16_t collation) {

@@ -1,9 +1,11 @@
 // Functions that answer from the session or the server.
 #include "base/charset/collation.h"
+#include "base/charset/utf8.h"
 #include "base/error_codes.h"
 #include "gtid/gtid_set.h"
 #include "sql/expression/conversion.h"
 #include "sql/functions/functions.h"
+#include "sql/process_list.h"
 #include "sql/session_state.h"
 
 namespace commitd::sql {
@@ -65,12 +67,43 @@ Value gtid_subtract(Evaluation& e, Values a) {
   return Value::string(whole->to_string());
 }
 
-Value charset(Evaluation&, Values a) {
-  return Value::string(a[0].is_binary() || a[0].kind() != Value::Kind::String ? "binary" : "utf8mb4");
+const Collation& argument_collation(const Evaluation& e, const Value& argument) {
+  const bool text = argument.is_null() || (argument.kind() == Value::Kind::String && !argument.is_binary());
+  return collation_or_binary(text ? e.collation : kBinaryCollation);
+}
+Value charset(Evaluation& e, Values a) {
+  return Value::string(std::string(charset_info(argument_collation(e, a[0]).charset).name));
 }
 Value collation(Evaluation& e, Values a) {
-  if (a[0].is_binary() || a[0].kind() != Value::Kind::String) return Value::string("binary");
-  return Value::string(std::string(collation_or_binary(e.session().settings.connection_collation).name));
+  return Value::string(std::string(argument_collation(e, a[0]).name));
+}
+
+// The locks, and that they can be asked for this name.
+NamedLocks* named_locks(Evaluation& e, const Value& name) {
+  if (Status status = check_lock_name(name); !status.ok()) {
+    e.fail(status.error());
+    return nullptr;
+  }
+  return &e.session().server.processes->named_locks();
+}
+Value is_free_lock(Evaluation& e, Values a) {
+  NamedLocks* locks = named_locks(e, a[0]);
+  return locks == nullptr ? Value::null() : Value::integer(!locks->holder(to_text(a[0])));
+}
+Value is_used_lock(Evaluation& e, Values a) {
+  NamedLocks* locks = named_locks(e, a[0]);
+  const auto holder = locks == nullptr ? std::nullopt : locks->holder(to_text(a[0]));
+  return holder ? Value::unsigned_integer(*holder) : Value::null();
+}
+Value release_lock(Evaluation& e, Values a) {
+  NamedLocks* locks = named_locks(e, a[0]);
+  const auto given =
+      locks == nullptr ? std::nullopt : locks->give_back(to_text(a[0]), e.session().connection_id);
+  return given ? Value::integer(*given) : Value::null();
+}
+Value release_all_locks(Evaluation& e, Values) {
+  return Value::unsigned_integer(
+      e.session().server.processes->named_locks().give_all_back(e.session().connection_id));
 }
 
 ValueType unsigned_type(std::span<const ValueType>) {
@@ -97,9 +130,21 @@ constexpr FunctionSpec kFunctions[] = {
     {"GTID_SUBTRACT", 2, 2, true, gtid_subtract, gtid_type},
     {"CHARSET", 1, 1, false, charset, text_type},
     {"COLLATION", 1, 1, false, collation, text_type},
+    {"IS_FREE_LOCK", 1, 1, false, is_free_lock, integer_type},
+    {"IS_USED_LOCK", 1, 1, false, is_used_lock, unsigned_type},
+    {"RELEASE_LOCK", 1, 1, false, release_lock, integer_type},
+    {"RELEASE_ALL_LOCKS", 0, 0, true, release_all_locks, unsigned_type},
 };
 
 }  // namespace
+
+Status check_lock_name(const Value& name) {
+  constexpr uint16_t kWrongLockName = 3057;
+  constexpr size_t kLongest = 64;
+  const std::string text = name.to_text();
+  if (!name.is_null() && !text.empty() && character_count(text) <= kLongest) return {};
+  return make_error(kWrongLockName, "Incorrect user-level lock name '{}'.", text);
+}
 
 std::span<const FunctionSpec> session_functions() {
   return kFunctions;

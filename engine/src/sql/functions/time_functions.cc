@@ -88,9 +88,13 @@ Value part(const Value& v, Read read) {
 }
 template <class Read>
 Value clock_part(const Value& v, Read read) {
-  auto t = v.kind() == Value::Kind::Temporal ? std::optional(v.as_temporal()) : to_datetime(v);
-  if (!t) t = to_time(v);
+  const auto t = to_clock(v);
   return t ? Value::integer(read(*t)) : Value::null();
+}
+
+std::optional<Temporal> time_of(const Value& value) {
+  const auto t = to_clock(value);
+  return t ? to_time(Value::temporal(*t)) : std::nullopt;
 }
 
 Value year(Evaluation&, Values a) {
@@ -142,7 +146,7 @@ Value date(Evaluation&, Values a) {
   return t ? Value::temporal(date_part(*t)) : Value::null();
 }
 Value time(Evaluation&, Values a) {
-  const auto t = to_time(a[0]);
+  const auto t = time_of(a[0]);
   return t ? Value::temporal(*t) : Value::null();
 }
 Value date_diff(Evaluation&, Values a) {
@@ -164,7 +168,7 @@ Value date_format(Evaluation&, Values a) {
   return t ? text_or_null(format_by(*t, to_text(a[1]))) : Value::null();
 }
 Value time_format(Evaluation&, Values a) {
-  const auto t = to_time(a[0]);
+  const auto t = time_of(a[0]);
   return t ? text_or_null(format_by(*t, to_text(a[1]))) : Value::null();
 }
 Value str_to_date(Evaluation& e, Values a) {
@@ -202,8 +206,7 @@ std::optional<Value> extract_range(const Value& value, std::string_view unit) {
   static constexpr std::string_view kParts[] = {"DAY", "HOUR", "MINUTE", "SECOND", "MICROSECOND"};
   const size_t underscore = unit.find('_');
   if (underscore == std::string_view::npos) return std::nullopt;
-  auto t = value.kind() == Value::Kind::Temporal ? std::optional(value.as_temporal()) : to_datetime(value);
-  if (!t) t = to_time(value);
+  const auto t = unit == "YEAR_MONTH" ? to_datetime(value) : to_clock(value);
   if (!t) return Value::null();
   if (unit == "YEAR_MONTH") return Value::integer(t->year * 100 + t->month);
   const int64_t numbers[] = {t->kind == Temporal::Kind::Time ? 0 : t->day, t->hour, t->minute, t->second,
@@ -224,14 +227,14 @@ Value extract(Evaluation& e, Values a) {
   for (const FunctionSpec& spec : time_functions()) {
     if (spec.name != unit) continue;
     Value value = spec.body(e, a.first(1));
-    const bool negative = a[0].kind() == Value::Kind::Temporal && a[0].as_temporal().negative;
-    return negative ? Value::integer(-value.as_int()) : value;
+    const auto t = to_clock(a[0]);
+    return t && t->negative && !value.is_null() ? Value::integer(-value.as_int()) : value;
   }
   return Value::null();
 }
 
 Value time_to_seconds(Evaluation&, Values a) {
-  const auto t = to_time(a[0]);
+  const auto t = time_of(a[0]);
   if (!t) return Value::null();
   const int64_t seconds = t->hour * 3600ll + t->minute * 60 + t->second;
   return Value::integer(t->negative ? -seconds : seconds);

@@ -43,7 +43,17 @@ const std::vector<std::string>& instance_columns() {
                                                  "log_epoch_before",
                                                  "gno_before",
                                                  "applier_state",
-                                                 "applier_error"};
+                                                 "applier_error",
+                                                 "semisync_timeout",
+                                                 "semisync_on_timeout",
+                                                 "semisync_wait_point",
+                                                 "source_lease",
+                                                 "lease_held",
+                                                 "handed_over",
+                                                 "disk_bytes",
+                                                 "disk_free_bytes",
+                                                 "certificate_not_before",
+                                                 "certificate_not_after"};
   return names;
 }
 

@@ -183,10 +183,11 @@ std::vector<Row> statistics_rows(SessionState& session) {
         uint32_t prefix = index.columns[i].prefix_length;
         rows.push_back({text_value("def"), text_value(table.db), text_value(table.name),
                         number_value(index.unique ? 0 : 1), text_value(table.db), text_value(index.name),
-                        number_value(i + 1), text_value(column.name), text_value("A"), Value::null(),
+                        number_value(i + 1), text_value(column.name),
+                        text_value(index.columns[i].descending ? "D" : "A"), Value::null(),
                         prefix ? number_value(prefix) : Value::null(), Value::null(),
                         text_value(column.nullable ? "YES" : ""), text_value("BTREE"), text_value(""),
-                        text_value(""), text_value("YES"), Value::null()});
+                        text_value(index.comment), text_value("YES"), Value::null()});
       }
     }
   });

@@ -26,6 +26,7 @@ ast::Statement* Grammar::start() {
   expect(Word::Transaction);
   while (!failed()) {
     if (accept(Word::Read)) {
+      if (begin->read_only) fail();
       begin->read_only = is(Word::Only);
       if (!accept(Word::Only)) expect(Word::Write);
     } else if (accept(Word::With)) {
@@ -43,11 +44,25 @@ ast::Statement* Grammar::start() {
 ast::Statement* Grammar::rollback() {
   advance();
   accept(Word::Work);
-  if (!accept(Word::To)) return arena_.make<ast::Statement>(StatementKind::Rollback);
+  if (!accept(Word::To)) {
+    completion();
+    return arena_.make<ast::Statement>(StatementKind::Rollback);
+  }
   accept(Word::Savepoint);
   auto* to = arena_.make<ast::NameStatement>(StatementKind::RollbackToSavepoint);
   to->name = identifier();
   return to;
+}
+
+// [AND [NO] CHAIN] [[NO] RELEASE]
+void Grammar::completion() {
+  if (accept(Word::And)) {
+    const bool chain = !accept(Word::No);
+    expect(Word::Chain);
+    if (chain && !failed()) unsupported("AND CHAIN");
+  }
+  if (is(Word::Release)) unsupported("COMMIT or ROLLBACK … RELEASE");
+  if (accept(Word::No)) expect(Word::Release);
 }
 
 ast::Statement* Grammar::set_transaction(VariableScope scope) {
@@ -189,11 +204,14 @@ ast::Statement* Grammar::alter_instance() {
     control->what = What::Follow;
   else if (accept(Word::Quorum))
     control->what = What::Quorum;
+  else if (accept_plain("handover"))
+    control->what = What::Handover;
   else
     fail();
   expect(Word::Epoch);
   control->epoch = unsigned_number();
   while (!failed() && peek().kind == TokenKind::Identifier) {
+    if (control_term(*control)) continue;
     const Word word = peek().word;
     advance();
     switch (word) {
@@ -226,6 +244,24 @@ ast::Statement* Grammar::alter_instance() {
     }
   }
   return control;
+}
+
+// Of PROMOTE and QUORUM, and HANDOVER's TIMEOUT. Milliseconds.
+bool Grammar::control_term(ast::ControlInstanceStatement& control) {
+  using What = ast::ControlInstanceStatement::What;
+  const bool quorum = control.what == What::Promote || control.what == What::Quorum;
+  if (!quorum && control.what != What::Handover) return false;
+  if (accept_plain("timeout"))
+    control.timeout = unsigned_number();
+  else if (quorum && accept_plain("on_timeout"))
+    control.on_timeout = string_literal();
+  else if (quorum && accept_plain("wait_point"))
+    control.wait_point = string_literal();
+  else if (quorum && accept_plain("source_lease"))
+    control.lease = unsigned_number();
+  else
+    return false;
+  return true;
 }
 
 ast::Statement* Grammar::change_source() {

@@ -92,7 +92,7 @@ ast::Expr* Grammar::special_function(std::string_view function, const char*) {
     arguments(*call);
     if (accept(Word::Using)) {
       ast::Expr* text = make(ExprKind::Cast);
-      text->cast = string_or_identifier() == "binary" ? ast::CastType::Binary : ast::CastType::Char;
+      using_charset(*text);
       text->arguments.push_back(call);
       call = text;
     }

@@ -1,6 +1,7 @@
 // CAST and CONVERT.
 #include "base/error_codes.h"
 #include "sql/parser/grammar.h"
+#include "sql/text_case.h"
 
 namespace commitd::sql {
 
@@ -106,9 +107,18 @@ void Grammar::cast_target(ast::Expr& cast) {
     if (auto refused = set_length(cast, length, accept(',') ? unsigned_number() : 0)) fail(*refused);
     expect(')');
   }
-  std::string_view charset, collation;
-  while (charset_option(charset, collation)) {
-  }
+  const bool named =
+      cast.cast == ast::CastType::Char && (is(Word::Charset) || is(Word::Character) || is(Word::Char));
+  if (!named) return;
+  std::string_view no_collation;
+  charset_option(cast.text, no_collation);
+  if (equal_words(cast.text, "binary")) cast.cast = ast::CastType::Binary;
+}
+
+// CONVERT(… USING charset)
+void Grammar::using_charset(ast::Expr& cast) {
+  cast.text = string_or_identifier();
+  cast.cast = equal_words(cast.text, "binary") ? ast::CastType::Binary : ast::CastType::Char;
 }
 
 ast::Expr* Grammar::cast_expression(bool convert) {
@@ -117,8 +127,7 @@ ast::Expr* Grammar::cast_expression(bool convert) {
   ast::Expr* cast = make(ExprKind::Cast);
   cast->arguments.push_back(expression());
   if (convert && accept(Word::Using)) {
-    const std::string_view charset = string_or_identifier();
-    cast->cast = charset == "binary" ? ast::CastType::Binary : ast::CastType::Char;
+    using_charset(*cast);
   } else {
     if (convert)
       expect(',');

@@ -28,7 +28,8 @@ bool Grammar::charset_option(std::string_view& charset, std::string_view& collat
 
 void Grammar::type_attributes(ast::ColumnType& type) {
   for (;;) {
-    if (accept(Word::Unsigned) || accept(Word::ZeroFill))
+    if (is(Word::ZeroFill)) unsupported("ZEROFILL");
+    if (accept(Word::Unsigned))
       type.is_unsigned = true;
     else if (accept(Word::Signed))
       type.is_unsigned = false;
@@ -41,7 +42,7 @@ void Grammar::type_attributes(ast::ColumnType& type) {
 
 ast::ColumnType Grammar::column_type() {
   ast::ColumnType type;
-  accept(Word::National);
+  bool national = accept(Word::National);
   const Word word = peek().word;
   const std::string_view written = peek().text;
   advance();
@@ -163,6 +164,9 @@ ast::ColumnType Grammar::column_type() {
       unsupported(written.empty() ? std::string_view("this column type") : written);
   }
   type_length(type);
+  national |= word == Word::NChar;
+  if (national && !has_characters(type.type)) fail();
+  if (national) type.charset = "utf8mb3";
   if (binary) type.charset = "binary";
   type_attributes(type);
   return type;
@@ -216,6 +220,11 @@ bool Grammar::column_attribute(ast::ColumnSpec& column) {
     column_check(column);
   } else if (accept_plain("generated") || is(Word::As)) {
     unsupported("generated columns");
+  } else if (is(Word::Invisible)) {
+    unsupported("INVISIBLE columns");
+  } else if (is_plain(peek(), "column_format") || is(Word::Storage) || is_plain(peek(), "engine_attribute") ||
+             is_plain(peek(), "srid")) {
+    unsupported(peek().text);
   } else {
     return false;
   }

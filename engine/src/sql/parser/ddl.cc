@@ -1,8 +1,29 @@
+#include <algorithm>
+#include <array>
+
 #include "base/error_codes.h"
 #include "sql/ast/definitions.h"
 #include "sql/parser/grammar.h"
+#include "sql/text_case.h"
 
 namespace commitd::sql {
+namespace {
+
+constexpr std::string_view kAbsentTableOptions[] = {"autoextend_size", "compression",   "data",
+                                                    "encryption",      "insert_method", "secondary_engine",
+                                                    "tablespace",      "union"};
+
+constexpr std::array<std::string_view, 4> kAlgorithms = {"default", "instant", "inplace", "copy"};
+constexpr std::array<std::string_view, 4> kLocks = {"default", "none", "shared", "exclusive"};
+
+std::string_view absent_table_option(const Token& token) {
+  const auto* found = std::find_if(std::begin(kAbsentTableOptions), std::end(kAbsentTableOptions),
+                                   [&](std::string_view option) { return equal_words(token.text, option); });
+  const bool known = token.kind == TokenKind::Identifier && found != std::end(kAbsentTableOptions);
+  return known ? token.text : std::string_view();
+}
+
+}  // namespace
 
 bool Grammar::if_exists() {
   if (!accept(Word::If)) return false;
@@ -40,25 +61,40 @@ void Grammar::index_parts(ast::IndexSpec& index) {
       part.prefix_length = static_cast<uint32_t>(unsigned_number());
       expect(')');
     }
-    if (!accept(Word::Asc) && is(Word::Desc)) advance();  // stored ascending, scanned either way
+    if (!accept(Word::Asc)) part.descending = accept(Word::Desc);
     index.parts.push_back(part);
   } while (accept(','));
   expect(')');
 }
 
-void Grammar::index_options() {
+// How a definition is changed. There is one way for each change, whichever is asked for.
+bool Grammar::change_option() {
+  constexpr uint16_t kUnknownAlgorithm = 1800, kUnknownLock = 1801;
+  if (!is(Word::Algorithm) && !is(Word::Lock)) return false;
+  const bool algorithm = accept(Word::Algorithm);
+  if (!algorithm) expect(Word::Lock);
+  accept('=');
+  const std::string_view value = accept(Word::Default) ? std::string_view("default") : identifier();
+  const auto& known = algorithm ? kAlgorithms : kLocks;
+  const auto same = [&](std::string_view word) { return equal_words(value, word); };
+  if (std::ranges::any_of(known, same)) return true;
+  fail(algorithm ? make_error(kUnknownAlgorithm, "Unknown ALGORITHM '{}'", value)
+                 : make_error(kUnknownLock, "Unknown LOCK type '{}'", value));
+  return true;
+}
+
+void Grammar::index_options(ast::IndexSpec& index) {
   for (;;) {
     if (accept(Word::Using)) {
       if (!accept(Word::Btree)) expect(Word::Hash);
     } else if (accept(Word::Comment)) {
-      string_literal();
+      index.comment = string_literal();
     } else if (accept(Word::KeyBlockSize)) {
       accept('=');
       unsigned_number();
-    } else if (accept(Word::Algorithm) || accept(Word::Lock)) {
-      accept('=');
-      advance();
-    } else if (!accept(Word::Visible)) {
+    } else if (is(Word::Invisible)) {
+      unsupported("INVISIBLE indexes");
+    } else if (!change_option() && !accept(Word::Visible)) {
       return;
     }
   }
@@ -87,9 +123,9 @@ bool Grammar::index_definition(ast::IndexSpec& index, ast::CheckSpec& check) {
     const std::string_view name = identifier();
     if (!index.primary) index.name = name;
   }
-  index_options();
+  index_options(index);
   index_parts(index);
-  index_options();
+  index_options(index);
   return true;
 }
 
@@ -127,12 +163,14 @@ bool Grammar::table_option(ast::TableOptions& options) {
   } else if (accept(Word::AutoIncrement)) {
     accept('=');
     options.auto_increment = unsigned_number();
-  } else if (accept(Word::RowFormat) || accept(Word::StatsPersistent) || accept(Word::KeyBlockSize) ||
-             accept(Word::MaxRows) || accept(Word::MinRows) || accept(Word::AvgRowLength) ||
-             accept(Word::PackKeys) || accept(Word::Checksum) || accept(Word::DelayKeyWrite)) {
+  } else if (accept(Word::RowFormat) || accept(Word::StatsPersistent) || accept_plain("stats_auto_recalc") ||
+             accept_plain("stats_sample_pages") || accept(Word::KeyBlockSize) || accept(Word::MaxRows) ||
+             accept(Word::MinRows) || accept(Word::AvgRowLength) || accept(Word::PackKeys) ||
+             accept(Word::Checksum) || accept(Word::DelayKeyWrite)) {
     accept('=');
     advance();
   } else {
+    if (const std::string_view absent = absent_table_option(peek()); !absent.empty()) unsupported(absent);
     return false;
   }
   return true;
@@ -173,11 +211,11 @@ ast::Statement* Grammar::create_index(bool unique) {
   action.what = ast::AlterAction::What::AddIndex;
   action.index.unique = unique;
   action.index.name = identifier();
-  index_options();
+  index_options(action.index);
   expect(Word::On);
   alter->table = table_name();
   index_parts(action.index);
-  index_options();
+  index_options(action.index);
   alter->actions.push_back(std::move(action));
   return alter;
 }
@@ -190,13 +228,15 @@ ast::Statement* Grammar::drop_index() {
   action.name = accept(Word::Primary) ? "PRIMARY" : identifier();
   expect(Word::On);
   alter->table = table_name();
-  index_options();
+  while (change_option()) {
+  }
   alter->actions.push_back(std::move(action));
   return alter;
 }
 
-ast::Statement* Grammar::drop_table() {
+ast::Statement* Grammar::drop_table(bool temporary) {
   auto* drop = node<ast::DropTableStatement>();
+  drop->temporary = temporary;
   drop->if_exists = if_exists();
   do {
     drop->tables.push_back(table_name());
@@ -311,6 +351,7 @@ void Grammar::alter_action(ast::AlterTableStatement& alter) {
       alter.actions.push_back(std::move(action));
       return;
     }
+    if (is(Word::Index)) unsupported("INVISIBLE indexes");
     accept(Word::Column);
     action.name = identifier();
     if (accept(Word::Set)) {
@@ -322,9 +363,8 @@ void Grammar::alter_action(ast::AlterTableStatement& alter) {
       expect(Word::Default);
       action.what = What::DropDefault;
     }
-  } else if (accept(Word::Algorithm) || accept(Word::Lock)) {
-    accept('=');
-    advance();
+  } else if (change_option()) {
+    // Said of the whole statement.
   } else if (accept(Word::Enable) || accept(Word::Disable)) {
     expect(Word::Keys);
   } else if (accept(Word::Force)) {
@@ -335,6 +375,8 @@ void Grammar::alter_action(ast::AlterTableStatement& alter) {
     if (!charset_option(action.options.charset, action.options.collation)) fail();
     charset_option(action.options.charset, action.options.collation);
   } else {
+    if (is(Word::Order)) unsupported("ALTER TABLE … ORDER BY");
+    if (is(Word::Partition) || is(Word::Discard)) unsupported("tablespaces and partitions");
     if (!table_option(action.options)) fail();
     action.what = What::Options;
     table_options(action.options);
@@ -345,7 +387,6 @@ void Grammar::alter_action(ast::AlterTableStatement& alter) {
 ast::Statement* Grammar::alter_table() {
   auto* alter = node<ast::AlterTableStatement>();
   alter->table = table_name();
-  if (is(Word::Discard) || is(Word::Partition)) unsupported("tablespaces and partitions");
   do {
     alter_action(*alter);
   } while (accept(','));

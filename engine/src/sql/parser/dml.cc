@@ -12,6 +12,7 @@ ast::Statement* Grammar::insert() {
   insert->ignore = accept(Word::Ignore);
   accept(Word::Into);
   insert->table = table_name();
+  if (is(Word::Partition)) unsupported("PARTITION");
   if (is('(') && !next_is(Word::Select)) {
     advance();
     insert->has_columns = true;

@@ -1,6 +1,8 @@
 // Operators by precedence (MySQL's order, loosest first).
 #include <algorithm>
 
+#include "base/charset/utf8.h"
+#include "base/error_codes.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {
@@ -231,10 +233,7 @@ ast::Expr* Grammar::predicate_tail(ast::Expr* left) {
   test->arguments.push_back(left);
   if (accept(Word::Like)) {
     test->arguments.push_back(binary(kComparison + 1));
-    if (accept(Word::Escape))
-      test->separator = string_literal();
-    else
-      test->separator = "\\";
+    test->separator = accept(Word::Escape) ? escape_character() : std::string_view("\\");
   } else if (accept(Word::Regexp) || accept(Word::Rlike)) {
     test->kind = ast::ExprKind::Regexp;
     test->arguments.push_back(binary(kComparison + 1));
@@ -254,10 +253,26 @@ ast::Expr* Grammar::predicate_tail(ast::Expr* left) {
       do {
         test->arguments.push_back(expression());
       } while (accept(','));
+      in_parenthesized_select(*test);
     }
     expect(')');
   }
   return test;
+}
+
+// One character, or none.
+std::string_view Grammar::escape_character() {
+  const std::string_view escape = string_literal();
+  if (character_count(escape) > 1) fail(make_error(er::kWrongArguments, "Incorrect arguments to ESCAPE"));
+  return escape;
+}
+
+// x IN ((SELECT …)) is x IN (SELECT …).
+void Grammar::in_parenthesized_select(ast::Expr& in) {
+  if (in.arguments.size() != 2 || in.arguments[1]->kind != ast::ExprKind::Subquery) return;
+  in.kind = ast::ExprKind::InSelect;
+  in.select = in.arguments[1]->select;
+  in.arguments.pop_back();
 }
 
 ast::Expr* Grammar::unary() {

@@ -62,9 +62,16 @@ class Grammar {
   ast::Statement* drop();
   ast::Statement* alter();
 
+  // --- what is not there (absent.cc): 1235 where it can be told, else 1064 ---
+  void absent_statement();
+  void absent_object();
+  void refuse_absent_table();
+  void refuse_absent_clause();
+
   // --- SELECT (select.cc) ---
   ast::SelectStatement* select();
   ast::SelectStatement* select_term();
+  ast::SelectStatement* wrapped(ast::SelectStatement* inside);
   ast::SelectStatement* select_core();
   void select_items(ast::SelectStatement& select);
   void from_clause(ast::List<ast::TableRef>& from);
@@ -92,14 +99,20 @@ class Grammar {
   ast::Expr* binary(int least_precedence, ast::Expr* left = nullptr);
   ast::Expr* logic_chain(ast::Expr* first, ast::Op op, int precedence);
   ast::Expr* unary();
+  std::string_view escape_character();
+  void in_parenthesized_select(ast::Expr& in);
   ast::Expr* predicate_tail(ast::Expr* left);
   ast::Expr* primary();
   ast::Expr* literal();
+  void check_digits(std::string_view number);
   ast::Expr* word_expression();
   ast::Expr* function_call(std::string_view name, const char* begin);
   ast::Expr* case_expression();
   ast::Expr* cast_expression(bool convert);
   void cast_target(ast::Expr& cast);
+  void using_charset(ast::Expr& cast);
+  bool at_introducer();
+  ast::Expr* introduced();
   ast::Expr* interval();
   std::string_view interval_unit();
   ast::Expr* parenthesized();
@@ -124,7 +137,7 @@ class Grammar {
   void server_options(ast::ServerStatement& server);
   ast::Statement* create_table();
   ast::Statement* create_index(bool unique);
-  ast::Statement* drop_table();
+  ast::Statement* drop_table(bool temporary);
   ast::Statement* drop_index();
   ast::Statement* alter_table();
   ast::Statement* rename_table();
@@ -135,7 +148,8 @@ class Grammar {
   void table_elements(ast::CreateTableStatement& create);
   bool index_definition(ast::IndexSpec& index, ast::CheckSpec& check);
   void index_parts(ast::IndexSpec& index);
-  void index_options();
+  void index_options(ast::IndexSpec& index);
+  bool change_option();  // ALGORITHM=, LOCK=
   void table_options(ast::TableOptions& options);
   bool table_option(ast::TableOptions& options);
   bool charset_option(std::string_view& charset, std::string_view& collation);
@@ -159,6 +173,7 @@ class Grammar {
   ast::Statement* begin();
   ast::Statement* start();
   ast::Statement* rollback();
+  void completion();
   ast::Statement* show();
   void show_what(ast::ShowStatement& show);
   bool show_tables(ast::ShowStatement& show);
@@ -173,6 +188,7 @@ class Grammar {
   ast::Statement* binlog();
   ast::Statement* kill();
   ast::Statement* alter_instance();
+  bool control_term(ast::ControlInstanceStatement& control);  // false: it is none of those
   ast::Statement* change_source();
   ast::Statement* prepare();
   ast::Statement* execute();

@@ -221,6 +221,7 @@ ast::Statement* Grammar::statement() {
     case Word::Commit: {
       advance();
       accept(Word::Work);
+      completion();
       return arena_.make<ast::Statement>(ast::StatementKind::Commit);
     }
     case Word::Rollback:
@@ -311,7 +312,7 @@ ast::Statement* Grammar::statement() {
   }
   if (is('(')) return select();
   if (is_plain(token_, "clone")) return backup();
-  fail();
+  absent_statement();
   return arena_.make<ast::Statement>(ast::StatementKind::Empty);
 }
 
@@ -324,12 +325,7 @@ ast::Statement* Grammar::create() {
   if (accept(Word::Unique)) return create_index(true);
   if (is(Word::Index)) return create_index(false);
   if (accept_plain("server")) return server_statement(ast::StatementKind::CreateServer);
-  if (is(Word::View)) unsupported("VIEW");
-  if (is(Word::Role)) unsupported("roles");
-  if (is(Word::Trigger)) unsupported("TRIGGER");
-  if (is(Word::Procedure) || is(Word::Function)) unsupported("stored routines");
-  if (is(Word::Fulltext) || is(Word::Spatial)) unsupported("FULLTEXT and SPATIAL indexes");
-  fail();
+  absent_object();
   return arena_.make<ast::Statement>(ast::StatementKind::Empty);
 }
 
@@ -343,14 +339,11 @@ ast::Statement* Grammar::drop() {
     drop->name = identifier();
     return drop;
   }
-  accept(Word::Temporary);
-  if (accept(Word::Table) || accept(Word::Tables)) return drop_table();
+  const bool temporary = accept(Word::Temporary);
+  if (accept(Word::Table) || accept(Word::Tables)) return drop_table(temporary);
+  if (temporary) fail();
   if (accept_plain("server")) return server_statement(ast::StatementKind::DropServer);
-  if (is(Word::View)) unsupported("VIEW");
-  if (is(Word::Role)) unsupported("roles");
-  if (is(Word::Trigger)) unsupported("TRIGGER");
-  if (is(Word::Procedure) || is(Word::Function)) unsupported("stored routines");
-  fail();
+  absent_object();
   return arena_.make<ast::Statement>(ast::StatementKind::Empty);
 }
 
@@ -361,7 +354,7 @@ ast::Statement* Grammar::alter() {
   if (accept(Word::Instance)) return alter_instance();
   if (accept(Word::Table)) return alter_table();
   if (accept_plain("server")) return server_statement(ast::StatementKind::AlterServer);
-  fail();
+  absent_object();
   return arena_.make<ast::Statement>(ast::StatementKind::Empty);
 }
 

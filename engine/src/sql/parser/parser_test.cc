@@ -174,6 +174,16 @@ TEST(Parser, ControlStatements) {
   EXPECT_EQ(control.epoch, 7u);
   EXPECT_EQ(control.wait_count, 1u);
   EXPECT_EQ(control.members, "a,b");
+  const Parsed with_terms = parse(
+      "ALTER INSTANCE QUORUM EPOCH 7 VERSION 2 WAIT_COUNT 1 MEMBERS 'a' TIMEOUT 500 ON_TIMEOUT 'error' "
+      "WAIT_POINT 'AFTER_SYNC' SOURCE_LEASE 3000");
+  const auto& terms = as<ast::ControlInstanceStatement>(with_terms);
+  EXPECT_EQ(terms.timeout, 500u);
+  EXPECT_EQ(terms.on_timeout, "error");
+  EXPECT_EQ(terms.wait_point, "AFTER_SYNC");
+  EXPECT_EQ(terms.lease, 3000u);
+  const Parsed handover = parse("ALTER INSTANCE HANDOVER EPOCH 7 TIMEOUT 100");
+  EXPECT_EQ(as<ast::ControlInstanceStatement>(handover).what, ast::ControlInstanceStatement::What::Handover);
   const Parsed follow = parse(
       "ALTER INSTANCE FOLLOW EPOCH 8 SOURCE_HOST 'h' SOURCE_PORT 3307 SOURCE_UUID 'u' SOURCE_USER 'r' "
       "SOURCE_PASSWORD 's'");

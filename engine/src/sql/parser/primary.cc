@@ -1,7 +1,9 @@
 // Operands: literals, names, variables, subqueries, CASE, and what a word begins.
 #include <algorithm>
 
+#include "base/decimal.h"
 #include "sql/parser/grammar.h"
+#include "sql/text_case.h"
 
 namespace commitd::sql {
 
@@ -62,6 +64,12 @@ ast::Expr* Grammar::primary() {
   return result;
 }
 
+// A number that a DECIMAL of ours does not hold must not become a DOUBLE.
+void Grammar::check_digits(std::string_view number) {
+  if (number.size() <= kMaxDecimalPrecision || parse_decimal(number)) return;
+  unsupported("DECIMAL of more than 38 digits");
+}
+
 ast::Expr* Grammar::literal() {
   ExprKind kind = ExprKind::String;
   switch (peek().kind) {
@@ -88,6 +96,7 @@ ast::Expr* Grammar::literal() {
   }
   ast::Expr* result = make(kind);
   result->text = peek().text;
+  if (kind == ExprKind::Integer || kind == ExprKind::Decimal) check_digits(result->text);
   if (kind == ExprKind::Parameter) result->parameter = parameters_++;
   advance();
   // 'a' 'b' is one string.
@@ -190,6 +199,33 @@ ast::Expr* Grammar::case_expression() {
   return result;
 }
 
+// Character sets that MySQL has: _koi8r 'text' is no column with an alias.
+constexpr std::string_view kCharsets[] = {
+    "armscii8", "ascii",   "big5",   "binary",   "cp1250",  "cp1251", "cp1256",  "cp1257", "cp850",
+    "cp852",    "cp866",   "cp932",  "dec8",     "eucjpms", "euckr",  "gb18030", "gb2312", "gbk",
+    "geostd8",  "greek",   "hebrew", "hp8",      "keybcs2", "koi8r",  "koi8u",   "latin1", "latin2",
+    "latin5",   "latin7",  "macce",  "macroman", "sjis",    "swe7",   "tis620",  "ucs2",   "ujis",
+    "utf16",    "utf16le", "utf32",  "utf8",     "utf8mb3", "utf8mb4"};
+
+bool Grammar::at_introducer() {
+  const std::string_view text = peek().text;
+  if (text.size() < 2 || text[0] != '_') return false;
+  const TokenKind next = peek_next().kind;
+  if (next != TokenKind::String && next != TokenKind::Hex && next != TokenKind::Bits) return false;
+  return std::ranges::any_of(kCharsets, [&](auto name) { return equal_words(name, text.substr(1)); });
+}
+
+// _latin1 'text', _utf8mb4 0x41: the literal's bytes as a text of that character set.
+ast::Expr* Grammar::introduced() {
+  ast::Expr* cast = make(ExprKind::Cast);
+  cast->text = peek().text.substr(1);
+  cast->cast = equal_words(cast->text, "binary") ? ast::CastType::Binary : ast::CastType::Char;
+  cast->typed_literal = true;
+  advance();
+  cast->arguments.push_back(literal());
+  return cast;
+}
+
 ast::Expr* Grammar::word_expression() {
   const char* begin = peek().begin;
   const Word word = peek().word;
@@ -274,6 +310,7 @@ ast::Expr* Grammar::word_expression() {
         cast->cast = word == Word::Date   ? ast::CastType::Date
                      : word == Word::Time ? ast::CastType::Time
                                           : ast::CastType::DateTime;
+        cast->typed_literal = true;
         advance();
         cast->arguments.push_back(literal());
         cast->cast_decimals = fraction_digits(cast->arguments[0]->text);
@@ -286,18 +323,7 @@ ast::Expr* Grammar::word_expression() {
     default:
       break;
   }
-  // Character set introducers: _utf8mb4'text', _binary'text'.
-  if (peek().text.size() > 1 && peek().text[0] == '_' &&
-      (peek_next().kind == TokenKind::String || peek_next().kind == TokenKind::Hex)) {
-    const bool binary = peek().text == "_binary";
-    advance();
-    ast::Expr* text = literal();
-    if (!binary) return text;
-    ast::Expr* cast = make(ExprKind::Cast);
-    cast->cast = ast::CastType::Binary;
-    cast->arguments.push_back(text);
-    return cast;
-  }
+  if (at_introducer()) return introduced();
   if ((peek().text == "N" || peek().text == "n") && peek_next().kind == TokenKind::String) {
     advance();
     return literal();

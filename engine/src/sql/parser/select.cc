@@ -9,8 +9,10 @@ ast::SelectStatement* Grammar::select() {
     with = arena_.make<ast::List<ast::CommonTable>>(arena_.resource());
     with_clause(*with);
   }
+  const bool in_parentheses = is('(');
   ast::SelectStatement* first = select_term();
   if (!is(Word::Union)) {
+    if (in_parentheses && (!first->order_by.empty() || first->limit != nullptr)) first = wrapped(first);
     order_and_limit(*first);
     if (with != nullptr && first->with != nullptr) unsupported("WITH before and inside parentheses");
     if (with != nullptr) first->with = with;
@@ -26,6 +28,17 @@ ast::SelectStatement* Grammar::select() {
     whole->union_parts->push_back({select_term(), all});
   }
   order_and_limit(*whole);
+  if (whole->lock != ast::RowLock::None) unsupported("FOR UPDATE or FOR SHARE behind a UNION");
+  return whole;
+}
+
+// What stands behind the parentheses is done to what the SELECT inside of them gives.
+ast::SelectStatement* Grammar::wrapped(ast::SelectStatement* inside) {
+  const bool more = is(Word::Order) || is(Word::Limit);
+  if (!more) return inside;
+  auto* whole = node<ast::SelectStatement>();
+  whole->union_parts = arena_.make<ast::List<ast::SelectStatement::UnionPart>>(arena_.resource());
+  whole->union_parts->push_back({inside, true});
   return whole;
 }
 
@@ -86,11 +99,11 @@ ast::SelectStatement* Grammar::select_core() {
     expect(Word::By);
     do {
       select->group_by.push_back(expression());
-      if (!accept(Word::Asc)) accept(Word::Desc);
     } while (accept(','));
     if (is(Word::With)) unsupported("WITH ROLLUP");
   }
   if (accept(Word::Having)) select->having = expression();
+  refuse_absent_clause();
   return select;
 }
 
@@ -110,6 +123,7 @@ void Grammar::select_items(ast::SelectStatement& select) {
 
 std::string_view Grammar::optional_alias(bool allow_string) {
   const bool as = accept(Word::As);
+  if (!as) refuse_absent_clause();
   if (allow_string && peek().kind == TokenKind::String) return string_literal();
   if (as || at_identifier()) return identifier();
   return {};
@@ -191,6 +205,7 @@ void Grammar::join_condition(ast::TableRef& right, bool needed) {
 
 ast::TableRef Grammar::table_factor() {
   ast::TableRef ref;
+  refuse_absent_table();
   if (accept('(')) {
     if (is(Word::Select) || is('(') || is(Word::With)) {
       enter();
@@ -211,6 +226,7 @@ ast::TableRef Grammar::table_factor() {
     return ref;
   }
   ref.name = table_name();
+  if (is(Word::Partition) && peek_next().kind == TokenKind::Symbol) unsupported("PARTITION");
   ref.alias = optional_alias(false);
   while (is(Word::Use) || is(Word::Force) ||
          is(Word::Ignore)) {  // index hints: accepted, the planner decides

@@ -24,6 +24,11 @@ bool order_of_labels(const ColumnDef& column) {
   return has_labels(column.type) || column.type == FieldType::Bit || column.type == FieldType::Json;
 }
 
+// A condition over several values compares texts as the column's index orders them.
+bool goes_by(uint16_t collation, const Expression& column) {
+  return !column.type().is_string() || column.type().collation == collation;
+}
+
 // Index order and comparison agree on this pair.
 bool comparable(const ColumnDef& column, const Expression& value) {
   if (order_of_labels(column) || value.type().type == FieldType::Json) return false;
@@ -58,11 +63,12 @@ class BoundCollector {
       add_comparison(parts->op, *parts->left, *parts->right);
       add_comparison(mirrored(parts->op), *parts->right, *parts->left);
     } else if (const auto between = between_parts(condition)) {
+      if (!goes_by(between->collation, *between->operand)) return;
       add_comparison(Op::GreaterEqual, *between->operand, *between->low);
       add_comparison(Op::LessEqual, *between->operand, *between->high);
       note_between(condition, *between);
     } else if (const auto in = in_parts(condition)) {
-      add_in(*in->operand, *in->list);
+      if (goes_by(in->collation, *in->operand)) add_in(*in->operand, *in->list);
     } else if (const Expression* operand = is_null_operand(condition)) {
       if (const int column = column_of(*operand, source_); column >= 0) at(column).is_null = true;
     }

@@ -26,13 +26,16 @@ enum Column : size_t {
 };
 
 std::vector<ResultColumn> explain_columns() {
-  static constexpr std::pair<const char*, uint32_t> kColumns[kColumnCount] = {
-      {"id", 3},    {"select_type", 19},    {"table", 64},   {"partitions", 64},
-      {"type", 10}, {"possible_keys", 256}, {"key", 64},     {"key_len", 16},
-      {"ref", 256}, {"rows", 21},           {"filtered", 8}, {"Extra", 255}};
+  static const std::pair<const char*, ValueType> kColumns[kColumnCount] = {
+      {"id", ValueType::integer(3, true)}, {"select_type", ValueType::text(19)},
+      {"table", ValueType::text(64)},      {"partitions", ValueType::text(64)},
+      {"type", ValueType::text(10)},       {"possible_keys", ValueType::text(256)},
+      {"key", ValueType::text(64)},        {"key_len", ValueType::text(16)},
+      {"ref", ValueType::text(256)},       {"rows", ValueType::integer(10, true)},
+      {"filtered", ValueType::real()},     {"Extra", ValueType::text(255)}};
   std::vector<ResultColumn> columns;
-  for (const auto& [name, length] : kColumns)
-    columns.push_back(describe_column(Constant(Value::null(), ValueType::text(length)), Scope(), name));
+  for (const auto& [name, type] : kColumns)
+    columns.push_back(describe_column(Constant(Value::null(), type), Scope(), name));
   return columns;
 }
 

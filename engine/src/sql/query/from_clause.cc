@@ -174,7 +174,8 @@ Result<Source> source_of_result(std::string_view name, std::span<const ResultCol
   source.alias = std::string(name);
   for (size_t i = 0; i < described.size(); ++i) {
     const std::string column(columns != nullptr ? std::string((*columns)[i]) : described[i].name);
-    source.columns.push_back({column, type_of_result(described[i]), nullptr});
+    source.columns.push_back(
+        {column, type_of_result(described[i]), described[i].labels.get(), described[i].labels});
   }
   source.rows = std::make_shared<const std::vector<Row>>(std::move(rows));
   return source;

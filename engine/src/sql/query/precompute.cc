@@ -5,6 +5,8 @@
 #include "base/error_codes.h"
 #include "gtid/gtid_set.h"
 #include "sql/expression/conversion.h"
+#include "sql/functions/functions.h"
+#include "sql/process_list.h"
 #include "sql/query/correlated.h"
 #include "sql/query/row_buffer.h"
 #include "sql/query/select.h"
@@ -16,8 +18,7 @@ constexpr auto kPoll = std::chrono::milliseconds(50);  // how soon a waiting fun
 
 bool waits(const ast::Expr& tree) {
   return tree.kind == ast::ExprKind::Function &&
-         (tree.text == "SLEEP" || tree.text == "WAIT_FOR_EXECUTED_GTID_SET" || tree.text == "GET_LOCK" ||
-          tree.text == "RELEASE_LOCK" || tree.text == "BENCHMARK");
+         (tree.text == "SLEEP" || tree.text == "WAIT_FOR_EXECUTED_GTID_SET" || tree.text == "GET_LOCK");
 }
 
 Deadline deadline_after(double seconds) {
@@ -51,6 +52,19 @@ Task<Result<Value>> wait_for_gtids(SessionState& session, std::string text, doub
   }
 }
 
+// 1 when the session has the lock, 0 at the timeout; a negative one never comes.
+Task<Result<Value>> take_named_lock(SessionState& session, std::string name, double timeout) {
+  NamedLocks& locks = session.server.processes->named_locks();
+  const Deadline end = timeout < 0 ? kNoDeadline : deadline_after(timeout);
+  for (;;) {
+    if (locks.try_take(name, session.connection_id)) co_return Value::integer(1);
+    if (Clock::now() >= end) co_return Value::integer(0);
+    auto interrupted = check_interrupted(session);
+    if (!interrupted.ok()) co_return std::move(interrupted).error();
+    co_await sleep_until(std::min(end, Clock::now() + kPoll));
+  }
+}
+
 Task<Result<Value>> waited_value(StatementContext& context, const ast::Expr& call) {
   std::vector<Value> values;
   const Scope nothing;
@@ -73,7 +87,13 @@ Task<Result<Value>> waited_value(StatementContext& context, const ast::Expr& cal
     co_return co_await wait_for_gtids(context.session, to_text(values[0]),
                                       values.size() > 1 ? to_double(values[1]) : 0);
   }
-  co_return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support '{}'", call.text);
+  if (call.text == "GET_LOCK" && values.size() == 2) {
+    COMMITD_CO_RETURN_IF_ERROR(check_lock_name(values[0]));
+    co_return co_await take_named_lock(context.session, to_text(values[0]), to_double(values[1]));
+  }
+  constexpr uint16_t kWrongParameterCount = 1582;
+  co_return make_error(kWrongParameterCount, "Incorrect parameter count in the call to native function '{}'",
+                       call.text);
 }
 
 // Of a subquery of which the rows are known, or the tables opened: what is around it is bound for another
@@ -90,7 +110,9 @@ Task<Status> run_subquery(StatementContext& context, const ast::Expr& tree) {
   if (!status.ok()) {
     // A name that is none in the subquery may be one of the statement around it: that is seen when that is
     // bound.
-    if (status.error().code != er::kBadField) co_return status;
+    // What is unknown inside, or no place for an aggregate function, may be of the statement around it.
+    const uint16_t code = status.error().code;
+    if (code != er::kBadField && code != er::kInvalidGroupFuncUse) co_return status;
     co_return co_await open_correlated(context, *tree.select);
   }
   auto result = std::make_shared<SubqueryResult>();

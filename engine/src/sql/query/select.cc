@@ -17,6 +17,7 @@
 #include "sql/query/read_columns.h"
 #include "sql/query/row_buffer.h"
 #include "sql/query/select_output.h"
+#include "sql/text_case.h"
 #include "storage/table_engines.h"
 
 namespace commitd::sql {
@@ -360,6 +361,7 @@ ValueType type_of_result(const ResultColumn& column) {
   type.nullable = (column.flags & 1) == 0;
   type.length = column.collation == kBinaryCollation ? column.length : column.length / 4;
   if (type.type == FieldType::Json) type.length = ValueType::json().length;
+  type.length -= more_than_digits(type);
   return type;
 }
 
@@ -371,6 +373,19 @@ Task<Status> enter_table(StatementContext& context, std::string_view db, std::st
   if (locked.tables_locked() && locked.covers(db, name)) co_return Status();
   co_return co_await context.transaction().lock_table(db, name, txn::LockMode::Shared);
 }
+
+namespace {
+
+Error no_such_table(const SessionState& session, std::string_view db, std::string_view name) {
+  constexpr uint16_t kUnknownTable = 1109;
+  if (same_name(db, "information_schema"))
+    return make_error(kUnknownTable, "Unknown table '{}' in information_schema", upper_case(name));
+  if (!is_virtual_database(db) && !session.server.catalog->has_database(db))
+    return make_error(er::kBadDb, "Unknown database '{}'", db);
+  return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, name);
+}
+
+}  // namespace
 
 Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed,
                                 std::string_view command) {
@@ -406,9 +421,7 @@ Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& 
   COMMITD_CO_RETURN_IF_ERROR(co_await enter_table(context, db, ref.name.name, needed));
   TablePtr table = session.server.catalog->find_table(db, ref.name.name);
   if (table == nullptr) {
-    if (!session.server.catalog->has_database(db))
-      co_return make_error(er::kBadDb, "Unknown database '{}'", db);
-    co_return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, ref.name.name);
+    co_return no_such_table(session, db, ref.name.name);
   }
   if (needed != privilege::kSelect) COMMITD_CO_RETURN_IF_ERROR(require_writable(*table));
   co_return Source::of_table(std::move(table), ref.alias);

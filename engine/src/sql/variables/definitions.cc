@@ -218,7 +218,7 @@ std::vector<VariableDefinition> global_variables() {
       text("init_connect", Scope::Global, ""),
       read_only(boolean("log_bin", Scope::Global, true)),
       read_only(boolean("log_replica_updates", Scope::Global, true, {"log_slave_updates"})),
-      read_only(choice("binlog_format", Scope::Global, "ROW", {"MIXED", "STATEMENT", "ROW"})),
+      choice("binlog_format", Scope::Both, "ROW", {"ROW"}),
       read_only(choice("binlog_checksum", Scope::Global, "CRC32", {"NONE", "CRC32"})),
       read_only(choice("binlog_row_metadata", Scope::Global, "MINIMAL", {"MINIMAL", "FULL"})),
       read_only(choice("gtid_mode", Scope::Global, "ON", {"OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"})),

@@ -33,9 +33,19 @@ struct ColumnDef {
   std::string comment;
 };
 
+// `decimals` of a FLOAT or DOUBLE that shows as many digits as it needs.
+inline constexpr uint8_t kNoFixedDecimals = 31;
+
+// FLOAT(M,D) and DOUBLE(M,D).
+inline bool has_fixed_decimals(const ColumnDef& column) {
+  return (column.type == FieldType::Float || column.type == FieldType::Double) && column.length != 0 &&
+         column.decimals < kNoFixedDecimals;
+}
+
 struct IndexColumn {
   uint16_t column = 0;         // ordinal in TableDef::columns
   uint32_t prefix_length = 0;  // characters; 0 = whole column
+  bool descending = false;     // as it was declared: entries are stored ascending, and read either way
 };
 
 struct IndexDef {
@@ -45,6 +55,7 @@ struct IndexDef {
   std::vector<IndexColumn> columns;
   bool unique = false;
   bool primary = false;
+  std::string comment;
 };
 
 struct CheckDef {

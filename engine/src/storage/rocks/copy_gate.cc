@@ -11,14 +11,21 @@ void CopyGate::become_incomplete() {
 
 void CopyGate::become_whole() {
   MutexLock lock(mutex_);
-  incomplete_ = false;
+  incomplete_ = stalled_ = false;
+  changed_.notify_all();
+}
+
+void CopyGate::stall() {
+  MutexLock lock(mutex_);
+  stalled_ = true;
   changed_.notify_all();
 }
 
 CopyGate::Copy::Copy(CopyGate& gate) : gate_(gate) {
   MutexLock lock(gate_.mutex_);
   ++gate_.copies_;
-  while (gate_.incomplete_) gate_.changed_.wait(lock);
+  while (gate_.incomplete_ && !gate_.stalled_) gate_.changed_.wait(lock);
+  possible_ = !gate_.incomplete_;
 }
 
 CopyGate::Copy::~Copy() {

@@ -44,6 +44,10 @@ Status OwnLog::flush() {
   return level == 2 ? to_status(db_->FlushWAL(false)) : Status{};
 }
 
+Status OwnLog::write_out() {
+  return to_status(db_->FlushWAL(false));
+}
+
 Status OwnLog::sync() {
   unsynced_ = false;
   COMMITD_RETURN_IF_ERROR(sync_binlog_());

@@ -25,6 +25,9 @@ class OwnLog {
   // Behind a prepare or a commit. 1: written and synced; 2: written; 0: neither. With 0 and 2 it is synced
   // once a second.
   Status flush();
+  // Written, not synced, whatever the level. RocksDB cannot go on when it finds no room for what waits to be
+  // written where it changes to a new log.
+  Status write_out();
   // Whatever the level.
   Status sync();
 

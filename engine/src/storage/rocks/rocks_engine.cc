@@ -5,6 +5,7 @@
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
 
+#include "base/check.h"
 #include "base/packed_int.h"
 #include "storage/final_entries.h"
 #include "storage/rocks/cached_cursor.h"
@@ -163,9 +164,12 @@ RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushT
       part_bytes_(part_bytes) {
   flushes_->start_at(point_);
   if (point_.incomplete_up_to > point_.position) copies_.become_incomplete();
+  room_->begin(*db_, *db_->GetEnv()->GetFileSystem(), db_->GetName());
 }
 
-RocksEngine::~RocksEngine() = default;
+RocksEngine::~RocksEngine() {
+  room_->end();
+}
 
 Status RocksEngine::open_own_log(OwnLog::Level level) {
   COMMITD_RETURN_IF_ERROR(prepared_.load(*db_));
@@ -183,14 +187,6 @@ Status RocksEngine::erase_what_nobody_names() {
     for (const uint32_t id : indexes_named_by(**writes)) std::erase(*left, id);
   }
   for (const uint32_t id : *left) COMMITD_RETURN_IF_ERROR(unnamed_.erase(id));
-  return {};
-}
-
-Status RocksEngine::erase_indexes_named_by(const Gtid& prepared) {
-  auto writes = prepared_writes(prepared);
-  if (!writes) return std::move(writes).error();
-  if (!*writes) return {};
-  for (const uint32_t id : indexes_named_by(**writes)) COMMITD_RETURN_IF_ERROR(unnamed_.erase(id));
   return {};
 }
 
@@ -255,26 +251,38 @@ void RocksEngine::incomplete_up_to(LogPosition position) {
   point_.incomplete_up_to = position;
 }
 
-// An engine that failed stays as it is: nobody is to wait for it.
+// What lacks room goes on where it is: nobody sees a part of it meanwhile. An engine that failed stays as it
+// is: nobody is to wait for it.
 Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) {
   Status taken = take(transactions, point);
+  if (!taken.ok() && taken.error().code == er::kDiskFull && in_parts_) {
+    copies_.stall();
+    return taken;
+  }
+  in_parts_.reset();
   if (!taken.ok() || point.incomplete_up_to <= point.position) copies_.become_whole();
   return taken;
 }
 
+void RocksEngine::begin_parts(LogPosition end) {
+  if (!in_parts_) in_parts_.emplace(parts_, new_snapshot());
+  incomplete_up_to(end);
+}
+
 Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitPoint& point) {
+  COMMITD_CHECK(!in_parts_ || replay_position().incomplete_up_to <= point.position,
+                "a transaction that is there in part is passed by");
   rocksdb::WriteBatch batch;
-  std::optional<PartsGate::Commit> in_parts;
   BatchBuilder::WritePart write_part;
   if (transactions.size() == 1 && transactions.front()->spilled()) {
-    in_parts.emplace(parts_, new_snapshot());
-    incomplete_up_to(point.position);
+    begin_parts(point.position);
     batch.Put(incomplete_up_to_key(), encode_position(point.position));
     write_part = [this, &batch]() -> Status {
       if (batch.GetDataSize() < part_bytes_) return {};
       const rocksdb::Status written = write(batch);
       batch.Clear();
-      return written.ok() ? Status{} : Status{write_error(written)};
+      if (!written.ok()) return write_error(written);
+      return own_log_ == nullptr ? Status{} : own_log_->write_out();
     };
   }
   BatchBuilder builder(batch, counters_, std::move(write_part));
@@ -302,49 +310,6 @@ Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitPo
   return {};
 }
 
-std::string RocksEngine::prepare(const WriteSet& writes) {
-  return own_log_ == nullptr ? std::string() : encode_write_set(writes);
-}
-
-Status RocksEngine::prepare_ordered(std::span<const PreparedTransaction> group) {
-  if (own_log_ == nullptr || group.empty()) return {};
-  rocksdb::WriteBatch batch;
-  for (const PreparedTransaction& transaction : group)
-    batch.Put(prepared_key(transaction.gtid), transaction.record);
-  const rocksdb::Status status = db_->Write(write_options(), &batch);
-  if (!status.ok()) return write_error(status);
-  for (const PreparedTransaction& transaction : group) prepared_.add(transaction.gtid);
-  return own_log_->flush();
-}
-
-Status RocksEngine::commit() {
-  return own_log_ == nullptr ? Status{} : own_log_->flush();
-}
-
-// Synced whatever the level: the number of a transaction that is forgotten may be given again.
-Status RocksEngine::rollback(std::span<const Gtid> transactions) {
-  if (own_log_ == nullptr || transactions.empty()) return {};
-  for (const Gtid& gtid : transactions) COMMITD_RETURN_IF_ERROR(erase_indexes_named_by(gtid));
-  rocksdb::WriteBatch batch;
-  for (const Gtid& gtid : transactions) batch.Delete(prepared_key(gtid));
-  const rocksdb::Status status = db_->Write(write_options(), &batch);
-  if (!status.ok()) return write_error(status);
-  for (const Gtid& gtid : transactions) prepared_.remove(gtid);
-  return own_log_->sync();
-}
-
-Result<std::optional<WriteSet>> RocksEngine::prepared_writes(const Gtid& gtid) {
-  std::optional<WriteSet> writes;
-  if (own_log_ == nullptr || !prepared_.contains(gtid)) return writes;
-  std::string record;
-  const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), prepared_key(gtid), &record);
-  if (!status.ok()) return read_error(status);
-  auto decoded = decode_write_set(record);
-  if (!decoded) return std::move(decoded).error();
-  writes = std::move(*decoded);
-  return writes;
-}
-
 void RocksEngine::before_persisting(const std::function<Status()>& sync) {
   flushes_->before_persisting(sync);
 }
@@ -364,7 +329,9 @@ Status RocksEngine::checkpoint() {
 // RocksDB flushes the memtable and links the files of one version: some prefix that lies at or behind what
 // was committed when this was called. The copy itself tells which.
 Result<CommitPoint> RocksEngine::backup_to(const std::string& directory) {
+  COMMITD_RETURN_IF_ERROR(room());
   const CopyGate::Copy copy_of_whole(copies_);
+  if (!copy_of_whole.possible()) return make_error(er::kDiskFull, "A backup needs room");
   rocksdb::Checkpoint* created = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(db_.get(), &created);
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(created);

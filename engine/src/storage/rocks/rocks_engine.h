@@ -71,6 +71,12 @@ class RocksEngine final : public Engine {
   rocksdb::Status write(rocksdb::WriteBatch& batch);  // the cache with it
   Status erase_indexes_named_by(const Gtid& prepared);
   Status take(std::span<WriteSet* const> transactions, const CommitPoint& point);
+  void begin_parts(LogPosition end);
+  Status forget_prepared(std::span<const Gtid> transactions);
+  // They are forgotten before anything else is prepared.
+  Status flush_own_log();
+  void forget_later(std::span<const Gtid> transactions);
+  Status forget_those_that_had_to_wait();
   void incomplete_up_to(LogPosition position);  // from the next batch on
 
   std::shared_ptr<rocksdb::DB> db_;
@@ -80,8 +86,10 @@ class RocksEngine final : public Engine {
   std::unique_ptr<OwnLog> own_log_;  // null in single_log
   RocksUnnamedIndexes unnamed_;
   PreparedTable prepared_;
+  std::vector<Gtid> to_be_forgotten_;  // log thread, and who pauses it
   Counters counters_;
   PartsGate parts_;
+  std::optional<PartsGate::Commit> in_parts_;  // also between two calls for one that found no room
   CopyGate copies_;
   mutable std::mutex point_mutex_;
   CommitPoint point_;

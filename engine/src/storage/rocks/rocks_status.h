@@ -13,7 +13,7 @@ inline Error read_error(const rocksdb::Status& status) {
 }
 
 inline Error write_error(const rocksdb::Status& status) {
-  if (status.IsNoSpace()) {
+  if (status.IsNoSpace() && status.severity() < rocksdb::Status::kFatalError) {
     return make_error(
         er::kDiskFull,
         "Disk full in the storage engine's directory ({}). Free some space: until then nothing is written",

@@ -24,6 +24,17 @@ Limits limits_of(const ColumnDef& column) {
   return {bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1)), (uint64_t{1} << (bits - 1)) - 1};
 }
 
+// FLOAT(M,D): M digits, D of them behind the point.
+double greatest_of(const ColumnDef& column) {
+  return std::pow(10.0, static_cast<int>(column.length) - column.decimals) -
+         std::pow(10.0, -static_cast<int>(column.decimals));
+}
+
+double rounded_to(double number, uint8_t decimals) {
+  const double whole = std::floor(number), unit = std::pow(10.0, decimals);
+  return whole + std::rint((number - whole) * unit) / unit;
+}
+
 // More than any integer type holds.
 bool is_beyond_integers(const Value& value) {
   constexpr double kMost = 18446744073709551616.0, kLeast = -9223372036854775808.0;
@@ -35,15 +46,37 @@ bool is_beyond_integers(const Value& value) {
 
 }  // namespace
 
+namespace {
+
+struct IntegerOfText {
+  Value number;
+  bool complete = true;  // the text is nothing but the number
+  bool beyond = false;   // it is more than any integer type holds
+};
+
+// By its digits, as far as they are those of a decimal: a DOUBLE would not hold them all.
+IntegerOfText integer_of_text(std::string_view text) {
+  IntegerOfText result;
+  if (auto whole = whole_integer(text)) return {*std::move(whole), true, false};
+  const double parsed = leading_double(text, &result.complete);
+  const auto exact = parse_decimal(leading_number(text));
+  const Value number = exact ? Value::decimal(*exact) : Value::real(parsed);
+  result.number = to_integer(number);
+  result.beyond = is_beyond_integers(number);
+  return result;
+}
+
+}  // namespace
+
 Result<Value> store_integer(const ColumnDef& column, const Value& value, StoreContext& context) {
   Value number;
   bool beyond = false;
   if (value.kind() == Kind::String) {
-    bool complete = false;
-    const double parsed = leading_double(value.as_string(), &complete);
-    number = std::fabs(parsed) < 9e15 ? to_integer(Value::real(parsed)) : to_integer(value);
-    if (!complete) {
-      const bool some = parsed != 0 || (!value.as_string().empty() && value.as_string()[0] == '0');
+    IntegerOfText found = integer_of_text(value.as_string());
+    number = std::move(found.number);
+    beyond = found.beyond;
+    if (!found.complete) {
+      const bool some = to_bits(number) != 0 || (!value.as_string().empty() && value.as_string()[0] == '0');
       Error error = some ? truncated(column, context) : incorrect("integer", column, value, context);
       auto kept = adjusted(context, std::move(error), number);
       if (!kept.ok()) return kept;
@@ -78,6 +111,12 @@ Result<Value> store_real(const ColumnDef& column, const Value& value, StoreConte
       auto kept = adjusted(context, std::move(error), Value::real(number));
       if (!kept.ok()) return kept;
     }
+  }
+  if (has_fixed_decimals(column)) {
+    const double most = greatest_of(column);
+    number = rounded_to(number, column.decimals);
+    if (std::fabs(number) > most)
+      return adjusted(context, out_of_range(column, context), Value::real(number < 0 ? -most : most));
   }
   if (column.type == FieldType::Float) {
     const double most = std::numeric_limits<float>::max();

@@ -1,0 +1,80 @@
+#include "sql/testing/sql_fixture.h"
+
+namespace commitd::sql {
+namespace {
+
+class TypedValues : public testing::SqlTest {};
+
+TEST_F(TypedValues, ALiteralThatIsNoDateIsAMistake) {
+  for (const char* literal : {"DATE'2020-02-30'", "DATE'abc'", "DATE'2020-00-01'", "DATE'0000-00-00'",
+                              "TIME'25:61:00'", "TIMESTAMP'2020-01-01 25:00:00'"})
+    EXPECT_EQ(value(literal).substr(0, 10), "ERROR 1525") << literal;
+  EXPECT_EQ(value("DATE'20200101', TIME'10:11', TIMESTAMP'2020-01-01'"),
+            "2020-01-01|10:11:00|2020-01-01 00:00:00");
+  run("SET sql_mode = ''");
+  EXPECT_EQ(value("DATE'0000-00-00', DATE'2020-00-01'"), "0000-00-00|2020-00-01");
+}
+
+TEST_F(TypedValues, ClocksInTextsAndNumbers) {
+  EXPECT_EQ(value("HOUR('10:11:12'), MINUTE('10:11:12'), SECOND('10:11:12'), MICROSECOND('10:11:12.5')"),
+            "10|11|12|500000");
+  EXPECT_EQ(value("HOUR(101112), SECOND(101112.5), HOUR('272:59:59'), HOUR('-10:11:12'), HOUR('2020-01-01 "
+                  "10:11:12'), HOUR(20200101101112)"),
+            "10|12|272|10|10|10");
+  EXPECT_EQ(value("EXTRACT(HOUR FROM '10:11:12'), EXTRACT(MINUTE_SECOND FROM '10:11:12'), EXTRACT(HOUR FROM "
+                  "'-10:11:12'), EXTRACT(DAY_MINUTE FROM '2019-07-02 01:02:03')"),
+            "10|1112|-10|20102");
+  EXPECT_EQ(value("TIME('10:11:12abc'), TIME_TO_SEC('10:11:12'), TIME('garbage'), HOUR('99:99:99')"),
+            "10:11:12|36672|NULL|NULL");
+}
+
+TEST_F(TypedValues, CastsOfTimesAndNumbers) {
+  EXPECT_EQ(value("CAST(TIME'10:11:12' AS DATE) = CURRENT_DATE, TIME(CAST(TIME'10:11:12' AS DATETIME)), "
+                  "CAST(TIME'10:11:12' AS SIGNED), CAST(TIME'10:11:12' AS YEAR) = YEAR(CURRENT_DATE)"),
+            "1|10:11:12|101112|1");
+  EXPECT_EQ(value("CAST(20200102 AS DATE), CAST(200102 AS DATE), CAST(20200102030405 AS DATETIME), CAST(101 "
+                  "AS DATE), CAST(20201301 AS DATE)"),
+            "2020-01-02|2020-01-02|2020-01-02 03:04:05|2000-01-01|NULL");
+  EXPECT_EQ(value("CAST(CAST('2020-01-02 03:04:05.678901' AS DATETIME(6)) AS DECIMAL(30,6)), "
+                  "CAST('2020-01-02 03:04:05.678901' AS DATETIME(6)) + 0"),
+            "20200102030405.678901|20200102030405.678901");
+  EXPECT_EQ(value("CAST(1e30 AS SIGNED), CAST(-1e30 AS SIGNED), CAST(99999999999999999999 AS SIGNED), "
+                  "CAST('18446744073709551615' AS SIGNED), CAST(18446744073709551615 AS SIGNED)"),
+            "9223372036854775807|-9223372036854775808|9223372036854775807|-1|-1");
+}
+
+TEST_F(TypedValues, QuotientsKeepTheirDigits) {
+  EXPECT_EQ(value("123456789012345678901234567890 / 7, 1 / 3.0000000000000000000000000001"),
+            "17636684144620811271604938270.0000|0.3333");
+  EXPECT_EQ(value("99999999999999999999999999999999999999 / 0.000000000000000000000000000001").substr(0, 10),
+            "ERROR 1690");
+}
+
+TEST_F(TypedValues, SeededRandomNumbersAreThoseOfMysql) {
+  EXPECT_EQ(value("RAND(1), RAND(3), RAND(NULL) = RAND(0)"), "0.40540353712197724|0.9057697559760601|1");
+  run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (1)");
+  EXPECT_EQ(run("SELECT RAND(1) FROM t"), "0.40540353712197724\n0.8716141803857071");
+  EXPECT_EQ(run("SELECT RAND(a) FROM t"), "0.40540353712197724\n0.40540353712197724");
+}
+
+TEST_F(TypedValues, SpreadsThatNoDoubleHolds) {
+  EXPECT_EQ(run("SELECT STDDEV(x) FROM (SELECT 1e308 x UNION ALL SELECT -1e308) t").substr(0, 10),
+            "ERROR 1690");
+}
+
+TEST_F(TypedValues, WhatIsStoredOfTextsAndReals) {
+  run("CREATE TABLE t (u BIGINT UNSIGNED, i BIGINT, f FLOAT(7,3), d DOUBLE(10,2))");
+  EXPECT_EQ(run("INSERT INTO t VALUES ('18446744073709551615', '-9223372036854775808', 1.23456, '2.345'), "
+                "('9223372036854775808.4', '2.5', 0, 1)"),
+            "");
+  EXPECT_EQ(run("SELECT * FROM t"),
+            "18446744073709551615|-9223372036854775808|1.235|2.35\n9223372036854775808|3|0|1");
+  EXPECT_EQ(last().columns[2].decimals, 3) << "which are shown to clients";
+  for (const char* values : {"'18446744073709551616', 0, 0, 0", "0, '9223372036854775808', 0, 0",
+                             "0, '-9223372036854775809', 0, 0", "0, 0, 12345.6, 0", "'1e20', 0, 0, 0"})
+    EXPECT_EQ(run(std::string("INSERT INTO t VALUES (") + values + ")").substr(0, 10), "ERROR 1264")
+        << values;
+}
+
+}  // namespace
+}  // namespace commitd::sql
