@@ -129,6 +129,30 @@ class DifferentialTest(unittest.TestCase):
                 self.compare("cast", f"SELECT CONVERT({operand}, {target})")
         self.assertFalse(self.differences, self.described())
 
+    def test_answers_that_were_wrong(self):
+        for statement in ("CREATE TABLE t (a INT, b INT, e ENUM('y', 'x', 'z'), l VARCHAR(9) CHARACTER SET latin1, u BIGINT UNSIGNED, f FLOAT(7,3), g DOUBLE(10,2))",
+                          "INSERT INTO t VALUES (3, 1, 'x', 'é€', '18446744073709551615', 1.23456, 2.345), (1, 1, 'y', 'A', '9223372036854775808', 0, 1), (2, 2, 'z', '', '2.5', -1, 3), (4, 2, NULL, NULL, 0, 0, 0)"):
+            self.on_both(statement)
+        for statement in ("SELECT * FROM t ORDER BY a", "INSERT INTO t (u) VALUES ('18446744073709551616')", "INSERT INTO t (u) VALUES ('1e20')", "INSERT INTO t (f) VALUES (12345.6)",
+                          "(SELECT a FROM t ORDER BY a LIMIT 2) ORDER BY a DESC", "(SELECT a FROM t ORDER BY a DESC LIMIT 3) LIMIT 1", "(SELECT a FROM t ORDER BY a LIMIT 3) ORDER BY a DESC LIMIT 2",
+                          "SELECT (SELECT SUM(o.a)) FROM t o", "SELECT b FROM t o GROUP BY b HAVING (SELECT MAX(o.a)) > 3 ORDER BY b",
+                          "SELECT a FROM t WHERE a IN ((SELECT a FROM t WHERE a < 3)) ORDER BY a", "SELECT a FROM t WHERE a NOT IN ((SELECT a FROM t WHERE a < 3)) ORDER BY a",
+                          "SELECT CASE e WHEN 1 THEN 'one' WHEN 'x' THEN 'ex' ELSE 'no' END, NULLIF(e, 1), NULLIF(e, 'x') FROM t ORDER BY a",
+                          "SELECT e, e + 0, e = 1 FROM (SELECT e FROM t WHERE e IS NOT NULL) x ORDER BY e",
+                          "SELECT LENGTH(l), CHAR_LENGTH(l), HEX(l), MD5(l), HEX(CAST(l AS BINARY)), CHARSET(l) FROM t ORDER BY a",
+                          "SELECT HEX(CONVERT('é' USING latin1)), CHARSET(CONVERT('a' USING latin1)), HEX(CAST('é' AS CHAR CHARACTER SET latin1)), _utf8mb4 0x41, CHARSET(_utf8mb4 0x41), HEX(_latin1 0xE9)",
+                          "SELECT 'a' LIKE BINARY 'A', 'a' LIKE 'A' COLLATE utf8mb4_bin, 'a' REGEXP BINARY 'A', 'a' REGEXP 'A' COLLATE utf8mb4_bin, 'a' IN ('A', 'b' COLLATE utf8mb4_bin)",
+                          "SELECT 'b' BETWEEN 'A' AND 'C' COLLATE utf8mb4_bin", "SELECT 'a' COLLATE utf8mb4_bin = 'a' COLLATE utf8mb4_general_ci",
+                          "SELECT HOUR('10:11:12'), MINUTE(101112), SECOND(101112.5), HOUR('-10:11:12'), HOUR('272:59:59'), HOUR(20200101101112), EXTRACT(MINUTE_SECOND FROM '10:11:12')",
+                          "SELECT CAST(200102 AS DATE), CAST(20200102030405 AS DATETIME), CAST(101112 AS TIME), CAST(CAST('2020-01-02 03:04:05.678901' AS DATETIME(6)) AS DECIMAL(30,6))",
+                          "SELECT CAST('2020-01-02 03:04:05.678901' AS DATETIME(6)) + 0, CAST(TIME'10:11:12' AS DATE) = CURRENT_DATE", "SELECT DATE'2020-02-30'", "SELECT TIME'25:61:00'",
+                          "SELECT CAST(0x41 AS SIGNED), CASE 0x41 WHEN 65 THEN 'n' ELSE 's' END, CHAR(0x41), SUBSTRING('abc', 0x02), REPEAT('a', 0x03)",
+                          "SELECT RAND(1), RAND(3), RAND(0), RAND(-5)", "SELECT RAND(1) FROM t", "SELECT RAND(a) FROM t ORDER BY a",
+                          "SELECT FORMAT(1234567.891, 2, 'de_DE'), FORMAT(12345678.9, 1, 'en_IN'), FORMAT(12345.6, 0, 'de_CH')", "SELECT FORMAT(1.5, 1, 'xx_XX')",
+                          "SELECT 123456789012345678901234567890 / 7, 1 / 3.0000000000000000000000000001", "SELECT GET_LOCK('a', 0), IS_FREE_LOCK('a'), RELEASE_LOCK('a'), RELEASE_LOCK('a')"):
+            self.compare("once wrong", statement)
+        self.assertFalse(self.differences, self.described())
+
     def test_selected_literals_of_bytes_are_numbers_for_columns_of_numbers(self):
         """As in MySQL; of MariaDB's only b'…' are."""
         self.on_both("CREATE TABLE stored (id INT AUTO_INCREMENT PRIMARY KEY, i INT, d DECIMAL(10,2), f DOUBLE, v VARCHAR(5), b BIT(8))")

@@ -6,6 +6,7 @@ import unittest
 from commitd_process import Commitd, code_of
 
 TABLES = 150
+KEY_COMMENTS = ("", "", " COMMENT 'it''s'")
 TEXTS = ("", "a", "it''s", "back\\\\slash", "line\\nend", "é", "%")
 
 
@@ -33,7 +34,7 @@ def moment(rng):
 
 KINDS = (integer, integer, text, text, bytes_, moment,
          lambda rng: (f"DECIMAL({rng.choice(('5,2', '10,0', '30,10'))})", ["1.5", "-0.25", "0"]),
-         lambda rng: (rng.choice(("FLOAT", "DOUBLE", "DOUBLE UNSIGNED")), ["1.5", "0"]),
+         lambda rng: (rng.choice(("FLOAT", "DOUBLE", "DOUBLE UNSIGNED", "FLOAT(7,3)", "DOUBLE(10,2) UNSIGNED")), ["1.5", "0"]),
          lambda rng: (f"BIT({rng.randrange(3, 65)})", ["b'101'", "5", "b'0'"]),
          lambda rng: (rng.choice(("DATE", "YEAR")), ["2001" if rng.random() < 0 else "NULL"]),
          lambda rng: ("TIME(2)", ["'-12:34:56.78'"]),
@@ -56,7 +57,7 @@ def table(rng):
         if rng.random() < 0.2:
             column += f" COMMENT '{rng.choice(TEXTS)}'"
         if kind.split()[0] not in LARGE and rng.random() < 0.4:
-            keys.append(f"{rng.choice(('KEY', 'UNIQUE KEY', 'PRIMARY KEY' if not any('PRIMARY' in key for key in keys) else 'KEY'))} (`c{number}`)")
+            keys.append(f"{rng.choice(('KEY', 'UNIQUE KEY', 'PRIMARY KEY' if not any('PRIMARY' in key for key in keys) else 'KEY'))} (`c{number}`{rng.choice(('', ' DESC'))}){rng.choice(KEY_COMMENTS)}")
         columns.append(column)
     if not any("PRIMARY" in key for key in keys) and rng.random() < 0.5:
         columns.insert(0, "`odd ``name` INT AUTO_INCREMENT PRIMARY KEY")

@@ -5,6 +5,7 @@
 #include "base/error_codes.h"
 #include "sql/bind/binder.h"
 #include "sql/expression/bit_text.h"
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
 #include "sql/functions/functions.h"
 #include "sql/text_case.h"
@@ -18,6 +19,25 @@ bool has_aggregate(const ast::Expr& tree) {
   return std::any_of(tree.arguments.begin(), tree.arguments.end(),
                      [](const ast::Expr* argument) { return has_aggregate(*argument); });
 }
+
+namespace {
+
+bool adds_numbers(AggregateCall::What what) {
+  using What = AggregateCall::What;
+  switch (what) {
+    case What::Sum:
+    case What::Average:
+    case What::Deviation:
+    case What::Variance:
+    case What::SampleDeviation:
+    case What::SampleVariance:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 // An aggregate function of a subquery is that of the statement whose columns it adds up.
 bool Binder::belongs_to_outer(const ast::Expr& call) const {
@@ -53,6 +73,9 @@ ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what)
   in_aggregate_ = true;
   const bool all_rows = tree.arguments.size() == 1 && tree.arguments[0]->kind == ExprKind::Star;
   if (!all_rows) call.arguments = nodes(tree.arguments);
+  if (adds_numbers(what)) {
+    for (ExpressionPtr& argument : call.arguments) argument = number_of_byte_literal(std::move(argument));
+  }
   if (what == AggregateCall::What::GroupConcat) {
     for (ExpressionPtr& argument : call.arguments) argument = text_of_bits(std::move(argument));
   }
@@ -94,6 +117,9 @@ ExpressionPtr Binder::function(const ast::Expr& tree) {
     return std::make_unique<Constant>(waited->second);
   }
   if (const auto what = aggregate_named(tree.text)) return aggregate(tree, *what);
+  if (tree.distinct)
+    return fail(
+        make_error(er::kParse, "You have an error in your SQL syntax; {} takes no DISTINCT", tree.text));
   if (tree.text == "VALUES" && insert_table != nullptr && tree.arguments.size() == 1)
     return inserted_value(*tree.arguments[0]);
   Expressions arguments;

@@ -5,6 +5,10 @@
 
 namespace commitd::sql {
 
+bool is_byte_literal(const Expression& expression) {
+  return dynamic_cast<const ByteLiteral*>(&expression) != nullptr;
+}
+
 ExpressionPtr number_of_byte_literal(ExpressionPtr expression) {
   const auto* literal = dynamic_cast<const ByteLiteral*>(expression.get());
   if (literal == nullptr) return expression;

@@ -12,6 +12,8 @@ class ByteLiteral : public Constant {
   using Constant::Constant;
 };
 
+bool is_byte_literal(const Expression& expression);
+
 // The number that a literal of bytes stands for; any other expression as it is.
 ExpressionPtr number_of_byte_literal(ExpressionPtr expression);
 

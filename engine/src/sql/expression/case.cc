@@ -1,4 +1,5 @@
 // CASE.
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/collations.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
@@ -58,8 +59,8 @@ class Case : public Expression {
 // As text and number (labels), as dates or as documents the operand is not compared alike with all WHENs.
 bool needs_pairs(const Expression& operand) {
   const ValueType& type = operand.type();
-  return copy_of_operand(operand) != nullptr &&
-         (has_labels_too(operand) || type.is_temporal() || type.type == FieldType::Json);
+  return copy_of_operand(operand) != nullptr && (has_labels_too(operand) || is_byte_literal(operand) ||
+                                                 type.is_temporal() || type.type == FieldType::Json);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/bit_text.h"
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/charset_conversion.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
@@ -98,11 +99,15 @@ class Cast : public OneOperand {
     }
     return Value::temporal(round_fraction(*t, decimals_));
   }
+  static std::optional<Temporal> zero_date(Evaluation& evaluation) {
+    const bool forbidden = (evaluation.session().settings.sql_mode & sql_mode::kNoZeroDate) != 0;
+    return forbidden ? std::nullopt : std::optional(Temporal());
+  }
   // A time is one of today.
   static std::optional<Temporal> date_of(const Value& operand, Evaluation& evaluation) {
     const bool number =
         operand.kind() == Kind::Int || operand.kind() == Kind::UInt || operand.kind() == Kind::Double;
-    if (number) return to_double(operand) == 0 ? Temporal() : date_of_number(operand);
+    if (number) return to_double(operand) == 0 ? zero_date(evaluation) : date_of_number(operand);
     if (operand.kind() != Kind::Temporal || operand.as_temporal().kind != Temporal::Kind::Time)
       return to_datetime(operand);
     const SessionState& session = evaluation.session();
@@ -246,6 +251,7 @@ ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
   const bool text = target.cast == ast::CastType::Char || target.cast == ast::CastType::Binary;
   operand = text ? text_of_bits(std::move(operand)) : number_of_label(std::move(operand));
   if (target.cast == ast::CastType::Binary) operand = bytes_of_text(std::move(operand));
+  if (target.cast == ast::CastType::Signed) operand = number_of_byte_literal(std::move(operand));
   if (target.cast == ast::CastType::Unsigned) operand = numeric_text(std::move(operand), "INTEGER");
   if (target.cast == ast::CastType::Decimal) operand = numeric_text(std::move(operand), "DECIMAL");
   if (target.cast == ast::CastType::Double || target.cast == ast::CastType::Float)

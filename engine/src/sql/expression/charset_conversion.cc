@@ -1,5 +1,7 @@
 #include "sql/expression/charset_conversion.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/charset/transcode.h"
@@ -27,19 +29,6 @@ std::string up_to(std::string_view text, char32_t last) {
   return result;
 }
 
-std::string restricted(std::string text, Charset charset) {
-  switch (charset) {
-    case Charset::Latin1:
-      return utf8_from_latin1(latin1_from_utf8(text));
-    case Charset::Ascii:
-      return up_to(text, kLastAscii);
-    case Charset::Utf8mb3:
-      return up_to(text, kLastOfUtf8mb3);
-    default:
-      return text;
-  }
-}
-
 class CharsetConversion : public OneOperand {
  public:
   CharsetConversion(ExpressionPtr operand, const CharsetInfo& charset)
@@ -55,7 +44,7 @@ class CharsetConversion : public OneOperand {
     else if (operand.kind() == Value::Kind::String && operand.is_binary())
       scratch = of_bytes(operand.as_string(), evaluation);
     else
-      scratch = Value::string(restricted(to_text(operand, operand_->type()), charset_.charset));
+      scratch = Value::string(with_characters_of(to_text(operand, operand_->type()), charset_.charset));
     return scratch;
   }
 
@@ -87,6 +76,26 @@ class BytesOfText : public OneOperand {
 };
 
 }  // namespace
+
+std::string with_characters_of(std::string_view text, Charset charset) {
+  switch (charset) {
+    case Charset::Latin1:
+      return utf8_from_latin1(latin1_from_utf8(text));
+    case Charset::Ascii:
+      return up_to(text, kLastAscii);
+    case Charset::Utf8mb3:
+      return up_to(text, kLastOfUtf8mb3);
+    default:
+      return std::string(text);
+  }
+}
+
+bool has_characters_of(std::string_view text, Charset charset) {
+  if (charset != Charset::Latin1 && charset != Charset::Ascii) return true;
+  const bool all_ascii =
+      std::ranges::all_of(text, [](char c) { return static_cast<uint8_t>(c) <= kLastAscii; });
+  return all_ascii || with_characters_of(text, charset) == text;
+}
 
 std::optional<std::string> text_of_bytes(std::string_view bytes, Charset charset) {
   const auto whole = [&](size_t valid) {

@@ -16,6 +16,10 @@ std::optional<std::string> text_of_bytes(std::string_view bytes, Charset charset
 // 1300
 Error invalid_characters(std::string_view bytes, const CharsetInfo& charset);
 
+// Whether all characters of a text are in the set; and the text with '?' for those that are not.
+bool has_characters_of(std::string_view text, Charset charset);
+std::string with_characters_of(std::string_view text, Charset charset);
+
 // Its bytes where an expression is a text whose character set is not UTF-8; any other expression as it is.
 ExpressionPtr bytes_of_text(ExpressionPtr expression);
 

@@ -36,5 +36,13 @@ TEST_F(CharacterSets, ColumnsShowTheBytesOfTheirSet) {
             "é€|2|2|E980|1|1|E980|5|latin1");
 }
 
+TEST_F(CharacterSets, WhatAColumnsSetDoesNotHaveIsNotLostInSilence) {
+  run("CREATE TABLE t (a VARCHAR(5) CHARACTER SET latin1, b VARCHAR(5) CHARACTER SET ascii)");
+  EXPECT_EQ(run("INSERT INTO t (a) VALUES ('a日')").substr(0, 10), "ERROR 1366");
+  EXPECT_EQ(run("INSERT INTO t (b) VALUES ('é')").substr(0, 10), "ERROR 1366");
+  run("SET sql_mode = ''");
+  EXPECT_EQ(run("INSERT INTO t VALUES ('a日', 'é'); SHOW COUNT(*) WARNINGS; SELECT * FROM t"), " ; 2 ; a?|?");
+}
+
 }  // namespace
 }  // namespace commitd::sql

@@ -60,9 +60,10 @@ bool has_labels_too(const Expression& expression) {
 ExpressionPtr copy_of_operand(const Expression& expression) {
   if (const auto* column = dynamic_cast<const ColumnReference*>(&expression))
     return std::make_unique<ColumnReference>(*column);
+  if (const auto* literal = dynamic_cast<const ByteLiteral*>(&expression))
+    return std::make_unique<ByteLiteral>(*literal);
   const auto* constant = dynamic_cast<const Constant*>(&expression);
-  const bool plain = constant != nullptr && dynamic_cast<const ByteLiteral*>(constant) == nullptr;
-  return plain ? std::make_unique<Constant>(*constant) : nullptr;
+  return constant != nullptr ? std::make_unique<Constant>(*constant) : nullptr;
 }
 
 bool is_number(const ValueType& type) {

@@ -50,6 +50,20 @@ TEST_F(TypedValues, QuotientsKeepTheirDigits) {
             "ERROR 1690");
 }
 
+TEST_F(TypedValues, BytesAreNumbersWhereNumbersAreWanted) {
+  EXPECT_EQ(value("CAST(0x41 AS SIGNED), CASE 0x41 WHEN 65 THEN 'n' ELSE 's' END, SUM(0x41), AVG(0x41), "
+                  "CHAR(0x41), SUBSTRING('abc', 0x02), LEFT('abc', 0x02), REPEAT('a', 0x03)"),
+            "65|n|65|65.0000|A|bc|ab|aaa");
+}
+
+TEST_F(TypedValues, NumbersAsCountriesWriteThem) {
+  EXPECT_EQ(value("FORMAT(1234567.891, 2, 'de_DE'), FORMAT(1234567.891, 2, 'fr_FR'), FORMAT(12345678.9, 1, "
+                  "'en_IN'), FORMAT(12345.6, 0, 'de_CH'), FORMAT(-1234, 0)"),
+            "1.234.567,89|1234567,89|1,23,45,678.9|12'346|-1,234");
+  EXPECT_EQ(run("SELECT FORMAT(1234.5, 1, 'xx_XX'); SHOW WARNINGS"),
+            "1,234.5 ; Warning|1649|Unknown locale: 'xx_XX'");
+}
+
 TEST_F(TypedValues, SeededRandomNumbersAreThoseOfMysql) {
   EXPECT_EQ(value("RAND(1), RAND(3), RAND(NULL) = RAND(0)"), "0.40540353712197724|0.9057697559760601|1");
   run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (1)");

@@ -9,6 +9,7 @@
 #include <absl/strings/ascii.h>
 
 #include "sql/expression/bit_text.h"
+#include "sql/expression/byte_literal.h"
 #include "sql/expression/charset_conversion.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
@@ -154,6 +155,17 @@ size_t leading_texts(const FunctionSpec& spec) {
   return found == counts.end() ? 0 : found->second;
 }
 
+// Which arguments of a function of texts are numbers: from the first of the two to in front of the second.
+std::pair<size_t, size_t> numbers_among(const FunctionSpec& spec) {
+  static const absl::flat_hash_map<std::string_view, std::pair<size_t, size_t>> places = {
+      {"CHAR", {0, SIZE_MAX}},    {"ELT", {0, 1}},   {"INSERT", {1, 3}},   {"LEFT", {1, 2}},
+      {"LOCATE", {2, 3}},         {"LPAD", {1, 2}},  {"REPEAT", {1, 2}},   {"RIGHT", {1, 2}},
+      {"RPAD", {1, 2}},           {"SPACE", {0, 1}}, {"MAKE_SET", {0, 1}}, {"SUBSTRING", {1, 3}},
+      {"SUBSTRING_INDEX", {2, 3}}};
+  const auto found = places.find(spec.name);
+  return found == places.end() ? std::pair<size_t, size_t>(0, 0) : found->second;
+}
+
 // Of its first argument.
 bool looks_at_bytes(const FunctionSpec& spec) {
   static const absl::flat_hash_set<std::string_view> names = {
@@ -206,12 +218,17 @@ void refine_second_digits(const Expressions& arguments, ValueType& type) {
 
 ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {
   if (of_numbers(spec)) {
-    for (ExpressionPtr& argument : arguments) argument = numeric_text(std::move(argument));
+    const size_t numbers = spec.name == "FORMAT" ? 2 : arguments.size();  // then a locale
+    for (size_t i = 0; i < std::min(numbers, arguments.size()); ++i)
+      arguments[i] = numeric_text(std::move(arguments[i]));
   }
   if (spec.name == "RAND" && arguments.size() == 1) return make_seeded_random(std::move(arguments[0]));
   if (spec.name == "FIELD") numbers_beside_numbers(arguments);
   for (size_t i = 0; i < std::min(arguments.size(), leading_texts(spec)); ++i)
     arguments[i] = text_of_bits(std::move(arguments[i]));
+  const auto [first, behind] = numbers_among(spec);
+  for (size_t i = first; i < std::min(arguments.size(), behind); ++i)
+    arguments[i] = number_of_byte_literal(std::move(arguments[i]));
   if (looks_at_bytes(spec)) arguments[0] = bytes_of_text(std::move(arguments[0]));
   return std::make_unique<FunctionCall>(spec, std::move(arguments));
 }

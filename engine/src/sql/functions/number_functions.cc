@@ -6,6 +6,8 @@
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 #include "sql/functions/functions.h"
+#include "sql/functions/number_locale.h"
+#include "sql/session_state.h"
 
 namespace commitd::sql {
 namespace {
@@ -201,13 +203,26 @@ Value bit_count(Evaluation&, Values a) {
   return Value::integer(__builtin_popcountll(to_bits(a[0])));
 }
 
-Value format(Evaluation&, Values a) {
+NumberLocale locale_named(const std::string& name, Evaluation& e) {
+  constexpr uint16_t kUnknownLocale = 1649;
+  const auto found = find_number_locale(name);
+  if (!found) e.session().diagnostics.warn(make_error(kUnknownLocale, "Unknown locale: '{}'", name));
+  return found.value_or(NumberLocale{});
+}
+
+Value format(Evaluation& e, Values a) {
+  const NumberLocale locale = a.size() > 2 ? locale_named(to_text(a[2]), e) : NumberLocale{};
   const auto places = static_cast<uint8_t>(std::clamp<int64_t>(to_int64(a[1]), 0, 30));
   const Decimal d = to_decimal(rounded(std::array{a[0], Value::integer(places)}, false));
   std::string digits = Value::decimal(rescale(d, places).value_or(d)).to_text();
   const size_t first = digits[0] == '-' ? 1 : 0;
   const size_t point = std::min(digits.find('.'), digits.size());
-  for (size_t at = point; at > first + 3; at -= 3) digits.insert(at - 3, 1, ',');
+  if (point < digits.size()) digits[point] = locale.point;
+  size_t group = 3;
+  for (size_t at = point; at > first + group; group = locale.groups_of_two ? 2 : 3) {
+    at -= group;
+    digits.insert(at, locale.separator);
+  }
   return Value::string(digits);
 }
 

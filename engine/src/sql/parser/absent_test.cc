@@ -50,6 +50,9 @@ TEST_F(Absent, StatementsObjectsAndClausesAreNamed) {
                           "SELECT ST_Distance(1, 2)",
                           "SELECT POINT(1, 2)",
                           "SELECT LOAD_FILE('/etc/passwd')",
+                          "ALTER TABLE t ADD PARTITION (PARTITION p0 VALUES LESS THAN (1))",
+                          "INSTALL COMPONENT 'x'",
+                          "SELECT REGEXP_LIKE('a', 'a')",
                           "SELECT UUID_SHORT()",
                           "SELECT 1234567890123456789012345678901234567890",
                           "SELECT CAST('1234567890123456789012345678901234567890' AS DECIMAL(65))"})
@@ -63,6 +66,10 @@ TEST_F(Absent, WhatIsAMistakeInMysqlIsOneHere) {
         "DROP TEMPORARY VIEW v", "START TRANSACTION READ ONLY, READ WRITE", "CREATE TABLE x (a DOUBLE(5))",
         "CREATE TABLE x (a NATIONAL INT)"})
     EXPECT_EQ(code(sql), "ERROR 1064") << sql;
+  EXPECT_EQ(code("SELECT UPPER(DISTINCT 'a')"), "ERROR 1064");
+  EXPECT_EQ(run("SELECT test.nosuch(1)"), "ERROR 1305: FUNCTION test.nosuch does not exist");
+  EXPECT_EQ(run("SET binlog_format = ROW; SET SESSION binlog_format = 'STATEMENT'").substr(0, 14),
+            " ; ERROR 1231:");
   EXPECT_EQ(code("ALTER TABLE t ADD b INT, ALGORITHM=NONSENSE"), "ERROR 1800");
   EXPECT_EQ(code("ALTER TABLE t ADD b INT, LOCK=NONSENSE"), "ERROR 1801");
   EXPECT_EQ(run("ALTER TABLE t ADD b INT, ALGORITHM=INPLACE, LOCK=NONE"), "");

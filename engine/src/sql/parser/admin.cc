@@ -391,6 +391,7 @@ ast::Statement* Grammar::reset_logs() {
 ast::Statement* Grammar::plugin() {
   const bool install = is(Word::Install);
   advance();
+  if (is_plain(peek(), "component")) unsupported("INSTALL COMPONENT");
   expect(Word::Plugin);
   auto* plugin = arena_.make<ast::NameStatement>(StatementKind::Plugin);
   plugin->name = identifier();

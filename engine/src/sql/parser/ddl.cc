@@ -270,6 +270,7 @@ ast::Statement* Grammar::rename_table() {
 
 void Grammar::add_action(ast::AlterTableStatement& alter, ast::AlterAction& action) {
   using What = ast::AlterAction::What;
+  if (is(Word::Partition)) unsupported("PARTITION");
   if (index_definition(action.index, action.check)) {
     action.what = action.check.expression != nullptr ? What::AddCheck : What::AddIndex;
     return;

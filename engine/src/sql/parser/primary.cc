@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/decimal.h"
+#include "base/error_codes.h"
 #include "sql/parser/grammar.h"
 #include "sql/text_case.h"
 
@@ -164,6 +165,8 @@ ast::Expr* Grammar::column_reference() {
     if (peek().kind != TokenKind::Identifier && peek().kind != TokenKind::QuotedIdentifier) fail();
     advance();
   }
+  if (!column->table.empty() && is('('))
+    fail(make_error(er::kSpDoesNotExist, "FUNCTION {}.{} does not exist", column->table, column->text));
   return column;
 }
 

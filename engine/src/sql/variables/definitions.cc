@@ -200,6 +200,7 @@ std::vector<VariableDefinition> session_variables() {
       seconds("long_query_time", Scope::Both, 10),
       number("min_examined_row_limit", Scope::Both, 0, 0, UINT32_MAX),
       number("max_error_count", Scope::Both, 1024, 0, 65535),
+      choice("binlog_format", Scope::Both, "ROW", {"ROW"}),
   };
 }
 
@@ -218,7 +219,6 @@ std::vector<VariableDefinition> global_variables() {
       text("init_connect", Scope::Global, ""),
       read_only(boolean("log_bin", Scope::Global, true)),
       read_only(boolean("log_replica_updates", Scope::Global, true, {"log_slave_updates"})),
-      choice("binlog_format", Scope::Both, "ROW", {"ROW"}),
       read_only(choice("binlog_checksum", Scope::Global, "CRC32", {"NONE", "CRC32"})),
       read_only(choice("binlog_row_metadata", Scope::Global, "MINIMAL", {"MINIMAL", "FULL"})),
       read_only(choice("gtid_mode", Scope::Global, "ON", {"OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"})),

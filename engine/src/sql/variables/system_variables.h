@@ -180,6 +180,7 @@ enum SessionVariable : size_t {
   kLongQueryTime,
   kMinExaminedRowLimit,
   kMaxErrorCount,
+  kBinlogFormat,
   kSessionVariableCount
 };
 

@@ -5,6 +5,7 @@
 #include "base/error_codes.h"
 #include "base/json/binary.h"
 #include "base/json/text.h"
+#include "sql/expression/charset_conversion.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/store/problems.h"
 #include "storage/record/column_format.h"
@@ -59,7 +60,8 @@ Result<Value> store_text(const ColumnDef& column, const Value& value, StoreConte
   std::string_view text = text_view(value, scratch);
   if (value.kind() == Kind::Double && !blob && text.size() > column.length)
     text = scratch = real_within(value.as_double(), column.length);
-  const size_t max_bytes = charset_info(collation_or_binary(column.collation).charset).max_bytes == 3 ? 3 : 4;
+  const Charset charset = collation_or_binary(column.collation).charset;
+  const size_t max_bytes = charset_info(charset).max_bytes == 3 ? 3 : 4;
   const size_t valid = valid_utf8_prefix(text, max_bytes);
   if (valid < text.size()) {
     std::string shown;
@@ -69,6 +71,12 @@ Result<Value> store_text(const ColumnDef& column, const Value& value, StoreConte
         make_error(er::kTruncatedWrongValueForField, "Incorrect string value: '{}' for column '{}' at row {}",
                    shown, column.name, context.row);
     return adjusted(context, std::move(error), Value::string(std::string(text.substr(0, valid))));
+  }
+  if (!has_characters_of(text, charset)) {
+    Error error = incorrect("string", column, value, context);
+    auto kept = adjusted(context, std::move(error), Value::null());
+    if (!kept.ok()) return kept;
+    text = scratch = with_characters_of(text, charset);
   }
   size_t kept = text.size();
   if (blob && kept > max_column_bytes(column))
