@@ -79,6 +79,7 @@ void Grammar::absent_object() {
 
 // Behind a table's name in FROM, or where a table is expected.
 void Grammar::refuse_absent_table() {
+  if (!is(Word::NotAWord)) return;
   const bool lateral = is_plain(peek(), "lateral");
   if (!lateral && !is_plain(peek(), "json_table")) return;
   const Token& next = peek_next();
@@ -88,6 +89,7 @@ void Grammar::refuse_absent_table() {
 
 // Words that MySQL reserves and that would be taken for an alias.
 void Grammar::refuse_absent_clause() {
+  if (peek().kind != TokenKind::Identifier) return;
   if (is(Word::Except)) unsupported("EXCEPT");
   if (is_plain(peek(), "intersect")) unsupported("INTERSECT");
   if (is_plain(peek(), "window")) unsupported("window functions");
