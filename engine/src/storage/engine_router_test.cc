@@ -27,7 +27,7 @@ std::string row_key_in(std::string_view engine, uint64_t row_id) {
 TableDef table_in(std::string_view engine, uint64_t id) {
   TableDef table;
   table.id = id;
-  table.indexes = {{index_id_in(*find_table_engine(engine), 1000), "PRIMARY", {{0, 0}}, true, true}};
+  table.indexes = {{index_id_in(*find_table_engine(engine), 1000), "PRIMARY", {{0, 0}}, true, true, {}}};
   return table;
 }
 

@@ -72,9 +72,9 @@ TablePtr people_table() {
   table->name = "people";
   table->columns = {integer_column("id", false), text_column("name"), integer_column("age", true)};
   table->columns[0].auto_increment = true;
-  table->indexes = {{1000, "PRIMARY", {{0, 0}}, true, true},
-                    {1001, "name", {{1, 0}}, true, false},
-                    {1002, "age", {{2, 0}}, false, false}};
+  table->indexes = {{1000, "PRIMARY", {{0, 0}}, true, true, {}},
+                    {1001, "name", {{1, 0}}, true, false, {}},
+                    {1002, "age", {{2, 0}}, false, false, {}}};
   return table;
 }
 
@@ -84,7 +84,7 @@ TablePtr words_table() {
   table->db = "test";
   table->name = "words";
   table->columns = {text_column("word"), integer_column("count", true)};
-  table->indexes = {{1010, "hidden", {}, true, false}, {1011, "count", {{1, 0}}, false, false}};
+  table->indexes = {{1010, "hidden", {}, true, false, {}}, {1011, "count", {{1, 0}}, false, false, {}}};
   return table;
 }
 

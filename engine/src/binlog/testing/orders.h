@@ -22,7 +22,7 @@ inline TableDef orders_table() {
   note.type = FieldType::VarChar;
   note.length = 200;
   note.collation = 45;
-  IndexDef primary{1000, "PRIMARY", {{0, 0}}, true, true};
+  IndexDef primary{1000, "PRIMARY", {{0, 0}}, true, true, {}};
   TableDef table;
   table.id = 77;
   table.db = "shop";

@@ -36,7 +36,7 @@ std::string backwards(Iterator& entries, const std::string& from) {
 TableDef table_with_index(uint32_t index) {
   TableDef table;
   table.name = "t";
-  table.indexes = {{index_id_in(*find_table_engine("HEAP"), index), "PRIMARY", {{0, 0}}, true, true}};
+  table.indexes = {{index_id_in(*find_table_engine("HEAP"), index), "PRIMARY", {{0, 0}}, true, true, {}}};
   return table;
 }
 

@@ -59,9 +59,9 @@ TableDef people() {
   table.columns[1].length = 20;
   table.columns[1].collation = 45;
   table.columns[2].type = FieldType::Long;
-  table.indexes = {{1000, "PRIMARY", {{0, 0}}, true, true},
-                   {1001, "name", {{1, 0}}, true, false},
-                   {1002, "age", {{2, 0}}, false, false}};
+  table.indexes = {{1000, "PRIMARY", {{0, 0}}, true, true, {}},
+                   {1001, "name", {{1, 0}}, true, false, {}},
+                   {1002, "age", {{2, 0}}, false, false, {}}};
   return table;
 }
 

@@ -113,7 +113,7 @@ TableDef table_of_every_type() {
   TableDef table;
   table.db = "test";
   table.name = "every_type";
-  table.indexes.push_back({1001, "hidden", {}, true, false});
+  table.indexes.push_back({1001, "hidden", {}, true, false, {}});
   add_integers(table);
   table.columns.push_back(column("float", FieldType::Float));
   table.columns.push_back(column("double", FieldType::Double));
