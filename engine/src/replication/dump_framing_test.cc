@@ -63,7 +63,7 @@ TEST(DumpFraming, AReaderWithoutChecksumsIsToldSo) {
 }
 
 TEST(DumpFraming, FirstFormOfTheHeartbeatIsTheFileName) {
-  const std::string bytes = heartbeat_event(7, {"binlog.000001", 1234, std::nullopt}, false, true);
+  const std::string bytes = heartbeat_event(7, {"binlog.000001", 1234, std::nullopt, {}}, false, true);
   const binlog::EventView event = parsed(bytes);
   EXPECT_EQ(event.header.type, EventType::Heartbeat);
   EXPECT_EQ(event.header.end_position, 1234u);
@@ -71,7 +71,7 @@ TEST(DumpFraming, FirstFormOfTheHeartbeatIsTheFileName) {
 }
 
 TEST(DumpFraming, SecondFormOfTheHeartbeatIsAListOfFields) {
-  const std::string bytes = heartbeat_event(7, {"binlog.000001", 300, std::nullopt}, true, false);
+  const std::string bytes = heartbeat_event(7, {"binlog.000001", 300, std::nullopt, {}}, true, false);
   const binlog::EventView event = parsed(bytes);
   EXPECT_EQ(event.header.type, EventType::HeartbeatV2);
   EXPECT_EQ(event.body(false),
@@ -82,7 +82,8 @@ TEST(DumpFraming, SecondFormOfTheHeartbeatIsAListOfFields) {
 TEST(DumpFraming, WatermarkComesBackAsSent) {
   const Watermark with_gtid{{Uuid::random(), 99}};
   for (const Watermark& watermark : {with_gtid, Watermark{}}) {
-    const std::string bytes = heartbeat_event(7, {"binlog.000001", uint64_t{5} << 32, watermark}, true, true);
+    const std::string bytes =
+        heartbeat_event(7, {"binlog.000001", uint64_t{5} << 32, watermark, {}}, true, true);
     auto again = parse_heartbeat(parsed(bytes), true);
     ASSERT_TRUE(again.ok()) << again.error().message;
     EXPECT_EQ(again->file, "binlog.000001");
@@ -92,7 +93,7 @@ TEST(DumpFraming, WatermarkComesBackAsSent) {
 }
 
 TEST(DumpFraming, ACutHeartbeatIsAnError) {
-  const std::string bytes = heartbeat_event(7, {"binlog.000001", 300, Watermark{}}, true, false);
+  const std::string bytes = heartbeat_event(7, {"binlog.000001", 300, Watermark{}, {}}, true, false);
   for (size_t length = binlog::kHeaderLength; length < bytes.size(); ++length) {
     std::string cut = bytes.substr(0, length);
     store_le32(cut.data() + 9, static_cast<uint32_t>(length));

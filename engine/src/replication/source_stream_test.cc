@@ -189,7 +189,7 @@ TEST(SourceStream, TransactionsWithoutGtidsAreRefused) {
 TEST(SourceStream, WatermarksAreHandedOut) {
   const Watermark watermark{{kSource, 12}};
   Packets packets(true, true);
-  packets.add_raw(heartbeat_event(1, {"binlog.000001", 200, watermark}, true, true));
+  packets.add_raw(heartbeat_event(1, {"binlog.000001", 200, watermark, {}}, true, true));
   SourceStream stream({true, true});
   ASSERT_TRUE(stream.feed(packets.all()[0]).ok());
   ASSERT_TRUE(stream.feed(packets.all()[1]).ok());
