@@ -12,15 +12,18 @@ CHART = HERE.parent / "charts" / "commitlab-monitoring"
 HELM = HERE.parent / "build" / "bin" / "helm"
 
 
-def helm(*settings: str) -> subprocess.CompletedProcess:
+OPERATOR_CHART = HERE.parent / "charts" / "commitlab"
+
+
+def helm(*settings: str, chart=CHART) -> subprocess.CompletedProcess:
     arguments = [argument for setting in settings for argument in ("--set", setting)]
     return subprocess.run(
-        [HELM, "template", "m", CHART, "--namespace", "monitoring", *arguments], capture_output=True, text=True, check=False
+        [HELM, "template", "m", chart, "--namespace", "monitoring", *arguments], capture_output=True, text=True, check=False
     )
 
 
-def render(*settings: str) -> list[dict]:
-    result = helm(*settings)
+def render(*settings: str, chart=CHART) -> list[dict]:
+    result = helm(*settings, chart=chart)
     assert result.returncode == 0, result.stderr
     return [d for d in yaml.safe_load_all(result.stdout) if d]
 
@@ -60,6 +63,15 @@ def test_servers_get_the_labels_that_dashboards_select_by(discovery):
     jobs = {j["job_name"]: j for j in prometheus_config(f"prometheus.discovery={discovery}")["scrape_configs"]}
     labels = {r.get("target_label") for r in jobs["commitd"]["relabel_configs"]}
     assert {"namespace", "cluster", "instance"} <= labels
+
+
+def test_the_operator_is_found_and_speaks_of_other_namespaces():
+    jobs = {j["job_name"]: j for j in prometheus_config("prometheus.discovery=kubernetes")["scrape_configs"]}
+    assert jobs["annotated-pods"]["honor_labels"] is True
+    deployment = next(d for d in render(chart=OPERATOR_CHART) if d["kind"] == "Deployment")
+    pod = deployment["spec"]["template"]
+    port = next(p["containerPort"] for p in pod["spec"]["containers"][0]["ports"] if p["name"] == "metrics")
+    assert pod["metadata"]["annotations"] == {"prometheus.io/scrape": "true", "prometheus.io/port": str(port)}
 
 
 def test_dns_discovery_asks_for_every_cluster():
