@@ -7,10 +7,10 @@ from pathlib import Path
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from . import commit_path
+from . import commit_path, recovery_tests
 
 GENERATED = Path(__file__).resolve().parent.parent / "generated"
-DASHBOARDS = {"commit-path.json": commit_path.build}
+DASHBOARDS = {"commit-path.json": commit_path.build, "recovery-tests.json": recovery_tests.build}
 
 
 def render(build) -> str:

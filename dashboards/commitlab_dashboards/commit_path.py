@@ -1,40 +1,15 @@
 """Commit path: where the time of a commit goes, and the counts that do not depend on the machine."""
 
-from itertools import count
-
 from grafana_foundation_sdk.builders import dashboard as builder
-from grafana_foundation_sdk.models import dashboard as model
 
-from . import variables
-from .panels import Query, alarm, graph, number, row
+from . import frame
+from .panels import Query, alarm, graph, number
+from .queries import PER_INSTANCE, SERVER, TRANSACTIONS, WRITABLE_ROLE, gauge, rate, ratio
 from .variables import SELECTOR
 
 UID = "commitlab-commit-path"
 
-# The labels that name one server. Pods of two clusters may share a name.
-SERVER = "namespace, cluster, instance"
-
 STAGE_BUCKETS = "commitd_commit_stage_seconds_bucket"
-
-
-def rate(metric: str, extra: str = "") -> str:
-    """The per-second rate of a counter, for each instance."""
-    selector = SELECTOR + (f", {extra}" if extra else "")
-    return f"sum by ({SERVER}) (rate({metric}{{{selector}}}[$__rate_interval]))"
-
-
-def ratio(numerator: str, denominator: str) -> str:
-    """A quotient that has no value, instead of NaN, while the denominator stands still."""
-    return f"{numerator} / ({denominator} > 0)"
-
-
-def gauge(metric: str) -> str:
-    return f"{metric}{{{SELECTOR}}}"
-
-
-WRITABLE_ROLE = f'commitd_role{{{SELECTOR}, role=~"master|standalone"}}'
-TRANSACTIONS = rate("commitd_commit_group_transactions_total")
-PER_INSTANCE = "{{instance}}"
 
 
 def quantile(q: float, stage: str) -> str:
@@ -294,25 +269,8 @@ def _load() -> list:
 
 
 def build() -> builder.Dashboard:
-    result = (
-        builder.Dashboard("Commit path")
-        .uid(UID)
-        .description("Where the time of a commit goes in commitd, and the counts per transaction that do not depend on the machine.")
-        .tags(["commitlab"])
-        .timezone("browser")
-        .refresh("10s")
-        .time("now-15m", "now")
-        .tooltip(model.DashboardCursorSync.CROSSHAIR)
-        .readonly()
-        .link(
-            builder.DashboardLink("commitlab")
-            .type(model.DashboardLinkType.DASHBOARDS)
-            .tags(["commitlab"])
-            .as_dropdown(True)
-            .include_vars(True)
-            .keep_time(True)
-        )
-        .variables(variables.standard())
+    result = frame.dashboard(
+        "Commit path", UID, "Where the time of a commit goes in commitd, and the counts per transaction that do not depend on the machine."
     )
     sections = {
         "Now": _overview(),
@@ -323,9 +281,4 @@ def build() -> builder.Dashboard:
         "Locks and scheduling": _locks_and_scheduling(),
         "Load generator": _load(),
     }
-    ids = count(1)
-    for title, panels in sections.items():
-        result.with_row(row(title).id(next(ids)))
-        for panel in panels:
-            result.with_panel(panel.id(next(ids)))
-    return result
+    return frame.with_sections(result, sections)

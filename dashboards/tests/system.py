@@ -1,8 +1,11 @@
 """Real programs for the query tests: a semisync pair of commitd, Prometheus that scrapes it, k6 that loads it."""
 
+import http.server
 import json
+import re
 import socket
 import subprocess
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -13,11 +16,14 @@ from urllib.error import HTTPError
 import pymysql
 import yaml
 
+from .test_lint import OPERATOR_METRICS
+
 ROOT = Path(__file__).resolve().parents[2]
 BIN = ROOT / "build" / "bin"
 SCENARIOS = ROOT / "benchmarks" / "scenarios"
 OPERATOR_PASSWORD = "operator"
 PATIENCE_SECONDS = 60
+FAULT_IN_SECONDS = 5
 
 
 def free_port() -> int:
@@ -108,20 +114,48 @@ def pair(master: Commitd, replica: Commitd) -> None:
     """Makes one the master whose commits wait for the other's acknowledgement."""
     for server in (master, replica):
         server.operator("ALTER INSTANCE INITIALIZE")
+    begin_epoch(1, master, replica)
+
+
+def begin_epoch(epoch: int, master: Commitd, replica: Commitd) -> None:
     member, source = replica.status()["server_uuid"], master.status()["server_uuid"]
-    master.operator("ALTER INSTANCE FENCE EPOCH 1")
-    master.operator(f"ALTER INSTANCE PROMOTE EPOCH 1 WAIT_COUNT 1 MEMBERS '{member}'")
+    master.operator(f"ALTER INSTANCE FENCE EPOCH {epoch}")
+    master.operator(f"ALTER INSTANCE PROMOTE EPOCH {epoch} WAIT_COUNT 1 MEMBERS '{member}'")
     replica.operator(
-        f"ALTER INSTANCE FOLLOW EPOCH 1 SOURCE_HOST '127.0.0.1' SOURCE_PORT {master.port} SOURCE_UUID '{source}' "
+        f"ALTER INSTANCE FOLLOW EPOCH {epoch} SOURCE_HOST '127.0.0.1' SOURCE_PORT {master.port} SOURCE_UUID '{source}' "
         f"SOURCE_USER 'commitlab_operator' SOURCE_PASSWORD '{OPERATOR_PASSWORD}'"
     )
     wait_for("a master that accepts writes", lambda: str(master.status()["writes_blocked"]) == "0")
 
 
+class OperatorMetrics(AbstractContextManager):
+    """Serves what the operator shows of finished recovery tests (a test of the operator keeps it), as if their faults had just happened."""
+
+    def __init__(self):
+        text = re.sub(r"(injected_timestamp_seconds\{.*\}) \S+", rf"\1 {time.time() + FAULT_IN_SECONDS}", OPERATOR_METRICS.read_text())
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
 class Prometheus(Program):
     """Scrapes the targets (instance name → address) every second and takes remote writes."""
 
-    def __init__(self, directory: Path, targets: dict[str, str]):
+    def __init__(self, directory: Path, targets: dict[str, str], operator: str | None = None):
         self.address = f"127.0.0.1:{free_port()}"
         static = []
         for name, address in targets.items():
@@ -131,6 +165,9 @@ class Prometheus(Program):
             "rule_files": [str(ROOT / "dashboards" / "rules" / "*.yaml")],
             "scrape_configs": [{"job_name": "commitd", "static_configs": static}],
         }
+        if operator:
+            job = {"job_name": "annotated-pods", "honor_labels": True, "static_configs": [{"targets": [operator]}]}
+            config["scrape_configs"].append(job)
         directory.mkdir(parents=True)
         (directory / "prometheus.yaml").write_text(yaml.safe_dump(config))
         super().__init__(

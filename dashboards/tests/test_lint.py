@@ -12,6 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 DASHBOARD_FILES = sorted(GENERATED.glob("*.json"))
 VARIABLES = ["datasource", "namespace", "cluster", "instance"]
 OUR_METRIC = re.compile(r"\b(commitd_[a-z_]+|process_[a-z_]+)\b")
+OPERATOR_METRIC = re.compile(r"\bcommitlab_operator_[a-z_]+\b")
+# What the operator shows of two finished tests, kept by a test of the operator.
+OPERATOR_METRICS = ROOT / "operator" / "internal" / "recovery" / "testdata" / "metrics.txt"
 SERIES_SUFFIX = re.compile(r"_(bucket|sum|count)$")
 
 
@@ -25,6 +28,10 @@ def panels(dashboard: dict) -> list[dict]:
 
 def targets(dashboard: dict) -> list[tuple[str, str]]:
     return [(p["title"], t["expr"]) for p in panels(dashboard) for t in p["targets"]]
+
+
+def marks(dashboard: dict) -> list[tuple[str, str]]:
+    return [(a["name"], a["expr"]) for a in dashboard.get("annotations", {}).get("list", [])]
 
 
 @pytest.fixture(params=DASHBOARD_FILES, ids=lambda p: p.stem)
@@ -79,11 +86,11 @@ def test_panels_have_ids_of_their_own_and_do_not_overlap(dashboard):
 
 
 def test_queries_select_by_the_variables(dashboard):
-    for title, expr in targets(dashboard):
-        for match in OUR_METRIC.finditer(expr):
-            selector = expr[match.end() :]
-            wanted = '{namespace=~"$namespace", cluster=~"$cluster", instance=~"$instance"'
-            assert selector.startswith(wanted), f"{title}: {match.group()} is not selected by the variables"
+    of_a_cluster = '{namespace=~"$namespace", cluster=~"$cluster"'
+    for title, expr in targets(dashboard) + marks(dashboard):
+        for metric, wanted in ((OUR_METRIC, of_a_cluster + ', instance=~"$instance"'), (OPERATOR_METRIC, of_a_cluster)):
+            for match in metric.finditer(expr):
+                assert expr[match.end() :].startswith(wanted), f"{title}: {match.group()} is not selected by the variables"
 
 
 def test_rates_follow_the_scrape_interval(dashboard):
@@ -98,6 +105,23 @@ def contract_metrics() -> set[str]:
 
 def test_every_metric_is_part_of_the_engines_contract(dashboard):
     known = contract_metrics()
-    for title, expr in targets(dashboard):
+    for title, expr in targets(dashboard) + marks(dashboard):
         for name in OUR_METRIC.findall(expr):
             assert name in known or SERIES_SUFFIX.sub("", name) in known, f"{title}: engine/CONTROL.md has no {name}"
+
+
+def operator_metrics() -> set[str]:
+    return set(re.findall(r"^# TYPE (\S+)", OPERATOR_METRICS.read_text(), re.MULTILINE))
+
+
+def test_every_metric_of_recovery_tests_is_one_that_the_operator_shows(dashboard):
+    for title, expr in targets(dashboard) + marks(dashboard):
+        unknown = set(OPERATOR_METRIC.findall(expr)) - operator_metrics()
+        assert not unknown, f"{title}: the operator shows no {unknown}"
+
+
+def test_marks_say_what_happened_and_in_which_colour(dashboard):
+    for mark in dashboard["annotations"].get("list", []):
+        assert mark["datasource"]["uid"] == "${datasource}" and mark["iconColor"] and mark["titleFormat"] and mark["textFormat"], mark[
+            "name"
+        ]

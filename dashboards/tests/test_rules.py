@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .test_lint import OUR_METRIC, SERIES_SUFFIX, contract_metrics
+from .test_lint import OPERATOR_METRIC, OUR_METRIC, SERIES_SUFFIX, contract_metrics, operator_metrics
 
 HERE = Path(__file__).resolve().parents[1]
 RULES = HERE / "rules"
@@ -69,3 +69,8 @@ def test_every_metric_is_part_of_the_engines_contract():
             expr = expr.replace(name, "")
         for name in OUR_METRIC.findall(expr):
             assert name in known or SERIES_SUFFIX.sub("", name) in known, name
+
+
+def test_every_metric_of_the_operator_is_one_that_it_shows():
+    used = {name for rule in ALERTS for name in OPERATOR_METRIC.findall(rule["expr"])}
+    assert used and used <= operator_metrics()
