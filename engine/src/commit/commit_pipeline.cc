@@ -236,7 +236,24 @@ Task<bool> CommitPipeline::Impl::wait_for(ProgressWaits::Wait& wait, Deadline de
   for (;;) {
     const Wake how = co_await wait.parker.park(deadline);
     MutexLock lock(mutex);
+// Takes it off the list also where the coroutine's frame is destroyed: a session's thread ends with what
+// still waits on it (a reader's watchers).
+class CommitPipeline::Impl::Listed {
+ public:
+  Listed(Impl& pipeline, ProgressWaits::Wait& wait) : pipeline_(pipeline), wait_(wait) {}
+  ~Listed() {
+    MutexLock lock(pipeline_.mutex);
+    pipeline_.waits.remove(wait_);
+  }
+  Listed(const Listed&) = delete;
+
+ private:
+  Impl& pipeline_;
+  ProgressWaits::Wait& wait_;
+};
+
     waits.remove(wait);
+  const Listed listed(*this, wait);
     if (wait.reached || stopping || how == Wake::TimedOut) co_return wait.reached;
     wait.parker.reset();  // woken by another's progress (commitd_wakeup=broadcast)
     waits.add(wait);

@@ -350,6 +350,23 @@ TEST_F(Pipeline, ReadersAreWokenWhenTheirPositionIsPassed) {
   EXPECT_FALSE(never->get());
 }
 
+// As that of a reader's watcher, when the thread of its session has ended.
+TEST_F(Pipeline, WhoWaitedOnAReactorThatHasGoneIsNotWoken) {
+  start();
+  {
+    Reactor gone("gone");
+    gone.spawn([](CommitPipeline& waited, Reactor& reactor) -> Task<void> {
+      reactor.stop();
+      (void)co_await waited.wait_beyond(waited.durable_end(), CommitPipeline::Bound::Durable, kNoDeadline);
+    }(pipeline(), gone));
+    gone.run();
+  }
+  const observe::Counter& wake_ups = observe::counter("commitd_wakeups_total", "");
+  const uint64_t before = wake_ups.value();
+  ASSERT_TRUE(commit({1}).status.ok());
+  EXPECT_EQ(wake_ups.value(), before + 1) << "only the one who commits";
+}
+
 TEST_F(Pipeline, StoppingAnswersWhoWaits) {
   start(CommitPipeline::Gate::Gated);
   auto waiting = begin({1});

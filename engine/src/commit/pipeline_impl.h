@@ -106,6 +106,7 @@ class CommitPipeline::Impl {
  private:
   struct Group;
   struct Refused {
+  class Listed;
     LocalCommit* commit;
     Error why;
   };
