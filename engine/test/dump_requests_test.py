@@ -100,6 +100,26 @@ class DumpRequestsTest(unittest.TestCase):
             next(self.events(second))
             second._force_close()
 
+    def test_readers_that_take_nothing_cost_writers_no_wake_up(self):
+        self.server.query("CREATE DATABASE d")
+        self.server.query("CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, large LONGBLOB)")
+        readers = [self.reader(server_id=100 + number, register=False) for number in range(4)]
+        for number, reader in enumerate(readers):
+            self.dump(reader, server_id=100 + number)
+        wait_until(lambda: self.server.metric("commitd_dump_sessions") == 4, "all have come")
+        with contextlib.closing(self.server.connect()) as connection, connection.cursor() as cursor:
+            for _ in range(10):  # more than sockets take
+                cursor.execute("INSERT INTO d.t (large) VALUES (REPEAT('x', 4000000))")
+
+            def wake_ups_of_ten_commits():
+                before = self.server.metric("commitd_wakeups_total")
+                for _ in range(10):
+                    cursor.execute("INSERT INTO d.t () VALUES ()")
+                return self.server.metric("commitd_wakeups_total") - before
+
+            wait_until(lambda: wake_ups_of_ten_commits() == 10, "each wakes its own client only")
+            self.assertEqual(self.server.metric("commitd_dump_sessions"), 4)
+
     def test_a_reader_needs_the_privilege(self):
         self.server.query("CREATE USER nobody")
         with contextlib.closing(self.server.connect("nobody")) as connection:

@@ -137,8 +137,8 @@ Task<Status> DumpStream::run() {
 
 Task<Status> DumpStream::stream() {
   channel_.set_duplex();
-  home_->spawn(watch_log(shared_from_this()));
-  if (traits_.commitd) home_->spawn(watch_acknowledged(shared_from_this()));
+  home_->spawn(watch(shared_from_this(), log_));
+  if (traits_.commitd) home_->spawn(watch(shared_from_this(), acknowledged_));
   if (traits_.non_blocking) co_return co_await stream_until_stopped();
 
   home_->spawn(read_peer(shared_from_this()));
@@ -239,9 +239,9 @@ CommitPipeline::Bound DumpStream::bound() const {
   return voter ? CommitPipeline::Bound::Durable : CommitPipeline::Bound::Acknowledged;
 }
 
-LogPosition DumpStream::limit() const {
-  return bound() == CommitPipeline::Bound::Durable ? source_.pipeline.durable_end()
-                                                   : source_.pipeline.acknowledged_end();
+LogPosition DumpStream::end_of(CommitPipeline::Bound what) const {
+  return what == CommitPipeline::Bound::Durable ? source_.pipeline.durable_end()
+                                                : source_.pipeline.acknowledged_end();
 }
 
 Task<Status> DumpStream::stream_until_stopped() {
@@ -255,7 +255,8 @@ Task<Status> DumpStream::stream_until_stopped() {
           "A replica with the same server_uuid/server_id as this replica has connected to the "
           "source");
     }
-    const LogPosition end = limit();
+    log_.bound = bound();
+    const LogPosition end = log_.seen = end_of(log_.bound);
     COMMITD_CO_RETURN_IF_ERROR(ship_available(end));
     if (traits_.commitd) write_watermark_if_advanced();
     report_held();
@@ -276,7 +277,7 @@ Task<Status> DumpStream::stream_until_stopped() {
       write_end_of_file();
       co_return co_await channel_.flush();
     }
-    co_await changed_.wait(next_wakeup(heartbeats ? next_heartbeat : kNoDeadline));
+    co_await wait_for_change(next_wakeup(heartbeats ? next_heartbeat : kNoDeadline));
   }
   co_return Status{};
 }
@@ -408,7 +409,7 @@ void DumpStream::write_heartbeat(std::optional<Watermark> watermark, std::option
 }
 
 void DumpStream::write_watermark_if_advanced() {
-  const LogPosition acknowledged = source_.pipeline.acknowledged_end();
+  const LogPosition acknowledged = acknowledged_.seen = source_.pipeline.acknowledged_end();
   std::optional<Watermark> watermark;
   // It stands for all that the reader has named, not for what is in front of its stream only.
   if (!watermark_sent_ && named_ahead_.empty() && acknowledged >= std::max(start_, named_end_))
@@ -479,27 +480,28 @@ void DumpStream::report_held() {
   source_.acknowledgements.acknowledged(token_, holds_all_sent ? position_ : held_);
 }
 
-Task<void> DumpStream::watch_log(std::shared_ptr<DumpStream> self) {
-  LogPosition seen = self->position_;
+// Woken by those who write only while the stream waits for more: a reader that takes nothing, whose stream
+// waits for its socket, costs them nothing.
+Task<void> DumpStream::watch(std::shared_ptr<DumpStream> self, Watched& what) {
   while (!self->ended_ && !self->stopping_) {
     const Deadline deadline = Clock::now() + kWatchPeriod;
-    const bool moved = co_await self->source_.pipeline.wait_beyond(seen, self->bound(), deadline);
+    if (!self->waits_) {
+      co_await what.wanted.wait(deadline);
+      continue;
+    }
+    const bool moved = co_await self->source_.pipeline.wait_beyond(what.seen, what.bound, deadline);
     if (self->ended_ || (!moved && Clock::now() < deadline)) co_return;
-    seen = std::max(seen, self->limit());
+    self->waits_ = false;
     self->changed_.set();
   }
 }
 
-Task<void> DumpStream::watch_acknowledged(std::shared_ptr<DumpStream> self) {
-  LogPosition seen = self->source_.pipeline.acknowledged_end();
-  while (!self->ended_ && !self->stopping_) {
-    const Deadline deadline = Clock::now() + kWatchPeriod;
-    const bool moved =
-        co_await self->source_.pipeline.wait_beyond(seen, CommitPipeline::Bound::Acknowledged, deadline);
-    if (self->ended_ || (!moved && Clock::now() < deadline)) co_return;
-    seen = std::max(seen, self->source_.pipeline.acknowledged_end());
-    self->changed_.set();
-  }
+Task<void> DumpStream::wait_for_change(Deadline deadline) {
+  waits_ = true;
+  log_.wanted.set();
+  acknowledged_.wanted.set();
+  co_await changed_.wait(deadline);
+  waits_ = false;
 }
 
 Task<void> DumpStream::read_peer(std::shared_ptr<DumpStream> self) {

@@ -77,7 +77,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   Status refuse_foreign_transactions();
   Status find_named_behind_start();
   binlog::CommitPipeline::Bound bound() const;
-  LogPosition limit() const;
+  LogPosition end_of(binlog::CommitPipeline::Bound what) const;
 
   Task<Status> stream();
   Task<Status> stream_until_stopped();
@@ -102,8 +102,14 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   Deadline next_wakeup(Deadline next_heartbeat) const;
   void report_held();
 
-  static Task<void> watch_log(std::shared_ptr<DumpStream> self);
-  static Task<void> watch_acknowledged(std::shared_ptr<DumpStream> self);
+  // An end of the log that the stream waits for to move on.
+  struct Watched {
+    binlog::CommitPipeline::Bound bound;
+    LogPosition seen = {};
+    Signal wanted = {};
+  };
+  static Task<void> watch(std::shared_ptr<DumpStream> self, Watched& what);
+  Task<void> wait_for_change(Deadline deadline);
   static Task<void> read_peer(std::shared_ptr<DumpStream> self);
   Task<Status> flush();
   Task<void> hang_up(const Status& status);
@@ -148,6 +154,10 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   bool flushing_ = false;
   bool gives_way_ = false;
   bool ended_ = false;
+
+  bool waits_ = false;  // for changed_, and wants to hear of the log's growth
+  Watched log_{binlog::CommitPipeline::Bound::Durable};
+  Watched acknowledged_{binlog::CommitPipeline::Bound::Acknowledged};
 };
 
 }  // namespace commitd::replication
