@@ -73,10 +73,13 @@ class ReadersTest(unittest.TestCase):
         cls.server.start()
         workload(cls.server)
 
-    def go_mysql(self, *arguments):
+    def go_mysql_program(self):
         program = ROOT / "build" / "test" / "gomysql"
         subprocess.run(["go", "build", "-o", program, "."], cwd=GO_MODULE, check=True)
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=180)
+        return program
+
+    def go_mysql(self, *arguments):
+        done = subprocess.run([self.go_mysql_program(), *arguments], capture_output=True, text=True, timeout=180)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
@@ -256,6 +259,30 @@ class CanalTest(ReadersTest):
         self.assertEqual(seen["events"]["dumped"], 2502 + 2 + 3)
         self.assertEqual(len(seen["tables"]["d.numbers"]), 2502)  # the one that is not shipped, too
         self.assertEqual(seen["tables"]["d.keyless"]["3"][2], "6")
+
+
+class SemisyncSyncerTest(ReadersTest):
+    def status(self, name):
+        return self.server.query(f"SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_source_{name}'")[0][1]
+
+    def test_go_mysql_acknowledges_what_a_commit_waits_for(self):
+        executed = self.server.query("SELECT @@global.gtid_executed")[0][0]
+        uuid, last = executed.split(":1-")
+        self.server.query("SET GLOBAL commitd_semi_sync_on_timeout = block")
+        self.server.query("SET GLOBAL rpl_semi_sync_source_enabled = ON")
+        awaited = 3
+        syncer = subprocess.Popen([self.go_mysql_program(), f"-port={self.server.port}", "-semisync", f"-until={uuid}:1-{int(last) + awaited + 1}"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(syncer.kill)
+        wait_until(lambda: self.status("clients") == "1" or syncer.poll() is not None, "it has come")
+        for number in range(awaited):  # each would wait for ever
+            self.server.query(f"INSERT INTO d.numbers VALUES ({200000 + number}, 'acknowledged')")
+        self.assertEqual((self.status("yes_tx"), self.status("no_tx")), (str(awaited), "0"))
+        self.server.query("SET GLOBAL rpl_semi_sync_source_enabled = OFF")
+        self.server.query("INSERT INTO d.numbers VALUES (300000, 'for the end')")
+        output, errors = syncer.communicate(timeout=180)
+        self.assertEqual((syncer.returncode, errors), (0, ""))
+        self.assertIn("200002", json.loads(output)["tables"]["d.numbers"])
 
 
 if __name__ == "__main__":

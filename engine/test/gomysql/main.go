@@ -112,8 +112,8 @@ func readFiles(files []string) (*seen, error) {
 	return s, nil
 }
 
-// readStream follows the server until it has seen all of `until`.
-func readStream(port uint, until string) (*seen, error) {
+// readStream follows the server until it has seen all of `until`, and acknowledges what it is asked to when it is semisync.
+func readStream(port uint, until string, semisync bool) (*seen, error) {
 	goal, err := mysql.ParseMysqlGTIDSet(until)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func readStream(port uint, until string) (*seen, error) {
 	}
 	syncer := replication.NewBinlogSyncer(replication.BinlogSyncerConfig{
 		ServerID: 4711, Flavor: mysql.MySQLFlavor, Host: "127.0.0.1", Port: uint16(port), User: "root",
-		VerifyChecksum: true, DisableRetrySync: true,
+		VerifyChecksum: true, DisableRetrySync: true, SemiSyncEnabled: semisync,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	defer syncer.Close()
@@ -164,6 +164,7 @@ func run() error {
 	until := flag.String("until", "", "the GTID set at which the stream is left")
 	follow := flag.Bool("canal", false, "follow the server with canal")
 	dump := flag.String("dump", "", "the program by which canal dumps before it follows")
+	semisync := flag.Bool("semisync", false, "acknowledge the stream")
 	files := flag.String("files", "", "log files, separated by commas: instead of the stream")
 	flag.Parse()
 	var s *seen
@@ -174,7 +175,7 @@ func run() error {
 	case *follow:
 		s, err = readCanal(*port, *dump)
 	default:
-		s, err = readStream(*port, *until)
+		s, err = readStream(*port, *until, *semisync)
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,47 @@
+// What the other end of a dump stream sends: acknowledgements from a reader, packets from a source.
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/bytes.h"
+#include "replication/semisync_protocol.h"
+#include "replication/source_stream.h"
+
+namespace {
+
+using namespace commitd;
+using namespace commitd::replication;
+
+// An acknowledgement that is understood is written as the same bytes, but for a zero at the end of the name.
+void take_acknowledgement(std::string_view packet) {
+  const auto parsed = parse_acknowledgement(packet);
+  if (!parsed) return;
+  if (packet.back() == '\0') packet.remove_suffix(1);
+  if (encode_acknowledgement(*parsed) != packet) std::abort();
+}
+
+// Packets, each behind its length; a transaction that comes out has its GTID and its events.
+void take_stream(std::string_view packets, bool semisync, bool checksummed) {
+  SourceStream stream({semisync, checksummed});
+  while (packets.size() >= 2) {
+    const size_t length = load_le16(packets.data());
+    packets.remove_prefix(2);
+    const auto step = stream.feed(packets.substr(0, length));
+    if (!step) return;
+    if (step->transaction && (step->transaction->gtid.empty() || step->transaction->events.size() == 0))
+      std::abort();
+    packets.remove_prefix(std::min(length, packets.size()));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (*data & 1) {
+    take_acknowledgement(rest);
+  } else {
+    take_stream(rest, (*data & 2) != 0, (*data & 4) != 0);
+  }
+  return 0;
+}
