@@ -20,8 +20,9 @@ class LogReader:
 
     COM_BINLOG_DUMP_GTID = 0x1E
 
-    def __init__(self, server):
+    def __init__(self, server, semisync=False):
         self.connection = server.connect()
+        self.semisync = semisync
 
     def __enter__(self):
         return self
@@ -32,7 +33,8 @@ class LogReader:
     def attach(self, have=""):
         """The name of the file that the source starts with."""
         with self.connection.cursor() as cursor:
-            cursor.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32'")
+            cursor.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32', "
+                           f"@rpl_semi_sync_replica = {int(self.semisync)}")
         flags, server_id, no_name, position, gtids = 4, 99, 0, 4, encoded(have)
         payload = (flags.to_bytes(2, "little") + server_id.to_bytes(4, "little") + no_name.to_bytes(4, "little")
                    + position.to_bytes(8, "little") + len(gtids).to_bytes(4, "little") + gtids)

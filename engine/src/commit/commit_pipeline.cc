@@ -204,6 +204,10 @@ Log& CommitPipeline::log() {
   return *impl_->log;
 }
 
+observe::Mutex& CommitPipeline::log_lock() {
+  return impl_->log_lock;
+}
+
 Task<bool> CommitPipeline::wait_beyond(LogPosition position, Bound bound, Deadline deadline) {
   ProgressWaits::Wait wait;
   wait.bound = bound;
@@ -232,10 +236,6 @@ Task<bool> CommitPipeline::wait_executed(const GtidSet& set, Deadline deadline) 
   co_return co_await impl_->wait_for(wait, deadline);
 }
 
-Task<bool> CommitPipeline::Impl::wait_for(ProgressWaits::Wait& wait, Deadline deadline) {
-  for (;;) {
-    const Wake how = co_await wait.parker.park(deadline);
-    MutexLock lock(mutex);
 // Takes it off the list also where the coroutine's frame is destroyed: a session's thread ends with what
 // still waits on it (a reader's watchers).
 class CommitPipeline::Impl::Listed {
@@ -252,8 +252,12 @@ class CommitPipeline::Impl::Listed {
   ProgressWaits::Wait& wait_;
 };
 
-    waits.remove(wait);
+Task<bool> CommitPipeline::Impl::wait_for(ProgressWaits::Wait& wait, Deadline deadline) {
   const Listed listed(*this, wait);
+  for (;;) {
+    const Wake how = co_await wait.parker.park(deadline);
+    MutexLock lock(mutex);
+    waits.remove(wait);
     if (wait.reached || stopping || how == Wake::TimedOut) co_return wait.reached;
     wait.parker.reset();  // woken by another's progress (commitd_wakeup=broadcast)
     waits.add(wait);

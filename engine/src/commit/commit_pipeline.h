@@ -17,10 +17,12 @@
 #include "base/result.h"
 #include "binlog/transaction_buffer.h"
 #include "commit/commit_settings.h"
+#include "commit/group_observer.h"
 #include "commit/order.h"
 #include "commit/ordered_writes.h"
 #include "gtid/gtid_set.h"
 #include "log/log.h"
+#include "observe/mutex.h"
 #include "runtime/parker.h"
 #include "runtime/task.h"
 #include "storage/engine.h"
@@ -91,6 +93,7 @@ struct PipelineOptions {
   std::function<void(const ReplayProgress&)> on_replay_progress = {};  // every few seconds
   uint64_t max_unacknowledged_bytes = 256ull << 20;  // commits wait at the queue beyond this
   TemporaryPlace temporary = {};                     // for transactions that are larger than memory
+  GroupObserver* observer = nullptr;                 // outlives the pipeline
 };
 
 class CommitPipeline {
@@ -214,6 +217,8 @@ class CommitPipeline {
   uint64_t next_gno() const;
   uint64_t unapplied_transactions() const;
   Log& log();
+  // LOCK_log: taken around writing a group, and by readers, with commitd_dump_lock=log_lock only.
+  observe::Mutex& log_lock();
   const PipelineOptions& options() const;
 
   // Waits until the durable (or acknowledged) end passes `position`; false at the deadline or when stopped.

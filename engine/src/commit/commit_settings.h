@@ -32,6 +32,8 @@ struct CommitSettings {
   std::atomic<bool> early_lock_release{true};
   // commitd_wakeup=broadcast: whoever waits is woken by everybody's end, and looks whether it was his own.
   std::atomic<bool> wake_everybody{false};
+  // commitd_dump_lock=log_lock: a group is written, and readers read each event, under one lock.
+  std::atomic<bool> readers_take_log_lock{false};
 };
 
 }  // namespace commitd::binlog

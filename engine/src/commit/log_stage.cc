@@ -160,7 +160,7 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
   if (group.transactions.empty() || group.destination == Destination::Unlogged) return true;
   const auto start = Clock::now();
   const bool to_be_synced = next_group_is_synced();
-  auto written = group.spilled != nullptr ? append_spilled(group) : log->append(std::move(group.bytes));
+  auto written = append(group);
   if (!written.ok()) {
     if (!needs_log(group) && leave_failed_log(group, written.error())) return true;
     if (!log->usable()) fail(written.error());
@@ -174,13 +174,22 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
     order.written(log->end(), group.next_gno);
   }
   ++written_groups_;
+  const bool observed = options.observer != nullptr && options.observer->observes();
+  if (observed) options.observer->flushed(log->file_name(log->end().file), log->end());
   if (!to_be_synced) return true;
   if (auto synced = sync_log(); !synced.ok()) {
     group_failed(group, outcome_unknown(synced.error()));
     return false;
   }
   observe_since(stage_seconds("sync"), flushed, Clock::now());
+  if (observed) options.observer->synced(log->file_name(log->end().file), log->end());
   return true;
+}
+
+Status CommitPipeline::Impl::append(Group& group) {
+  std::unique_lock lock(log_lock, std::defer_lock);
+  if (options.settings->readers_take_log_lock) lock.lock();
+  return group.spilled != nullptr ? append_spilled(group) : log->append(std::move(group.bytes));
 }
 
 // In bounded parts: all of it or, on failure, nothing.

@@ -102,11 +102,12 @@ class CommitPipeline::Impl {
   WaitingRoom waiting_room;
   // Keeps the file that is written in its place while it is synced or exchanged for another.
   observe::Mutex sync_mutex{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_sync"};
+  observe::Mutex log_lock{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_log"};
 
  private:
   struct Group;
-  struct Refused {
   class Listed;
+  struct Refused {
     LocalCommit* commit;
     Error why;
   };
@@ -120,6 +121,7 @@ class CommitPipeline::Impl {
   bool prepare(Group& group);
   void roll_back_prepared(const Group& group);
   bool write_and_sync(Group& group);
+  Status append(Group& group);
   Status append_spilled(const Group& group);
   bool next_group_is_synced() const;
   CommitQueue::Gathering gathering() const;

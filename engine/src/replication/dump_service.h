@@ -23,6 +23,7 @@ class DumpService final : public wire::DumpHandler {
     SourceLease* lease = nullptr;
     uint32_t server_id = 0;
     Uuid server_uuid;
+    plugins::Observers* observers = nullptr;
   };
   explicit DumpService(Environment environment);
 

@@ -91,7 +91,9 @@ DumpStream::DumpStream(Source source, sql::Session& session, wire::Channel& chan
       channel_(channel),
       request_(std::move(request)),
       traits_(traits),
-      home_(Reactor::current()) {}
+      home_(Reactor::current()),
+      uuid_text_(traits_.named_uuid.is_nil() ? "" : traits_.named_uuid.to_string()),
+      observed_(source_.observers, {request_.server_id, uuid_text_.c_str(), traits_.semisync}) {}
 
 void DumpStream::request_stop() {
   home_->post(std::function<void()>([self = shared_from_this()] {
@@ -128,9 +130,11 @@ Task<Status> DumpStream::run() {
     held_ = start_;
     COMMITD_CO_RETURN_IF_ERROR(find_named_behind_start());
   }
+  COMMITD_CO_RETURN_IF_ERROR(observed_.start());
   attach();
   Status status = co_await stream();
   ended_ = true;
+  observed_.stop();
   if (token_ != 0) source_.acknowledgements.detach(token_);
   co_return status;
 }
@@ -259,6 +263,7 @@ Task<Status> DumpStream::stream_until_stopped() {
     const LogPosition end = log_.seen = end_of(log_.bound);
     COMMITD_CO_RETURN_IF_ERROR(ship_available(end));
     if (traits_.commitd) write_watermark_if_advanced();
+    COMMITD_CO_RETURN_IF_ERROR(shown_);
     report_held();
     if (channel_.buffered() == 0 && heartbeats && Clock::now() >= next_heartbeat)
       write_heartbeat(std::nullopt);
@@ -285,12 +290,21 @@ Task<Status> DumpStream::stream_until_stopped() {
 Status DumpStream::ship_available(LogPosition end) {
   int chunks = 0;
   while (position_ < end && channel_.buffered() < kFlushBytes && chunks++ < kSkippedChunksAtOnce) {
-    auto chunk = source_.pipeline.log().read(position_, end, kChunkBytes);
+    auto chunk = read_next(end);
     if (!chunk) return std::move(chunk).error();
     if (chunk->bytes.empty()) return {};
     COMMITD_RETURN_IF_ERROR(ship(*chunk));
   }
   return {};
+}
+
+// With commitd_dump_lock=log_lock as MySQL once did: one event at a time, while nobody writes.
+Result<binlog::LogChunk> DumpStream::read_next(LogPosition end) {
+  CommitPipeline& pipeline = source_.pipeline;
+  if (!pipeline.options().settings->readers_take_log_lock)
+    return pipeline.log().read(position_, end, kChunkBytes);
+  MutexLock lock(pipeline.log_lock());
+  return pipeline.log().read(position_, end, 1);
 }
 
 Status DumpStream::ship(const binlog::LogChunk& chunk) {
@@ -390,6 +404,24 @@ void DumpStream::write_items() {
 }
 
 void DumpStream::write_event(std::string_view event, bool wants_acknowledgement) {
+  if (observed_.shows_events()) [[unlikely]] {
+    write_observed(event, wants_acknowledgement);
+  } else {
+    write_unobserved(event, wants_acknowledgement);
+  }
+}
+
+void DumpStream::write_observed(std::string_view event, bool wants_acknowledgement) {
+  const std::string file = source_.pipeline.log().file_name(position_.file);
+  const commitd_event shown{file.c_str(), position_.offset,
+                            reinterpret_cast<const unsigned char*>(event.data()), event.size()};
+  if (shown_.ok()) shown_ = observed_.before_event(shown);
+  if (!shown_.ok()) return;
+  write_unobserved(event, wants_acknowledgement);
+  observed_.after_event(shown);
+}
+
+void DumpStream::write_unobserved(std::string_view event, bool wants_acknowledgement) {
   static auto& events =
       observe::counter("commitd_dump_events_sent_total", "Events sent to readers of the log.");
   static auto& bytes =

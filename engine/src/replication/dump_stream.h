@@ -14,6 +14,7 @@
 
 #include "binlog/transaction_scanner.h"
 #include "commit/commit_pipeline.h"
+#include "plugins/observers.h"
 #include "replication/ack_tracker.h"
 #include "replication/dump_framing.h"
 #include "replication/signal.h"
@@ -47,6 +48,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
     SourceLease& lease;
     uint32_t server_id = 0;
     Uuid server_uuid;
+    plugins::Observers* observers = nullptr;
   };
 
   DumpStream(Source source, sql::Session& session, wire::Channel& channel, wire::DumpRequest request,
@@ -82,6 +84,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   Task<Status> stream();
   Task<Status> stream_until_stopped();
   Status ship_available(LogPosition limit);
+  Result<binlog::LogChunk> read_next(LogPosition limit);
   Status ship(const binlog::LogChunk& chunk);
   Status begin_file(LogPosition start);
   // Fills items_ with what the reader gets of a chunk.
@@ -89,6 +92,8 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   void pass_transaction(LogPosition end);
   void write_items();
   void write_event(std::string_view event, bool wants_acknowledgement);
+  void write_observed(std::string_view event, bool wants_acknowledgement);
+  void write_unobserved(std::string_view event, bool wants_acknowledgement);
   void write_heartbeat(std::optional<Watermark> watermark, std::optional<uint64_t> question = std::nullopt);
   void write_watermark_if_advanced();
   void write_end_of_file();
@@ -120,6 +125,9 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   const wire::DumpRequest request_;
   const ReaderTraits traits_;
   Reactor* const home_;
+  const std::string uuid_text_;
+  plugins::ObservedReader observed_;
+  Status shown_;  // what observers said of the events that were to be sent
 
   LogPosition position_;                     // everything before it is sent or skipped
   uint32_t file_ = 0;                        // the file whose head has been sent

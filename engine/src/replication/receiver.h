@@ -14,6 +14,10 @@
 #include "runtime/reactor.h"
 #include "sql/instance_control.h"
 
+namespace commitd::plugins {
+class Observers;
+}
+
 namespace commitd::replication {
 
 enum class ReceiverState : uint8_t { Off, Connecting, Receiving, Error, Diverged };
@@ -40,6 +44,7 @@ class Receiver {
     uint16_t port = 0;
     Uuid server_uuid;
     bool acknowledges = true;  // where the source asks for it
+    plugins::Observers* observers = nullptr;
     // Makes a GNO floor durable before anything is cut off the log.
     std::function<Status(uint64_t floor)> save_gno_floor;
   };

@@ -21,6 +21,13 @@ Reception::Reception(Receiver::Environment environment, Receiver::Target target)
 }
 
 Task<void> Reception::run(std::shared_ptr<Reception> self) {
+  plugins::Observers* const observers = self->environment_.observers;
+  if (observers != nullptr) observers->receiver_started(self->observed_source());
+  co_await receive_until_stopped(self);
+  if (observers != nullptr) observers->receiver_stopped(self->observed_source());
+}
+
+Task<void> Reception::receive_until_stopped(std::shared_ptr<Reception> self) {
   auto pause = std::chrono::milliseconds(kFirstRetry);
   while (!self->stopping_) {
     Status status = co_await self->connect_and_receive();
@@ -155,6 +162,7 @@ Task<Status> Reception::request_stream(Connection& connection) {
 }
 
 Task<Status> Reception::receive(ConnectionPtr connection) {
+  plugins::Observers* const observers = environment_.observers;
   if (connection->source.semisync) environment_.reactor->spawn(send_acknowledgements(connection));
   const binlog::PipelineOptions& pipeline = environment_.pipeline->options();
   SourceStream stream({connection->source.semisync, connection->source.checksummed,
@@ -163,6 +171,7 @@ Task<Status> Reception::receive(ConnectionPtr connection) {
     const Deadline deadline = Clock::now() + kSilenceLimit;
     Result<std::string> packet = co_await connection->client->channel().read_packet(deadline);
     if (!packet.ok()) co_return std::move(packet).error();
+    if (observers != nullptr && observers->relay.any()) observers->event_read(observed_source(), *packet);
     Result<SourceStream::Step> step = stream.feed(*packet);
     if (!step.ok()) co_return std::move(step).error();
     show_heard(stream);
@@ -186,6 +195,7 @@ void Reception::take_transaction(Connection& connection, ReceivedTransaction tra
   if (connection.have.contains(transaction.gtid)) return;
   connection.have.add(transaction.gtid);
   received.add();
+  const Gtid gtid = transaction.gtid;
   const uint64_t bytes = transaction.events.size();
   connection.account->handed(bytes);
   std::optional<Acknowledgement> acknowledgement;
@@ -196,6 +206,13 @@ void Reception::take_transaction(Connection& connection, ReceivedTransaction tra
       [account = connection.account, bytes, acknowledgement = std::move(acknowledgement)](LogPosition) {
         DurableAccount::note_durable(account, bytes, acknowledgement);
       });
+  plugins::Observers* const observers = environment_.observers;
+  if (observers != nullptr && observers->relay.any())
+    observers->transaction_queued(observed_source(), gtid.to_string());
+}
+
+commitd_source Reception::observed_source() const {
+  return {target_.source.host.c_str(), target_.source.port};
 }
 
 void Reception::take_watermark(Connection& connection, const Watermark& watermark) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/mutex.h"
+#include "plugins/observers.h"
 #include "replication/durable_account.h"
 #include "replication/receiver.h"
 #include "replication/signal.h"
@@ -38,6 +39,7 @@ class Reception : public std::enable_shared_from_this<Reception> {
   };
   using ConnectionPtr = std::shared_ptr<Connection>;
 
+  static Task<void> receive_until_stopped(std::shared_ptr<Reception> self);
   Task<Status> connect_and_receive();
   Task<Status> receive_from(ConnectionPtr connection);
   Status agree_on_history(Connection& connection);
@@ -46,6 +48,8 @@ class Reception : public std::enable_shared_from_this<Reception> {
   void take_transaction(Connection& connection, ReceivedTransaction transaction);
   void take_watermark(Connection& connection, const Watermark& watermark);
   static Task<void> send_acknowledgements(ConnectionPtr connection);
+
+  commitd_source observed_source() const;
 
   void show(ReceiverState state, std::optional<Error> error = std::nullopt);
   void show_heard(const SourceStream& stream);

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/error_codes.h"
 #include "replication/epoch_rules.h"
+#include "replication/semisync_plugins.h"
 
 namespace commitd::replication {
 namespace {
@@ -56,11 +57,17 @@ RoleManager::RoleManager(ReplicationContext context)
           &acknowledgements_, context_.reactor, context_.semisync, [this] { return writable_.load(); },
           [this] { open_to_local_commits(); }})),
       dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, &lease_, context_.server_id,
-              context_.server_uuid}) {
+              context_.server_uuid, context_.observers}) {
   register_metrics();
 }
 
 RoleManager::~RoleManager() = default;
+
+void RoleManager::link_plugins(plugins::Registry& registry) {
+  link_in_semisync(
+      registry, acknowledgements_,
+      {[this] { return semisync_policy().enabled; }, [this] { return receiver_.report().acknowledges; }});
+}
 
 Status RoleManager::load() {
   auto loaded = load_role_state(*context_.fs, context_.state_path);
@@ -354,6 +361,7 @@ void RoleManager::serve_as_replica(Receiver::Target target) {
   environment.server_id = context_.server_id;
   environment.port = context_.port;
   environment.server_uuid = context_.server_uuid;
+  environment.observers = context_.observers;
   environment.acknowledges = semisync_policy().replica_enabled;
   environment.save_gno_floor = [this](uint64_t floor) { return save_gno_floor(floor); };
   receiver_.start(std::move(environment), std::move(target));

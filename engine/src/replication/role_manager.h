@@ -35,6 +35,11 @@
 #include "runtime/reactor.h"
 #include "sql/instance_control.h"
 
+namespace commitd::plugins {
+class Observers;
+class Registry;
+}  // namespace commitd::plugins
+
 namespace commitd::replication {
 
 struct ReplicationContext {
@@ -47,6 +52,7 @@ struct ReplicationContext {
   bool require_role = false;  // --require-role
   std::shared_ptr<SemisyncSettings> semisync = std::make_shared<SemisyncSettings>();
   std::shared_ptr<ReadOnlyWish> read_only = std::make_shared<ReadOnlyWish>();
+  plugins::Observers* observers = nullptr;
   Reactor* reactor = nullptr;  // where the receiver and what goes on in the background live
   // Makes the data directory, opens log and engine, and calls attach().
   std::function<Task<Status>()> initialize;
@@ -79,6 +85,8 @@ class RoleManager final : public sql::InstanceControl {
   Task<void> hand_over_before_end(std::chrono::milliseconds timeout);
 
   DumpService& dumps() { return dumps_; }
+  // The semisync plugins, which INSTALL PLUGIN finds under MySQL's names.
+  void link_plugins(plugins::Registry& registry);
 
   // Both of read_only and super_read_only, outside of a cluster. When it returns and `super` is on, nothing
   // local that is not committed yet will be.

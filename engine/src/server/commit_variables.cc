@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error_codes.h"
+#include "server/thread_handling.h"
 #include "server/variable_definitions.h"
 
 namespace commitd::server {
@@ -57,12 +58,9 @@ Status check_order(bool on, const sql::SystemVariables& variables) {
                     "recovery rolls the storage engine forward from one position of the binary log, which "
                     "only means something when commits happen in its order");
   }
-  if (variables.global("thread_handling").to_text() == "one-thread-per-connection") return {};
-  return make_error(
-      er::kWrongValueForVar,
-      "Variable '{}' can't be set to the value of 'OFF': each session's thread then waits for "
-      "the storage engine's log itself, which needs --thread-handling=one-thread-per-connection",
-      kOrderCommits);
+  return require_thread_per_connection(
+      variables, kOrderCommits, "OFF",
+      "each session's thread then waits for the storage engine's log itself");
 }
 
 Status check_error_action(bool ignore, bool xa) {

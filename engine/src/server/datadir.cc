@@ -85,8 +85,9 @@ Result<bool> Datadir::initialized() const {
   if (!names.ok()) return std::move(names).error();
   for (const auto& name : *names) {
     bool harmless = name == "commitd.lock" || name == "auto.cnf" || name == "mysqld-auto.cnf" ||
-                    name == "role.state" || name.ends_with(".pem") || name == "lost+found" ||
-                    name.starts_with(".") || name.ends_with(".sock") || name.ends_with(".tmp");
+                    name == "plugins.list" || name == "role.state" || name.ends_with(".pem") ||
+                    name == "lost+found" || name.starts_with(".") || name.ends_with(".sock") ||
+                    name.ends_with(".tmp");
     if (!harmless) {
       return make_error(
           er::kErrorOnRead,

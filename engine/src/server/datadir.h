@@ -2,6 +2,7 @@
 //
 //   commitd.lock          held by the running server
 //   auto.cnf              server UUID, as MySQL keeps it
+//   plugins.list          what INSTALL PLUGIN has installed
 //   commitd.format        there once initialised; version of the on-disk format
 //   commitd.initializing  there while being initialised: what stands beside it is incomplete and may go
 //   commitd_backup_info   there when it was made by BACKUP TO: its place in the source's log

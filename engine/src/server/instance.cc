@@ -79,7 +79,8 @@ Status Instance::start(std::unique_ptr<binlog::Log> log, const binlog::OpenRepor
   COMMITD_RETURN_IF_ERROR(settle_logging());
   start_tables_in_memory();
   locks_ = std::make_unique<txn::LockManager>(settings_.locks);
-  services_ = std::make_unique<txn::Services>(txn::Services{*engine_, *locks_, *pipeline_});
+  services_ =
+      std::make_unique<txn::Services>(txn::Services{*engine_, *locks_, *pipeline_, server_.observers});
   COMMITD_RETURN_IF_ERROR(settings_.recovered(*pipeline_));
   pipeline_->start();
   server_.transactions = services_.get();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "plugins/observers.h"
 #include "server/lock_variables.h"
 #include "server/memory.h"
 #include "server/point_in_time.h"
@@ -57,7 +58,7 @@ Status check_before_open(const Options& options, const Datadir& datadir,
 
 Result<InstanceSettings> instance_settings(FileSystem& fs, const Options& options, const Datadir& datadir,
                                            const sql::SystemVariables& variables,
-                                           replication::RoleManager& roles) {
+                                           replication::RoleManager& roles, plugins::Observers* observers) {
   const Durability durability = durability_of(options);
   auto locking = lock_options(variables);
   if (!locking.ok()) return std::move(locking).error();
@@ -69,6 +70,7 @@ Result<InstanceSettings> instance_settings(FileSystem& fs, const Options& option
   settings.pipeline.server_uuid = datadir.server_uuid();
   settings.pipeline.settings = options.commit_settings;
   settings.pipeline.gno_floor = roles.gno_floor();
+  settings.pipeline.observer = observers;
   settings.pipeline.temporary = {&fs, variables.global("tmpdir").as_string()};
   settings.locks = *locking;
   settings.locks.max_locks = std::min(settings.locks.max_locks, locks_within_budget());

@@ -41,6 +41,6 @@ Status check_before_open(const Options& options, const Datadir& datadir,
 
 Result<InstanceSettings> instance_settings(FileSystem& fs, const Options& options, const Datadir& datadir,
                                            const sql::SystemVariables& variables,
-                                           replication::RoleManager& roles);
+                                           replication::RoleManager& roles, plugins::Observers* observers);
 
 }  // namespace commitd::server

@@ -1,6 +1,6 @@
 #include "server/lock_variables.h"
 
-#include "base/error_codes.h"
+#include "server/thread_handling.h"
 
 namespace commitd::server {
 namespace {
@@ -18,14 +18,9 @@ DeadlockPolicyName policy_of(const std::string& text) {
 
 // It blocks the thread it runs on, for long, and with it every session of a reactor.
 Status check_threads(const sql::SystemVariables& variables, DeadlockPolicyName policy) {
-  if (policy != DeadlockPolicyName::Recursive ||
-      variables.global("thread_handling").to_text() == "one-thread-per-connection")
-    return {};
-  return make_error(
-      er::kWrongValueForVar,
-      "Variable '{}' can't be set to the value of 'recursive': it keeps every other thread out while "
-      "it searches, which needs --thread-handling=one-thread-per-connection",
-      kDetector);
+  if (policy != DeadlockPolicyName::Recursive) return {};
+  return require_thread_per_connection(variables, kDetector, "recursive",
+                                       "it keeps every other thread out while it searches");
 }
 
 sql::VariableDefinition detector_variable(const sql::SystemVariables& variables,

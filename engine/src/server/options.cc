@@ -150,6 +150,13 @@ const std::vector<Definition>& definitions() {
       text("restore-until-gtid", &Options::restore_until_gtid, "stop the replay when these are there"),
       text("restore-until-time", &Options::restore_until_time,
            "stop the replay before what was committed later (UTC, YYYY-MM-DD hh:mm:ss)"),
+      text("plugin-load", &Options::plugin_load,
+           "plugins to load for this run, NAME=LIBRARY or LIBRARY, with ; between them"),
+      {"plugin-load-add", "the same, beside those that were named before", false,
+       [](Options& options, const std::string& value) -> Status {
+         options.plugin_load += (options.plugin_load.empty() ? "" : ";") + value;
+         return {};
+       }},
       text("log-level", &Options::log_level, "debug, info, warn or error"),
       flag("require-bootstrap", &Options::require_bootstrap,
            "wait for ALTER INSTANCE INITIALIZE on an empty datadir"),

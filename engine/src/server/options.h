@@ -61,6 +61,8 @@ struct Options {
 
   // Kept up to date by the system variables of the commit path.
   std::shared_ptr<binlog::CommitSettings> commit_settings = std::make_shared<binlog::CommitSettings>();
+
+  std::string plugin_load;  // all of --plugin-load and --plugin-load-add, with ; between them
 };
 
 // `arguments` without the program name. Reads --defaults-file or --defaults-extra-file first, then the rest

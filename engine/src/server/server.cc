@@ -23,6 +23,7 @@
 #include "server/point_in_time.h"
 #include "server/read_only_variables.h"
 #include "server/variables.h"
+#include "sql/information_schema/regressions.h"
 #include "sql/variables/persisted_variables.h"
 
 namespace commitd::server {
@@ -68,6 +69,7 @@ Server::Server(Options options, Environment environment)
       environment_(std::move(environment)),
       accounts_(options_.operator_password) {
   context_.accounts = &accounts_;
+  context_.observers = &observers_;
   context_.variables = &variables_;
   context_.processes = &processes_;
   context_.version = kVersion;
@@ -98,6 +100,7 @@ Status Server::start() {
   define_identity(variables_, *datadir_, options_);
   COMMITD_RETURN_IF_ERROR(load_persisted_variables());
   define_state(variables_, context_);
+  register_regressions();
 
   start_workers();  // from here on others look variables up: none is defined any more
   roles_ = std::make_unique<replication::RoleManager>(replication_context());
@@ -106,6 +109,7 @@ Status Server::start() {
                               [this] { roles_->semisync_changed(); });
   COMMITD_RETURN_IF_ERROR(roles_->load());
   COMMITD_RETURN_IF_ERROR(commit_variables_.check_for_clusters());
+  COMMITD_RETURN_IF_ERROR(load_plugins());
   COMMITD_RETURN_IF_ERROR(serve_http());
   set_up_clones();
   COMMITD_RETURN_IF_ERROR(prepare_datadir());
@@ -148,6 +152,7 @@ Status Server::set_variables() {
   commit_variables_.define();
   semisync_variables_.define();
   clone_variables_.define(variables_);
+  observer_variables_.define();
   define_read_only(variables_, context_, *read_only_, [this](bool read_only, bool super) {
     if (roles_) roles_->set_read_only(read_only, super);
   });
@@ -176,10 +181,38 @@ Status Server::set_variables() {
 Status Server::take_options_from_variables() {
   options_.max_binlog_size = variables_.global("max_binlog_size").as_uint();
   COMMITD_RETURN_IF_ERROR(commit_variables_.check());
+  COMMITD_RETURN_IF_ERROR(observer_variables_.check());
   options_.xa = uses_xa(variables_);
   options_.log_bin = variables_.global("log_bin").as_int() != 0;
   if (options_.log_bin || options_.restore_binlogs.empty()) return {};
   return make_error(er::kWrongValueForVar, "--restore-binlogs cannot be used together with --skip-log-bin");
+}
+
+// For dashboards: which figures are those of a legacy way.
+void Server::register_regressions() {
+  for (const sql::Regression& regression : sql::regressions()) {
+    observe::callback("gauge", "commitd_regression_is_on",
+                      "1 while the switch that brings a regression back is on.",
+                      {{"id", std::string(regression.id)}, {"variable", std::string(regression.variable)}},
+                      [this, &regression]() -> double { return sql::is_on(regression, variables_) ? 1 : 0; });
+  }
+}
+
+Status Server::load_plugins() {
+  const std::string path = datadir_->path() + "/plugins.list";
+  plugins_ = std::make_unique<plugins::Registry>(observers_);
+  plugins_->set_directory(variables_.global("plugin_dir").as_string());
+  plugins_->save_with(
+      [this, path](const std::string& content) { return write_file_atomically(fs_, path, content); });
+  roles_->link_plugins(*plugins_);
+  context_.plugins = plugins_.get();
+  if (fs_.exists(path)) {
+    auto content = read_whole_file(fs_, path);
+    if (!content.ok()) return std::move(content).error();
+    plugins_->load_list(*content);
+  }
+  plugins_->load_option(options_.plugin_load);
+  return {};
 }
 
 Status Server::load_persisted_variables() {
@@ -254,6 +287,7 @@ replication::ReplicationContext Server::replication_context() {
   context.require_role = options_.require_role;
   context.semisync = semisync_variables_.settings();
   context.read_only = read_only_;
+  context.observers = &observers_;
   context.reactor = background_.reactor.get();
   context.initialize = [this] { return initialize_on_command(); };
   context.close_client_sessions = [this] { return close_client_sessions(); };
@@ -299,7 +333,7 @@ Status Server::open_instance_when_there_is_room() {
 
 Status Server::create_instance(const std::string& root_password) {
   COMMITD_RETURN_IF_ERROR(datadir_->begin_initialization());
-  auto settings = instance_settings(fs_, options_, *datadir_, variables_, *roles_);
+  auto settings = instance_settings(fs_, options_, *datadir_, variables_, *roles_, &observers_);
   if (!settings.ok()) return std::move(settings).error();
   COMMITD_RETURN_IF_ERROR(Instance::create(place(), *settings, accounts_, root_password));
   COMMITD_RETURN_IF_ERROR(datadir_->store_durability({durability_of(options_), true}));
@@ -311,7 +345,7 @@ Status Server::create_instance(const std::string& root_password) {
 
 Status Server::open_instance() {
   COMMITD_RETURN_IF_ERROR(check_before_open(options_, *datadir_, *roles_));
-  auto settings = instance_settings(fs_, options_, *datadir_, variables_, *roles_);
+  auto settings = instance_settings(fs_, options_, *datadir_, variables_, *roles_, &observers_);
   if (!settings.ok()) return std::move(settings).error();
   auto instance = Instance::open(place(), std::move(*settings), context_);
   if (!instance.ok()) return std::move(instance).error();
@@ -465,6 +499,8 @@ void Server::stop() {
   clone_donor_.reset();
   http_.reset();
   instance_.reset();
+  context_.plugins = nullptr;
+  plugins_.reset();
   roles_.reset();
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "plugins/registry.h"
 #include "replication/clone_donor.h"
 #include "replication/role_manager.h"
 #include "runtime/reactor.h"
@@ -14,6 +15,7 @@
 #include "server/housekeeper.h"
 #include "server/http_server.h"
 #include "server/instance.h"
+#include "server/observer_variables.h"
 #include "server/options.h"
 #include "server/reactor_watch.h"
 #include "server/remote_servers.h"
@@ -69,6 +71,9 @@ class Server {
   Status load_persisted_variables();
   Status apply_persisted_variables();
   Status take_options_from_variables();
+  // Those that were installed, then those of --plugin-load-add.
+  Status load_plugins();
+  void register_regressions();
   Status prepare_datadir();
   Status create_instance(const std::string& root_password);
   Status open_instance();
@@ -98,6 +103,9 @@ class Server {
   sql::ProcessList processes_;
   sql::ServerContext context_;
   SemisyncVariables semisync_variables_{variables_, context_};
+  plugins::Observers observers_;
+  ObserverVariables observer_variables_{variables_, observers_.settings, options_.commit_settings};
+  std::unique_ptr<plugins::Registry> plugins_;
   const std::shared_ptr<replication::ReadOnlyWish> read_only_ = std::make_shared<replication::ReadOnlyWish>();
   CloneVariables clone_variables_;
   SlowLogFile slow_log_{fs_, options_.datadir};

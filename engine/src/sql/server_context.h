@@ -12,6 +12,11 @@
 #include "sql/instance_control.h"
 #include "txn/transaction.h"
 
+namespace commitd::plugins {
+class Observers;
+class Registry;
+}  // namespace commitd::plugins
+
 namespace commitd::sql {
 
 class SystemVariables;  // sql/variables/system_variables.h: global values, their types, SET and SHOW
@@ -53,6 +58,8 @@ struct ServerContext {
   std::function<Status()> reload_tls;                       // ALTER INSTANCE RELOAD TLS
   // Rows of SHOW STATUS about TLS that are the same for all sessions; added by the protocol.
   std::function<std::vector<std::pair<std::string, std::string>>()> tls_status;
+  plugins::Observers* observers = nullptr;  // none in tests, as the next
+  plugins::Registry* plugins = nullptr;
 };
 
 }  // namespace commitd::sql

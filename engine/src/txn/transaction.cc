@@ -7,6 +7,7 @@
 
 #include "base/error_codes.h"
 #include "observe/metrics.h"
+#include "plugins/observers.h"
 #include "txn/range_locks.h"
 #include "txn/transaction_impl.h"
 
@@ -55,6 +56,7 @@ void Transaction::begin(const Options& options, const binlog::TransactionBuffer:
   rollback();
   impl_->next_gtid = next_gtid;
   impl_->options = options;
+  impl_->session = context.thread_id;
   impl_->events.set_context(context);
   impl_->arrange_spilling(options.ship, context.minimal_images);
   impl_->owner.begin_transaction();
@@ -171,7 +173,10 @@ Task<Status> Transaction::commit() {
 }
 
 void Transaction::rollback() {
-  if (has_writes()) rolled_back_counter().add();
+  if (has_writes()) {
+    rolled_back_counter().add();
+    impl_->tell_rolled_back();
+  }
   impl_->forget();
 }
 
@@ -229,6 +234,7 @@ Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
     if (!waited.ok()) co_return waited;
     in_flight.enter_again();
   }
+  if (services.observers != nullptr) COMMITD_CO_RETURN_IF_ERROR(services.observers->before_commit(session));
   events.finish(next_xid());
   binlog::CommitRequest request;
   request.events = &events;
@@ -246,10 +252,24 @@ Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
   if (status.ok()) {
     last_gtid = request.gtid;
     committed_counter().add();
+    tell_committed(request);
+  } else if (status.error().code != er::kServerShutdown) {
+    tell_rolled_back();
   }
   events.clear();
   writes.clear();
   co_return status;
+}
+
+void Transaction::Impl::tell_committed(const binlog::CommitRequest& request) {
+  plugins::Observers* observers = services.observers;
+  if (observers == nullptr || !observers->transactions.any()) return;
+  observers->after_commit(session, services.pipeline.log().file_name(request.end.file), request.end.offset,
+                          request.gtid.empty() ? std::string() : request.gtid.to_string());
+}
+
+void Transaction::Impl::tell_rolled_back() {
+  if (services.observers != nullptr) services.observers->after_rollback(session);
 }
 
 // What is not shipped becomes one event, which must be whole in memory. And what is taken into the engine in

@@ -22,6 +22,10 @@
 #include "storage/write_set.h"
 #include "txn/lock_manager.h"
 
+namespace commitd::plugins {
+class Observers;
+}
+
 namespace commitd::txn {
 
 enum class Isolation : uint8_t { ReadUncommitted, ReadCommitted, RepeatableRead, Serializable };
@@ -39,6 +43,7 @@ struct Services {
   storage::Engine& engine;
   LockManager& locks;
   binlog::CommitPipeline& pipeline;
+  plugins::Observers* observers = nullptr;  // none in tests
 };
 
 // One bound of an index range: values for the first columns of the index.

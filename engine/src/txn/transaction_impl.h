@@ -78,6 +78,9 @@ class Transaction::Impl {
   const storage::Snapshot* snapshot_between_statements() const {
     return (view_between_statements ? *view_between_statements : view).snapshot.get();
   }
+  // Those who observe transactions are told how it ended.
+  void tell_committed(const binlog::CommitRequest& request);
+  void tell_rolled_back();
   void forget();  // locks, snapshot, writes: no transaction any more
   Status check_size();
   // By an index's entry, of a snapshot: not when this transaction has given the row another key there.
@@ -90,6 +93,7 @@ class Transaction::Impl {
   Services& services;
   LockOwner& owner;
   Options options;
+  uint32_t session = 0;  // CONNECTION_ID(), for observers
   WriteSet writes;
   binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
   struct Spilling {

@@ -91,6 +91,11 @@ struct BinlogStatement : Statement {
   BinlogStatement() : Statement(StatementKind::Binlog) {}
   std::string_view events;  // base64
 };
+struct PluginStatement : Statement {
+  PluginStatement() : Statement(StatementKind::Plugin) {}
+  bool install = false;  // false: UNINSTALL
+  std::string_view name, library;
+};
 struct KillStatement : Statement {
   KillStatement() : Statement(StatementKind::Kill) {}
   bool query_only = false;

@@ -13,8 +13,7 @@ struct BeginStatement : Statement {
   std::optional<bool> read_only;
   bool consistent_snapshot = false;
 };
-struct NameStatement
-    : Statement {  // SAVEPOINT and what belongs to it, DEALLOCATE PREPARE, (UN)INSTALL PLUGIN
+struct NameStatement : Statement {  // SAVEPOINT and what belongs to it, DEALLOCATE PREPARE
   using Statement::Statement;
   std::string_view name;
 };

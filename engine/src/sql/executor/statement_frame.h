@@ -20,6 +20,9 @@ void start_statement(SessionState& session, const ast::Statement& statement);
 Status require_initialized(const ServerContext& server);
 // In Com_ and in the metrics.
 void count_statement(SessionState& session, const ast::Statement& statement);
+// commitd_after_commit_hook=statements, as MySQL once did: after_commit for whatever a client sends, though
+// nothing was committed by it, and for a definition three times in all.
+void tell_of_statement(const SessionState& session, const ast::Statement& statement, bool has_committed);
 // Of one that went well; its transaction has ended if it is to end with it.
 void end_statement(SessionState& session, const ast::Statement& statement, Answer& answer, ResultSink& sink,
                    bool more_results);

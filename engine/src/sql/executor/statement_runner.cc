@@ -129,9 +129,7 @@ Task<Result<Answer>> dispatch_administration(StatementContext& context, const as
     case StatementKind::ReplicaThread:
       return info_answer(execute_replica_thread(session, ast::as<ast::ReplicaThreadStatement>(statement)));
     case StatementKind::Plugin:
-      session.diagnostics.note(
-          make_error(er::kUnknownError, "Semisynchronous replication is built in: nothing was loaded"));
-      return at_once(Status());
+      return info_answer(execute_plugin(session, ast::as<ast::PluginStatement>(statement)));
     default:
       return dispatch_session(context, statement);
   }
@@ -317,6 +315,7 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
     co_await undo(session, context, answer.error());
   }
   note_used_gtid(session, last_gtid_before);
+  tell_of_statement(session, statement, last_committed_gtid(session) != last_gtid_before);
   if (is_unsettled(session) && (!answer.ok() || !says_nothing(statement, answer->ok))) {
     settled = co_await settle(session);
     if (!settled.ok()) answer = settled.error();

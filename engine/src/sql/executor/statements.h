@@ -46,6 +46,8 @@ Task<Result<OkInfo>> execute_change_source(SessionState& session,
                                            const ast::ChangeSourceStatement& statement);
 Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
                                             const ast::ReplicaThreadStatement& statement);
+Task<Result<OkInfo>> execute_plugin(SessionState& session,
+                                    const ast::PluginStatement& statement);  // plugins.cc
 Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only);
 Result<OkInfo> execute_shutdown(SessionState& session);
 

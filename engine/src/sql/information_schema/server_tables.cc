@@ -54,20 +54,6 @@ std::vector<Row> collations_rows(SessionState&) {
   return rows;
 }
 
-std::vector<Row> plugins_rows(SessionState&) {
-  auto builtin = [](std::string_view name, std::string_view type) {
-    return Row{text_value(name), text_value("1.0"), text_value("ACTIVE"),
-               text_value(type), Value::null(),     text_value("Apache-2.0")};
-  };
-  std::vector<Row> rows{builtin("binlog", "STORAGE ENGINE")};
-  for (const auto& engine : storage::table_engines()) rows.push_back(builtin(engine.name, "STORAGE ENGINE"));
-  for (const char* plugin : {"caching_sha2_password", "mysql_native_password"})
-    rows.push_back(builtin(plugin, "AUTHENTICATION"));
-  for (const char* plugin : {"rpl_semi_sync_source", "rpl_semi_sync_replica"})
-    rows.push_back(builtin(plugin, "REPLICATION"));
-  return rows;
-}
-
 }  // namespace
 
 std::vector<VirtualTable> server_tables() {
@@ -89,10 +75,6 @@ std::vector<VirtualTable> server_tables() {
            {text("COLLATION_NAME"), text("CHARACTER_SET_NAME"), number("ID"), text("IS_DEFAULT", 3),
             text("IS_COMPILED", 3), number("SORTLEN"), text("PAD_ATTRIBUTE", 9)}),
        collations_rows},
-      {virtual_definition(kSchema, "PLUGINS",
-                          {text("PLUGIN_NAME"), text("PLUGIN_VERSION", 20), text("PLUGIN_STATUS", 10),
-                           text("PLUGIN_TYPE", 80), text("PLUGIN_LIBRARY"), text("PLUGIN_LICENSE", 80)}),
-       plugins_rows},
   };
 }
 

@@ -45,10 +45,12 @@ inline Value number_value(uint64_t number) {
 // The tables of each file.
 std::vector<VirtualTable> schema_tables();  // schemata, tables, columns, statistics, key_column_usage …
 std::vector<VirtualTable>
-server_tables();  // engines, processlist, character_sets, collations, plugins, user_privileges
+server_tables();  // engines, processlist, character_sets, collations, user_privileges
+std::vector<VirtualTable> plugin_tables();    // plugins; mysql.plugin
 std::vector<VirtualTable> variable_tables();  // performance_schema: variables, their sources, persisted ones
 std::vector<VirtualTable> account_tables();   // mysql.user, db, tables_priv …; TABLE_PRIVILEGES …
 std::vector<VirtualTable> foreign_server_tables();  // mysql.servers
+std::vector<VirtualTable> regression_tables();      // commitd_regressions
 std::vector<VirtualTable> absent_tables();          // routines, triggers, partitions …: there, and empty
 std::vector<VirtualTable> performance_tables();     // performance_schema
 std::vector<VirtualTable> thread_tables();          // performance_schema: threads, processlist

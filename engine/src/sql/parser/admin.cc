@@ -389,15 +389,15 @@ ast::Statement* Grammar::reset_logs() {
 }
 
 ast::Statement* Grammar::plugin() {
-  const bool install = is(Word::Install);
+  auto* plugin = arena_.make<ast::PluginStatement>();
+  plugin->install = is(Word::Install);
   advance();
   if (is_plain(peek(), "component")) unsupported("INSTALL COMPONENT");
   expect(Word::Plugin);
-  auto* plugin = arena_.make<ast::NameStatement>(StatementKind::Plugin);
   plugin->name = identifier();
-  if (install) {
+  if (plugin->install) {
     expect(Word::Soname);
-    string_literal();
+    plugin->library = string_literal();
   }
   return plugin;
 }

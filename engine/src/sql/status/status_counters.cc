@@ -157,7 +157,8 @@ StatusVariable administration_command(const ast::Statement& statement) {
     case StatementKind::TableMaintenance:
       return maintenance_command(ast::as<ast::MaintenanceStatement>(statement).what);
     case StatementKind::Plugin:
-      return command_variable("install_plugin");
+      return command_variable(ast::as<ast::PluginStatement>(statement).install ? "install_plugin"
+                                                                               : "uninstall_plugin");
     default:
       return account_or_session_command(statement);
   }

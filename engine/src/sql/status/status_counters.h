@@ -117,6 +117,7 @@ inline constexpr auto command_names = std::to_array<std::string_view>({"alter_db
                                                                        "stmt_execute",
                                                                        "stmt_prepare",
                                                                        "truncate",
+                                                                       "uninstall_plugin",
                                                                        "unlock_tables",
                                                                        "update",
                                                                        "other"});

@@ -1,0 +1,2 @@
+/* A library that declares no plugins. */
+int no_plugin = 1;

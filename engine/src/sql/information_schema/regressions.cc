@@ -1,0 +1,87 @@
+#include "sql/information_schema/regressions.h"
+
+#include "sql/information_schema/virtual_table.h"
+
+namespace commitd::sql {
+namespace {
+
+using namespace virtual_column;
+
+constexpr Regression kAll[] = {
+    {"R1", "000", "commitd_observer_locking", "mutex,rwlock",
+     "wait/synch/mutex/sql/LOCK_plugin,wait/synch/rwlock/sql/LOCK_plugin,"
+     "wait/synch/rwlock/sql/Binlog_transmit_delegate::lock,wait/synch/rwlock/sql/Trans_delegate::lock,"
+     "commitd_observer_calls_total",
+     "Every call of an observer takes the lock of the plugins."},
+    {"R2", "000", "commitd_observe_every_dump", "ON",
+     "commitd_observer_calls_total,commitd_dump_events_sent_total",
+     "Readers of the log that do not speak semisync call the hooks of semisync for every event."},
+    {"R3", "000", "commitd_after_commit_hook", "statements", "commitd_observer_calls_total",
+     "The after_commit hook runs for every statement, and three times for a definition."},
+    {"R4", "000", "commitd_dump_lock", "log_lock", "wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_log",
+     "Readers read the log under the lock under which it is written."},
+    {"R5", "000", "commitd_wakeup", "broadcast",
+     "commitd_wakeups_total,wait/synch/cond/sql/MYSQL_BIN_LOG::COND_done,"
+     "wait/synch/cond/sql/MYSQL_BIN_LOG::update_cond",
+     "Whoever waits is woken by everybody's progress."},
+    {"R9", "003", "commitd_deadlock_detector", "recursive,background",
+     "commitd_deadlock_searches_total,commitd_deadlock_search_steps_total,"
+     "commitd_deadlock_global_lock_acquisitions_total,commitd_deadlock_search_cpu_seconds_total",
+     "Every wait for a row searches all waits, while nobody else may lock."},
+    {"R11", "004", "commitd_prepare_commit_mutex", "ON",
+     "commitd_commit_groups_total,commitd_commit_group_transactions_total",
+     "One transaction at a time is prepared, logged and committed (with commitd_durability=xa)."},
+    {"R12", "004", "commitd_durability", "xa", "commitd_engine_fsyncs_total,commitd_binlog_fsyncs_total",
+     "Three syncs for one commit: the engine is prepared, the log is synced, the engine commits."},
+    {"R13", "004", "binlog_order_commits", "OFF", "commitd_commits_out_of_order_total",
+     "The engine commits in another order than the log has (with commitd_durability=xa)."},
+    {"R14", "004", "commitd_plugin_unload", "ON", "",
+     "A leak report names nothing in a library that was unloaded."},
+};
+
+Value current(const Regression& regression, const SystemVariables& variables) {
+  const size_t ordinal = variables.find(regression.variable);
+  if (ordinal == SystemVariables::kNone) return Value::null();
+  return text_value(variables.to_text(ordinal, variables.global(ordinal)));
+}
+
+Value fixed(const Regression& regression, const SystemVariables& variables) {
+  const size_t ordinal = variables.find(regression.variable);
+  if (ordinal == SystemVariables::kNone) return Value::null();
+  return text_value(variables.to_text(ordinal, variables.definition(ordinal).initial));
+}
+
+std::vector<Row> regressions_rows(SessionState& session) {
+  const SystemVariables& variables = *session.server.variables;
+  std::vector<Row> rows;
+  for (const Regression& regression : regressions()) {
+    rows.push_back({text_value(regression.id), text_value(regression.seed), text_value(regression.variable),
+                    fixed(regression, variables), text_value(regression.legacy_values),
+                    current(regression, variables), text_value(regression.counters),
+                    text_value(regression.what)});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::span<const Regression> regressions() {
+  return kAll;
+}
+
+bool is_on(const Regression& regression, const SystemVariables& variables) {
+  const Value value = current(regression, variables);
+  if (value.is_null()) return false;
+  const std::string now = "," + value.as_string() + ",";
+  return ("," + std::string(regression.legacy_values) + ",").find(now) != std::string::npos;
+}
+
+std::vector<VirtualTable> regression_tables() {
+  return {{virtual_definition("information_schema", "COMMITD_REGRESSIONS",
+                              {text("ID", 8), text("SEED", 8), text("VARIABLE_NAME"), text("DEFAULT_VALUE"),
+                               text("LEGACY_VALUE"), text("CURRENT_VALUE"), long_text("COUNTERS"),
+                               long_text("DESCRIPTION")}),
+           regressions_rows}};
+}
+
+}  // namespace commitd::sql
