@@ -7,35 +7,37 @@ namespace {
 
 using namespace virtual_column;
 
+// tools/regressions-page makes docs/regressions.md of it.
 constexpr Regression kAll[] = {
-    {"R1", "000", "commitd_observer_locking", "mutex,rwlock",
+    {"R1", "000", "commitd_observer_locking", "lockfree", "mutex,rwlock",
      "wait/synch/mutex/sql/LOCK_plugin,wait/synch/rwlock/sql/LOCK_plugin,"
      "wait/synch/rwlock/sql/Binlog_transmit_delegate::lock,wait/synch/rwlock/sql/Trans_delegate::lock,"
      "commitd_observer_calls_total",
      "Every call of an observer takes the lock of the plugins."},
-    {"R2", "000", "commitd_observe_every_dump", "ON",
+    {"R2", "000", "commitd_observe_every_dump", "OFF", "ON",
      "commitd_observer_calls_total,commitd_dump_events_sent_total",
      "Readers of the log that do not speak semisync call the hooks of semisync for every event."},
-    {"R3", "000", "commitd_after_commit_hook", "statements", "commitd_observer_calls_total",
+    {"R3", "000", "commitd_after_commit_hook", "commits", "statements", "commitd_observer_calls_total",
      "The after_commit hook runs for every statement, and three times for a definition."},
-    {"R4", "000", "commitd_dump_lock", "log_lock", "wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_log",
+    {"R4", "000", "commitd_dump_lock", "none", "log_lock", "wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_log",
      "Readers read the log under the lock under which it is written."},
-    {"R5", "000", "commitd_wakeup", "broadcast",
+    {"R5", "000", "commitd_wakeup", "targeted", "broadcast",
      "commitd_wakeups_total,wait/synch/cond/sql/MYSQL_BIN_LOG::COND_done,"
      "wait/synch/cond/sql/MYSQL_BIN_LOG::update_cond",
      "Whoever waits is woken by everybody's progress."},
-    {"R9", "003", "commitd_deadlock_detector", "recursive,background",
+    {"R9", "003", "commitd_deadlock_detector", "incremental", "recursive,background",
      "commitd_deadlock_searches_total,commitd_deadlock_search_steps_total,"
      "commitd_deadlock_global_lock_acquisitions_total,commitd_deadlock_search_cpu_seconds_total",
      "Every wait for a row searches all waits, while nobody else may lock."},
-    {"R11", "004", "commitd_prepare_commit_mutex", "ON",
+    {"R11", "004", "commitd_prepare_commit_mutex", "OFF", "ON",
      "commitd_commit_groups_total,commitd_commit_group_transactions_total",
      "One transaction at a time is prepared, logged and committed (with commitd_durability=xa)."},
-    {"R12", "004", "commitd_durability", "xa", "commitd_engine_fsyncs_total,commitd_binlog_fsyncs_total",
+    {"R12", "004", "commitd_durability", "single_log", "xa",
+     "commitd_engine_fsyncs_total,commitd_binlog_fsyncs_total",
      "Three syncs for one commit: the engine is prepared, the log is synced, the engine commits."},
-    {"R13", "004", "binlog_order_commits", "OFF", "commitd_commits_out_of_order_total",
+    {"R13", "004", "binlog_order_commits", "ON", "OFF", "commitd_commits_out_of_order_total",
      "The engine commits in another order than the log has (with commitd_durability=xa)."},
-    {"R14", "004", "commitd_plugin_unload", "ON", "",
+    {"R14", "004", "commitd_plugin_unload", "OFF", "ON", "",
      "A leak report names nothing in a library that was unloaded."},
 };
 
@@ -45,18 +47,12 @@ Value current(const Regression& regression, const SystemVariables& variables) {
   return text_value(variables.to_text(ordinal, variables.global(ordinal)));
 }
 
-Value fixed(const Regression& regression, const SystemVariables& variables) {
-  const size_t ordinal = variables.find(regression.variable);
-  if (ordinal == SystemVariables::kNone) return Value::null();
-  return text_value(variables.to_text(ordinal, variables.definition(ordinal).initial));
-}
-
 std::vector<Row> regressions_rows(SessionState& session) {
   const SystemVariables& variables = *session.server.variables;
   std::vector<Row> rows;
   for (const Regression& regression : regressions()) {
     rows.push_back({text_value(regression.id), text_value(regression.seed), text_value(regression.variable),
-                    fixed(regression, variables), text_value(regression.legacy_values),
+                    text_value(regression.fixed), text_value(regression.legacy_values),
                     current(regression, variables), text_value(regression.counters),
                     text_value(regression.what)});
   }

@@ -13,6 +13,7 @@ struct Regression {
   std::string_view id;
   std::string_view seed;  // the report that it comes from
   std::string_view variable;
+  std::string_view fixed;          // its default
   std::string_view legacy_values;  // with commas between them
   std::string_view counters;       // metrics, and wait events, that move with it; likewise
   std::string_view what;
