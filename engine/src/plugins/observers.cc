@@ -14,10 +14,12 @@ observe::Counter& calls_of(const char* hook) {
 }
 
 // Calls `function` of each observer that has one. The counter is looked up once for each place in the code.
+// An exception that leaves a hook ends the process, as it ends MySQL's: what its caller was about to do for a
+// transaction cannot be left half done.
 #define COMMITD_TELL(delegate, function, ...)             \
   do {                                                    \
     static observe::Counter& calls = calls_of(#function); \
-    (delegate).each([&](const auto& observer) {           \
+    (delegate).each([&](const auto& observer) noexcept {  \
       if (observer.function == nullptr) return;           \
       calls.add();                                        \
       observer.function(observer.data, __VA_ARGS__);      \
@@ -28,7 +30,7 @@ observe::Counter& calls_of(const char* hook) {
 #define COMMITD_ASK(delegate, function, answered, ...)         \
   do {                                                         \
     static observe::Counter& calls = calls_of(#function);      \
-    (delegate).each([&](const auto& observer) {                \
+    (delegate).each([&](const auto& observer) noexcept {       \
       if (observer.function == nullptr) return;                \
       calls.add();                                             \
       answered(observer.function(observer.data, __VA_ARGS__)); \

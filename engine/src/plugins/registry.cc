@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "base/check.h"
 #include "plugins/plugin_errors.h"
@@ -49,6 +50,19 @@ Status check_interface(const commitd_plugin& plugin, const std::string& library)
   if (!is_plain_name(plugin.name) || plugin.init == nullptr)
     return cannot_open(library, 0, "a plugin without a plain name or without init()");
   return {};
+}
+
+// The interface is C, but what is behind it may have been written in C++: one that throws has failed.
+template <class Init>
+bool is_initialized(std::string_view name, Init init) {
+  try {
+    return init() == 0;
+  } catch (const std::exception& thrown) {
+    spdlog::error("plugin {}: init() threw: {}", name, thrown.what());
+  } catch (...) {
+    spdlog::error("plugin {}: init() threw", name);
+  }
+  return false;
 }
 
 std::string text_of(const char* text) {
@@ -230,9 +244,9 @@ Result<SharedLibrary> Registry::open_library(const std::string& library) const {
 }
 
 Status Registry::initialize(Installed& installed) {
-  const int failed = installed.init();
+  const bool initialized = is_initialized(installed.plugin.name, [&] { return installed.init(); });
   installed.host.end_of_initialization();
-  if (failed == 0) return {};
+  if (initialized) return {};
   observers_.remove(installed.owner);
   return cannot_initialize(installed.plugin.name);
 }

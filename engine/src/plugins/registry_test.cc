@@ -106,6 +106,22 @@ TEST_F(RegistryTest, OneThatFailsToStartLeavesNoObserverBehind) {
   EXPECT_FALSE(observers_.transactions.any());
 }
 
+TEST_F(RegistryTest, OneThatThrowsWhileItStartsHasFailed) {
+  EXPECT_EQ(install("test_throws", "throwing_plugin.so"), 1123);
+  EXPECT_EQ(said_, "Can't initialize function 'test_throws'; Plugin initialization function failed.");
+  EXPECT_THAT(names(), IsEmpty());
+  EXPECT_FALSE(observers_.transactions.any());
+}
+
+using RegistryDeathTest = RegistryTest;
+
+// Behind a fork there would be no thread that installs.
+TEST_F(RegistryDeathTest, AHookThatThrowsEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  ASSERT_EQ(install("test_hook_throws", "throwing_plugin.so"), 0);
+  EXPECT_DEATH((void)observers_.before_commit(1), "");
+}
+
 TEST_F(RegistryTest, OneThatStaysOrIsInUseIsNotUninstalled) {
   ASSERT_EQ(install("test_stays"), 0);
   ASSERT_EQ(install("test_in_use"), 0);

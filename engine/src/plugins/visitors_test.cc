@@ -39,7 +39,7 @@ TEST(VisitorsTest, ThoseWhoComeLaterAreNotWaitedFor) {
   };
   first = std::thread(visit_again_and_again);
   second = std::thread(visit_again_and_again);
-  for (int i = 0; i < 100; ++i) visitors.wait_until_gone();
+  for (int i = 0; i < 5; ++i) visitors.wait_until_gone();
   stop = true;
   first.join();
   second.join();
