@@ -3,6 +3,7 @@
 import contextlib
 import pathlib
 import unittest
+from concurrent import futures
 
 import pymysql
 
@@ -82,6 +83,44 @@ class PluginsTest(unittest.TestCase):
                                 ("INSTALL PLUGIN binlog SONAME 'x.so'", EXISTS), ("UNINSTALL PLUGIN binlog", NO_SUCH_PLUGIN)):
             self.assertEqual(code_of(lambda: server.query(statement)), code, statement)
         self.assertEqual(code_of(lambda: server.query("UNINSTALL PLUGIN commit_watch", user="u")), DENIED)
+
+    def test_libraries_that_are_no_plugins_are_refused_and_the_server_goes_on(self):
+        server = self.started(f"--plugin-dir={TEST_PLUGINS}")
+        for name, library, code, text in (
+                ("x", "../testing/test_plugins.so", 1124, "No paths allowed for shared library"),
+                ("x", "no_plugin.so", 1127, "Can't find symbol 'commitd_plugin_declarations' in library"),
+                ("x", "test_plugins.so", 1127, "Can't find symbol 'x' in library"),
+                ("test_of_another_release", "test_plugins.so", CANNOT_OPEN,
+                 "Can't open shared library 'test_plugins.so' (errno: 0 plugin interface version mismatch)"),
+                ("test_fails", "test_plugins.so", 1123, "Can't initialize function 'test_fails'; Plugin initialization function failed."),
+                ("test_throws", "throwing_plugin.so", 1123, "Can't initialize function 'test_throws'; Plugin initialization function failed.")):
+            with self.assertRaises(pymysql.MySQLError) as refused:
+                server.query(f"INSTALL PLUGIN {name} SONAME '{library}'")
+            self.assertEqual(refused.exception.args, (code, text))
+        self.assertEqual(shown(server), [])
+        self.assertEqual(server.query("SELECT * FROM mysql.plugin"), ())
+        server.query("INSERT INTO d.t VALUES (1)")
+
+    def test_uninstalling_beside_commits_takes_none_with_it(self):
+        server = self.started()
+        with contextlib.ExitStack() as stack:
+            writers = [stack.enter_context(contextlib.closing(server.connect())) for _ in range(4)]
+            def write(number):
+                with writers[number].cursor() as cursor:
+                    for row in range(200):
+                        cursor.execute(f"INSERT INTO d.t VALUES ({number * 1000 + row})")
+            with futures.ThreadPoolExecutor() as pool:
+                running = [pool.submit(write, number) for number in range(4)]
+                rounds = 0
+                while rounds < 5 or not all(writer.done() for writer in running):
+                    server.query(WATCH)
+                    before = seen(server, "commits")
+                    wait_until(lambda: seen(server, "commits") > before or all(writer.done() for writer in running), "it sees commits")
+                    server.query("UNINSTALL PLUGIN commit_watch")
+                    rounds += 1
+                for writer in running:
+                    writer.result()
+        self.assertEqual(server.query("SELECT COUNT(*) FROM d.t"), ((800,),))
 
     def test_a_plugin_refuses_commits_and_readers(self):
         server = self.started(f"--plugin-dir={TEST_PLUGINS}")

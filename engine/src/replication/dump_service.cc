@@ -66,8 +66,12 @@ Task<Status> DumpService::run_stream(sql::Session& session, wire::Channel& chann
   binlog::CommitPipeline* pipeline = environment_.pipeline();
   if (pipeline == nullptr) co_return make_error(er::kSourceFatalReadingBinlog, "This server has no log yet");
   ReaderTraits traits = ReaderTraits::of(session, request);
-  const DumpStream::Source source{*pipeline, *environment_.acknowledgements, *environment_.lease,
-                                  environment_.server_id, environment_.server_uuid, environment_.observers};
+  const DumpStream::Source source{*pipeline,
+                                  *environment_.acknowledgements,
+                                  *environment_.lease,
+                                  environment_.server_id,
+                                  environment_.server_uuid,
+                                  environment_.observers};
   auto stream = std::make_shared<DumpStream>(source, session, channel, std::move(request), traits);
   COMMITD_CO_RETURN_IF_ERROR(admit(stream));
   session.set_state("Sending binlog event to replica");
