@@ -7,7 +7,7 @@ COMPONENTS := engine operator/localcluster operator chaos/ledger chaos/demo benc
 BESIDE     := operator/localcluster operator chaos/ledger chaos/demo benchmarks
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
-.PHONY: help images images-push demo demo-down test test-cluster lint fmt engine operator build sanitizers ci killloop bench-engine bench-commit clean
+.PHONY: help images images-push demo demo-down test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,12 @@ ci: ## what CI runs: tests, lint, sanitizers, fuzzers, the kill loop and the dem
 
 killloop: engine ## ROUNDS=20 rounds of kill -9 under load, judged by the ledger; REPLICAS=2 with a source and replicas
 	@$(MAKE) --no-print-directory -C chaos killloop ROUNDS=$(or $(ROUNDS),20) DURABILITY=$(DURABILITY) REPLICAS=$(REPLICAS)
+
+bench: engine ## legacy against fixed and commitd beside MariaDB, in turns: SCENARIO=R6, or all of them short; FULL=1 for all sizes
+	@$(MAKE) --no-print-directory -C benchmarks bench SCENARIO='$(SCENARIO)' FULL='$(FULL)'
+
+report: ## what `make bench` found, as one page (build/bench/report.html) and as Markdown
+	@$(MAKE) --no-print-directory -C benchmarks report
 
 bench-engine: engine ## commitd beside MariaDB: durable and relaxed, on this disk and on slower ones (half an hour)
 	@$(MAKE) --no-print-directory -C benchmarks bench-engine

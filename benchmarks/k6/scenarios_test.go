@@ -31,11 +31,14 @@ func readCatalogue(t *testing.T) map[string]catalogueEntry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var catalogue map[string]catalogueEntry
+	var catalogue struct{ Loads map[string]catalogueEntry }
 	if err := json.Unmarshal(data, &catalogue); err != nil {
 		t.Fatal(err)
 	}
-	return catalogue
+	if len(catalogue.Loads) == 0 {
+		t.Fatal("the catalogue has no loads")
+	}
+	return catalogue.Loads
 }
 
 func TestCatalogueNamesEveryScript(t *testing.T) {

@@ -1,8 +1,14 @@
 """The loads: standard client programs, run the same way against either server. Each gives (operations, seconds)."""
 
+import json
+import pathlib
 import re
 import subprocess
+import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCENARIOS = ROOT / "benchmarks" / "scenarios"
+K6_PROGRAM = ROOT / "build" / "bin" / "k6"
 TABLE_ROWS = 10000
 SYSBENCH = ("oltp_point_select", "oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index", "oltp_insert")
 
@@ -50,6 +56,37 @@ class Slap:
         return result
 
 
+class SlapOn(Slap):
+    """mysqlslap with one query, on a database that is made by `statements`."""
+
+    def __init__(self, unit, statements, query):
+        super().__init__(unit, f"--query={query}", "--delimiter=;", "--create-schema=peers", "--no-drop")
+        self.statements = statements
+
+    def prepare(self, server):
+        super().prepare(server)
+        server.sql("; ".join(self.statements))
+
+
+class K6:
+    """A load of the catalogue, by our k6."""
+
+    def __init__(self, name):
+        self.name = name
+        self.unit = "iterations"
+
+    def prepare(self, server):
+        """k6's scripts make their own tables."""
+
+    def run(self, server, clients, seconds):
+        with tempfile.TemporaryDirectory() as directory:
+            summary = pathlib.Path(directory, "summary.json")
+            run(["env", f"DSN=root@unix({server.socket})/", f"CLIENTS={clients}", f"DURATION={seconds}s", "K6_NO_USAGE_REPORT=true", str(K6_PROGRAM),
+                 "run", "--quiet", f"--summary-export={summary}", str(SCENARIOS / f"{self.name}.js")])
+            figures = json.loads(summary.read_text())["metrics"]["iterations"]
+        return int(figures["count"]), figures["count"] / figures["rate"]
+
+
 class Sysbench:
     """One of sysbench's own tests on one table of 10,000 rows."""
 
@@ -76,6 +113,16 @@ def load(name):
         return Slap("inserts", "--auto-generate-sql", "--engine=innodb", "--auto-generate-sql-load-type=write")
     if name == "connect":
         return Slap("connections", "--query=SELECT 1", "--detach=1", "--create-schema=peers", "--no-drop")
+    if name == "hot-row":
+        # Seed 003: everybody updates the same row.
+        return SlapOn("updates", ("DROP TABLE IF EXISTS peers.hot", "CREATE TABLE peers.hot (id INT PRIMARY KEY, n INT) ENGINE=InnoDB",
+                                  "INSERT INTO peers.hot VALUES (1, 0)"), "UPDATE hot SET n = n + 1 WHERE id = 1")
+    if name == "statements":
+        # Seed 000, Libing Song's list of what calls the after_commit hook.
+        return SlapOn("statements", ("DROP TABLE IF EXISTS peers.s", "CREATE TABLE peers.s (id INT PRIMARY KEY AUTO_INCREMENT) ENGINE=InnoDB"),
+                      "SELECT 1;SET @a = 1;INSERT INTO s VALUES ();SELECT COUNT(*) FROM s WHERE id = 1")
+    if name.startswith("k6:"):
+        return K6(name.removeprefix("k6:"))
     if name in SYSBENCH:
         return Sysbench(name)
-    raise ValueError(f"'{name}' is no load: slap-write, connect, {', '.join(SYSBENCH)}")
+    raise ValueError(f"'{name}' is no load: slap-write, connect, hot-row, statements, k6:NAME, {', '.join(SYSBENCH)}")

@@ -13,6 +13,7 @@ sys.path.insert(0, str(HERE))
 
 import compare  # noqa: E402
 import results  # noqa: E402
+import servers  # noqa: E402
 import sync_counters  # noqa: E402
 
 SYNCS = """
@@ -78,6 +79,10 @@ class FiguresTest(unittest.TestCase):
             self.assertEqual(len(lines), 4)  # the second measurement replaced the first
             self.assertIn("| commitd | 250 | 2.50 |", lines[2])
             self.assertIn("| mariadb | 100 | 1.00 |", lines[3])
+
+    def test_series_are_read_by_their_full_name_and_summed_by_their_bare_one(self):
+        found = servers.parse_metrics('# HELP a x\na{b="c d"} 1\na{b="e"} 2.5\nplain 3\n')
+        self.assertEqual(found, {'a{b="c d"}': 1, 'a{b="e"}': 2.5, "a": 3.5, "plain": 3})
 
     def test_servers_on_the_command_line(self):
         self.assertEqual(compare.parse_server("mariadb"), ("mariadb", "mariadb", []))

@@ -101,6 +101,19 @@ class Server:
         raise RuntimeError("no VmHWM")
 
 
+def parse_metrics(text):
+    values = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        series, value = line.rsplit(" ", 1)
+        values[series] = float(value)
+        if "{" in series:
+            name = series.partition("{")[0]
+            values[name] = values.get(name, 0) + float(value)
+    return values
+
+
 class Commitd(Server):
     def __init__(self, *arguments, program=COMMITD):
         super().__init__(*arguments)
@@ -116,12 +129,14 @@ class Commitd(Server):
             self.port = probe.getsockname()[1]
         return self.port
 
-    def own_counts(self):
+    def metrics(self):
+        """Every series by its full name, and the sum of all series that differ in their labels only by the name without labels."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as reply:
-            lines = reply.read().decode().splitlines()
-        values = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#") and "{" not in line)
-        return {"groups": float(values.get("commitd_commit_groups_total", 0)),
-                "logged_bytes": float(values.get("commitd_binlog_bytes_written_total", 0))}
+            return parse_metrics(reply.read().decode())
+
+    def own_counts(self):
+        values = self.metrics()
+        return {"groups": values.get("commitd_commit_groups_total", 0), "logged_bytes": values.get("commitd_binlog_bytes_written_total", 0)}
 
 
 class MariaDb(Server):

@@ -24,7 +24,7 @@ export function createDatabase(db) {
 // load returns k6's options for a scenario of the catalogue: CLIENTS virtual users, each without a pause, for DURATION or
 // until QUERIES iterations are done.
 export function load(name) {
-  const { defaults } = catalogue[name];
+  const { defaults } = catalogue.loads[name];
   const clients = Number(setting('CLIENTS', String(defaults.clients)));
   const queries = setting('QUERIES', '');
   const maxErrors = setting('MAX_ERRORS', '0');

@@ -1,0 +1,200 @@
+"""The runner: what is judged and how, what the catalogue holds, what a report says, and real runs of cheap scenarios."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "peers")]
+
+import bench  # noqa: E402
+import catalogue  # noqa: E402
+import judge  # noqa: E402
+import record  # noqa: E402
+import report  # noqa: E402
+import scaling  # noqa: E402
+import servers  # noqa: E402
+import tables  # noqa: E402
+
+SAMPLES = json.loads((HERE / "testdata" / "samples.json").read_text())
+PROGRAM = pathlib.Path(servers.COMMITD)
+
+
+class JudgeTest(unittest.TestCase):
+    def test_two_runs_of_one_build_flag_nothing_in_ten_tries(self):
+        self.assertEqual(len(SAMPLES["one_build"]), 10)
+        for number, (first, second) in enumerate(SAMPLES["one_build"]):
+            for figure, by in bench.BUILDS_DIFFER.items():
+                self.assertFalse(judge.differ(first[figure], second[figure], by).flagged, f"try {number + 1}, {figure}")
+
+    def test_one_legacy_switch_is_flagged_every_time(self):
+        self.assertEqual(len(SAMPLES["legacy"]), 10)
+        for fixed, legacy in SAMPLES["legacy"]:
+            self.assertTrue(judge.is_more(fixed, legacy, catalogue.scenarios()["R5"].judged.by).flagged)
+
+    def test_ranks_are_exact(self):
+        self.assertAlmostEqual(judge.rank_test([1, 2, 3, 4], [5, 6, 7, 8]), 1 / 70)
+        self.assertAlmostEqual(judge.rank_test([5, 6, 7, 8], [1, 2, 3, 4]), 1)
+        self.assertAlmostEqual(judge.rank_test([1, 1], [1, 1]), 1)
+
+    def test_noise_flags_as_seldom_as_it_says(self):
+        chance = random.Random(1)
+        draw = lambda: [chance.gauss(100, 10) for _ in range(4)]
+        flagged = sum(judge.is_more(draw(), draw(), 1.0).flagged for _ in range(1000))
+        self.assertLess(flagged, 1000 * judge.LEVEL)
+        self.assertGreater(flagged, 0)
+
+    def test_two_rounds_and_one_slow_round_prove_nothing_but_a_count_that_was_zero_does(self):
+        self.assertFalse(judge.is_more([1, 1.1], [9, 9], 2).flagged)
+        self.assertFalse(judge.is_more([1, 1.1, 1, 1, 9], [2, 2.1, 2, 2, 2.2], 1.5).flagged)
+        self.assertFalse(judge.is_more([1, 1.1, 1.2, 1], [1.3, 1.4, 1.3, 1.4], 1.5).flagged)
+        self.assertTrue(judge.is_more([0, 0, 0, 0], [1, 2, 1, 1], 2).flagged)
+        self.assertFalse(judge.is_more([0, 0, 0, 0], [0, 0, 0, 0], 2).flagged)
+
+
+class CatalogueTest(unittest.TestCase):
+    def test_every_regression_is_there_with_its_switch(self):
+        known = catalogue.scenarios()
+        self.assertEqual([id for id in known if id.startswith("R")], [f"R{n}" for n in range(1, 17)])
+        for id in (f"R{n}" for n in range(1, 17)):
+            self.assertTrue(known[id].seed and known[id].switch and known[id].fixed and known[id].legacy, id)
+
+    def test_what_is_judged_is_measured_and_a_load_exists(self):
+        for scenario in catalogue.scenarios().values():
+            if scenario.load:
+                self.assertTrue(bench.loads.load(scenario.load).unit, scenario.id)
+                self.assertTrue(scenario.clients and scenario.readers, scenario.id)
+            if scenario.judged:
+                self.assertIn(scenario.judged.figure, {*scenario.figures, *record.ALWAYS}, scenario.id)
+                self.assertIn(scenario.judged_value(), scenario.legacy)
+
+    def test_the_recipes_of_the_seeds_are_verbatim(self):
+        recipes = catalogue.document()["recipes"]
+        self.assertEqual({recipe["seed"] for recipe in recipes.values()}, {"000", "001"})
+        slap = recipes["000-readers"]["foreground"].split()
+        self.assertIn("--number-of-queries=1000000", slap)
+        self.assertIn("--stop-never", recipes["000-readers"]["background"])
+
+    def test_variants_differ_by_the_switch_alone(self):
+        scenario = catalogue.of("X", {"title": "t", "switch": "s", "fixed": "OFF", "legacy": ["ON"], "options": ["--a"]})
+        self.assertEqual([v.options for v in scenario.variants()], [("--a", "--s=OFF"), ("--a", "--s=ON")])
+
+
+def options_for(out, **more):
+    return types.SimpleNamespace(out=out, disk="native", relaxed=False, build=None, rounds=4, seconds=1, full=False, tries=1, **more)
+
+
+def rounds_of(rate, wakeups):
+    blank = {figure: 1.0 for figure in record.ALWAYS}
+    return [dict(blank, rate=rate + i, **{"wake-ups": wakeups + i / 100}) for i in range(4)]
+
+
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        self.out = self.enterContext(tempfile.TemporaryDirectory())
+        self.known = catalogue.scenarios()
+        self.found = record.Results(self.out)
+        self.found.describe_host([100.0, 110.0, 300.0], 0.1)
+        for clients, fixed, legacy in ((1, 1000, 900), (16, 9000, 4000), (64, 12000, 3000), (100, 11000, 2500)):
+            self.found.put(self.known["R5"], clients, 0, options_for(self.out), "inserts",
+                           {"targeted": rounds_of(fixed, 1), "broadcast": rounds_of(legacy, 3)}, {})
+        self.found.put(self.known["peer-slap-write"], 16, 0, options_for(self.out), "inserts", {"commitd": rounds_of(200, 0), "mariadb": rounds_of(100, 0)}, {})
+        self.found.skip("R6", "the server has no variable x")
+
+    def test_a_page_holds_everything_in_itself(self):
+        self.assertEqual(report.main(["--out", self.out]), 0)
+        page = pathlib.Path(self.out, "report.html").read_text()
+        self.assertGreaterEqual(page.count("<svg"), 10)
+        self.assertNotRegex(page, r'(src|href)="http')
+        for text in ("the server has no variable x", "Model, not a measurement", "1623042", "p50 110 µs", "× 2.97"):
+            self.assertIn(text, page)
+
+    def test_the_summary_has_ratios_ranges_and_the_model(self):
+        text = report.summary(self.found, self.known)
+        self.assertIn("| R5 |  | 16 clients | `broadcast` | 4,002 (4,000–4,003) | 0.44 | wake-ups 3.01 | × 2.97, p 0.014 |", text)
+        self.assertIn("| slap-write | 16 clients | commitd | 202 (200–203) | 1.99 |", text)
+        self.assertIn("Model, not a measurement", text)
+
+    def test_a_cell_that_is_measured_again_replaces_the_first_and_a_skipped_one_too(self):
+        before = len(self.found.cells)
+        self.found.put(self.known["R5"], 16, 0, options_for(self.out), "inserts", {"targeted": rounds_of(1, 1), "broadcast": rounds_of(1, 1)}, {})
+        again = record.Results(self.out)
+        self.assertEqual(len(again.cells), before)
+        self.assertFalse(again.cells[-1]["judgement"]["flagged"])
+        self.assertEqual(again.skipped, {"R6": "the server has no variable x"})
+
+    def test_tables_of_a_readme_are_filled_and_drift_is_seen(self):
+        path = pathlib.Path(self.out, "README.md")
+        path.write_text("before\n<!-- results: regressions -->\n<!-- end -->\nbehind\n")
+        self.assertFalse(tables.fill(path, self.found, self.known, check=True))
+        tables.fill(path, self.found, self.known, check=False)
+        self.assertTrue(tables.fill(path, self.found, self.known, check=True))
+        self.assertRegex(path.read_text(), r"(?s)^before\n.*\| R5 \|.*behind\n$")
+        path.write_text(path.read_text().replace("4,002", "9,999"))
+        self.assertFalse(tables.fill(path, self.found, self.known, check=True))
+
+    def test_the_committed_tables_are_what_the_committed_results_say(self):
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(report.main(["--check"]), 0, said.getvalue())
+
+
+class LawTest(unittest.TestCase):
+    def test_a_law_is_found_again(self):
+        true = scaling.Law(1000, 0.05, 0.002, 0)
+        law = scaling.fit([(n, true.at(n)) for n in (1, 2, 4, 8, 16, 32)])
+        self.assertAlmostEqual(law.contention, 0.05, 6)
+        self.assertAlmostEqual(law.coherence, 0.002, 6)
+        self.assertAlmostEqual(law.at(64) / true.at(64), 1, 5)
+        self.assertLess(law.error, 1e-6)
+
+    def test_noise_is_told_as_an_error_and_nothing_comes_out_negative(self):
+        law = scaling.fit([(1, 1000), (2, 2300), (4, 4100), (8, 9500)])
+        self.assertGreaterEqual(min(law.contention, law.coherence), 0)
+        self.assertGreater(law.error, 0.01)
+
+    def test_too_few_points_are_refused_or_have_no_error(self):
+        with self.assertRaises(ValueError):
+            scaling.fit([(1, 10), (2, 20), (2, 21)])
+        self.assertEqual(scaling.fit([(1, 10), (2, 18), (4, 30)]).error, float("inf"))
+
+
+class CommandLineTest(unittest.TestCase):
+    def test_an_unknown_scenario_and_a_single_build_are_refused(self):
+        for arguments in (["R99"], ["R5", "--build", "a=/x"]):
+            with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+                bench.arguments(arguments)
+
+
+@unittest.skipUnless(PROGRAM.exists(), f"{PROGRAM} is not built")
+class RealTest(unittest.TestCase):
+    def bench(self, *arguments):
+        with tempfile.TemporaryDirectory() as out:
+            done = subprocess.run([str(HERE / "bench.py"), *arguments, "--seconds", "1", "--out", out], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return done.stdout, json.loads(pathlib.Path(out, "results.json").read_text())
+
+    def test_the_broadcast_is_flagged_and_a_missing_switch_is_named(self):
+        output, found = self.bench("R5", "R15", "--rounds", "4")
+        (cell,) = [c for c in found["cells"] if c["key"]["scenario"] == "R5"]
+        self.assertTrue(cell["judgement"]["flagged"], cell["judgement"])
+        self.assertEqual(len(cell["rounds"]["broadcast"]), 4)
+        self.assertIn("R15: skipped: the server has ", output)
+        self.assertEqual(set(found["skipped"]), {"R15"})
+        self.assertEqual(len(found["host"]["fdatasync_us"]), 400)
+
+    def test_a_peer_is_loaded_in_turns_in_the_same_run(self):
+        output, found = self.bench("peer-slap-write", "--rounds", "2")
+        self.assertEqual(set(found["cells"][0]["figures"]), {"commitd", "mariadb"})
+        self.assertIn("round 2 of 2: commitd ", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
