@@ -7,7 +7,7 @@ COMPONENTS := engine operator/localcluster operator chaos/ledger chaos/demo benc
 BESIDE     := operator/localcluster operator chaos/ledger chaos/demo benchmarks
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
-.PHONY: help images images-push demo demo-down test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report clean
+.PHONY: help images images-push demo demo-down test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report regressions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ bench: engine ## legacy against fixed and commitd beside MariaDB, in turns: SCEN
 
 report: ## what `make bench` found, as one page (build/bench/report.html) and as Markdown
 	@$(MAKE) --no-print-directory -C benchmarks report
+
+regressions: engine ## a tour: each switch for half a minute under load, with Prometheus; leaves dashboard data and a report
+	@$(MAKE) --no-print-directory -C benchmarks regressions SCENARIO='$(SCENARIO)'
 
 bench-engine: engine ## commitd beside MariaDB: durable and relaxed, on this disk and on slower ones (half an hour)
 	@$(MAKE) --no-print-directory -C benchmarks bench-engine

@@ -180,7 +180,7 @@ def main(argv=None):
         return 0
     out = pathlib.Path(options.out)
     found = record.Results(out)
-    if not found.cells:
+    if not found.host:
         print(f"{found.path} has no results: make bench", file=sys.stderr)
         return 1
     (out / "report.html").write_text(page(found, known))

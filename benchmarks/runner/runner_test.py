@@ -18,11 +18,13 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "peers")]
 import bench  # noqa: E402
 import catalogue  # noqa: E402
 import judge  # noqa: E402
+import recipes  # noqa: E402
 import record  # noqa: E402
 import report  # noqa: E402
 import scaling  # noqa: E402
 import servers  # noqa: E402
 import tables  # noqa: E402
+import tour  # noqa: E402
 
 SAMPLES = json.loads((HERE / "testdata" / "samples.json").read_text())
 PROGRAM = pathlib.Path(servers.COMMITD)
@@ -117,6 +119,15 @@ class ReportTest(unittest.TestCase):
         for text in ("the server has no variable x", "Model, not a measurement", "1623042", "p50 110 µs", "× 2.97"):
             self.assertIn(text, page)
 
+    def test_a_run_that_skipped_all_says_so(self):
+        with tempfile.TemporaryDirectory() as out:
+            self.assertEqual(report.main(["--out", out]), 1)
+            found = record.Results(out)
+            found.describe_host([100.0], 0.1)
+            found.skip("R6", "the server has no variable x")
+            self.assertEqual(report.main(["--out", out]), 0)
+            self.assertIn("R6: the server has no variable x", pathlib.Path(out, "report.md").read_text())
+
     def test_the_summary_has_ratios_ranges_and_the_model(self):
         text = report.summary(self.found, self.known)
         self.assertIn("| R5 |  | 16 clients | `broadcast` | 4,002 (4,000–4,003) | 0.44 | wake-ups 3.01 | × 2.97, p 0.014 |", text)
@@ -166,6 +177,14 @@ class LawTest(unittest.TestCase):
         self.assertEqual(scaling.fit([(1, 10), (2, 18), (4, 30)]).error, float("inf"))
 
 
+class RecipesTest(unittest.TestCase):
+    def test_only_the_host_and_the_number_of_queries_are_replaced(self):
+        line = 'mysqlslap --query="insert into db1.t1 values(rand() * 1000)" --number-of-queries=10000000 --host=master_host --silent'
+        self.assertEqual(recipes.command_line(line, full=True),
+                         ["mysqlslap", "--query=insert into db1.t1 values(rand() * 1000)", "--number-of-queries=10000000", "--host=127.0.0.1", "--silent"])
+        self.assertIn(f"--number-of-queries={recipes.SHORT_QUERIES}", recipes.command_line(line, full=False))
+
+
 class CommandLineTest(unittest.TestCase):
     def test_an_unknown_scenario_and_a_single_build_are_refused(self):
         for arguments in (["R99"], ["R5", "--build", "a=/x"]):
@@ -194,6 +213,21 @@ class RealTest(unittest.TestCase):
         output, found = self.bench("peer-slap-write", "--rounds", "2")
         self.assertEqual(set(found["cells"][0]["figures"]), {"commitd", "mariadb"})
         self.assertIn("round 2 of 2: commitd ", output)
+
+
+@unittest.skipUnless(PROGRAM.exists() and tour.PROMETHEUS.exists(), "commitd or Prometheus is not there")
+class TourTest(unittest.TestCase):
+    def test_a_switch_is_flipped_and_back_and_prometheus_has_seen_it(self):
+        with tempfile.TemporaryDirectory() as out:
+            done = subprocess.run([str(HERE / "tour.py"), "R5", "R11", "R12", "--seconds", "4", "--clients", "4", "--out", out], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            found = json.loads(pathlib.Path(out, "results.json").read_text())
+            self.assertEqual([c["key"]["scenario"] for c in found["cells"]], ["R5"])
+            self.assertGreater(found["cells"][0]["figures"]["broadcast"]["wake-ups"]["median"], found["cells"][0]["figures"]["targeted"]["wake-ups"]["median"])
+            self.assertEqual(set(found["skipped"]), {"R11", "R12"})
+            self.assertIn("R12: skipped: it cannot be flipped on this server: 1238", done.stdout)
+            self.assertTrue(any(pathlib.Path(out, "prometheus").iterdir()))
+            self.assertTrue(pathlib.Path(out, "report.html").exists())
 
 
 if __name__ == "__main__":
