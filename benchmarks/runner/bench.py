@@ -37,7 +37,7 @@ def arguments(argv):
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--rounds", type=int, default=5, help="of each server; two can prove nothing")
+    parser.add_argument("--rounds", type=int, help="of each server (5; 8 for two builds); two can prove nothing, six nothing of builds")
     parser.add_argument("--seconds", type=int, default=2, help="of one round")
     parser.add_argument("--disk", default="native", help="native, +MS or N/s")
     parser.add_argument("--relaxed", action="store_true")
@@ -45,6 +45,7 @@ def arguments(argv):
     parser.add_argument("--tries", type=int, default=1)
     parser.add_argument("--out", default=str(servers.ROOT / "build" / "bench"))
     options = parser.parse_args(argv)
+    options.rounds = options.rounds or (8 if options.build else 5)
     options.known = catalogue.scenarios()
     for name in options.scenarios:
         if name not in options.known:
@@ -111,18 +112,18 @@ class Bench:
                     server.sql(statement)
             return [self.cell(scenario, load, running, *cell) for cell in scenario.cells(not self.options.full)]
 
-    def cell(self, scenario, load, running, clients, readers):
+    def cell(self, scenario, load, running, clients, readers, semisync):
         rounds = {server.name: [] for server in running}
         with contextlib.ExitStack() as stack:
             for server in running:
-                stack.enter_context(log_readers.reading(server, readers))
+                stack.enter_context(log_readers.reading(server, readers, semisync))
                 load.run(server, clients, 1)  # the first round of a server is not like the others
             for number in range(self.options.rounds):
                 for server in running:
                     rounds[server.name].append(record.one_round(server, load, clients, self.options.seconds, scenario.figures))
-                self.say(f"{scenario.id}: {clients} clients, {readers} readers, round {number + 1} of {self.options.rounds}: "
+                self.say(f"{scenario.id}: {clients} clients, {readers} readers ({semisync} semisync), round {number + 1} of {self.options.rounds}: "
                          + ", ".join(f"{name} {r[-1]['rate']:.0f}/s" for name, r in rounds.items()))
-        cell = self.results.put(scenario, clients, readers, self.options, load.unit, rounds, {s.name: s.version() for s in running})
+        cell = self.results.put(scenario, clients, (readers, semisync), self.options, load.unit, rounds, {s.name: s.version() for s in running})
         for line in record.summary(scenario, cell):
             self.say(f"{scenario.id}:   {line}")
         return cell

@@ -39,6 +39,7 @@ class Scenario:
     load: str = ""
     clients: tuple = ()
     readers: tuple = (0,)
+    semisync_readers: tuple = (0,)  # of the readers
     judged: Judged | None = None
     figures: dict = dataclasses.field(default_factory=dict)
     seed_figures: tuple = ()
@@ -57,10 +58,10 @@ class Scenario:
         return [Variant(value, options=(*self.options, f"--{self.switch}={value}")) for value in (self.fixed, *self.legacy)]
 
     def cells(self, short):
-        """(clients, readers) of each part. The first numbers of the catalogue are those of a short run."""
+        """(clients, readers, semisync ones of them) of each part. The first numbers of the catalogue are those of a short run."""
         if short:
-            return [(self.clients[0], self.readers[0])]
-        return [(clients, readers) for readers in self.readers for clients in sorted(self.clients)]
+            return [(self.clients[0], self.readers[0], self.semisync_readers[0])]
+        return [(clients, readers, min(semisync, readers)) for semisync in self.semisync_readers for readers in self.readers for clients in sorted(self.clients)]
 
 
 def of(id, entry):

@@ -1,4 +1,4 @@
-"""Readers of the log beside a load: seed 000's mysqlbinlog."""
+"""Readers of the log beside a load: seed 000's mysqlbinlog, and readers that acknowledge by semisync, of which the seed had some, too."""
 
 import contextlib
 import pathlib
@@ -18,27 +18,46 @@ def command(server, file, number):
             f"--stop-never-slave-server-id={FIRST_SERVER_ID + number}", file]
 
 
+def semisync_command(server, file, number):
+    return ["/usr/bin/python3", str(pathlib.Path(__file__).with_name("semisync_reader.py")), server.socket, str(FIRST_SERVER_ID + number), file]
+
+
 def attached(server):
     return int(server.metrics().get("commitd_dump_sessions", 0))
 
 
 @contextlib.contextmanager
-def reading(server, count):
-    """So many readers stream the log, each into a directory of its own, until the end of the block."""
+def reading(server, count, semisync=0):
+    """So many readers stream the log, each into a directory of its own, until the end of the block; commits wait for one of the `semisync` first ones."""
     if count == 0:
         yield
         return
     file = server.sql("SHOW BINARY LOGS")[0][0]
+    commands = [(semisync_command if number < semisync else command)(server, file, number) for number in range(count)]
     with tempfile.TemporaryDirectory(prefix="readers-") as directory:
-        processes = [start(command(server, file, number), pathlib.Path(directory, str(number))) for number in range(count)]
+        processes = [start(reader, pathlib.Path(directory, str(number))) for number, reader in enumerate(commands)]
         try:
             wait_until_attached(server, count, processes)
-            yield
+            with acknowledged(server) if semisync else contextlib.nullcontext():
+                yield
         finally:
             for process in processes:
                 process.terminate()
             for process in processes:
                 process.wait()
+
+
+@contextlib.contextmanager
+def acknowledged(server):
+    server.sql("SET GLOBAL rpl_semi_sync_source_enabled = ON")
+    before = server.metrics()["commitd_semisync_no_tx_total"]
+    try:
+        yield
+        without = server.metrics()["commitd_semisync_no_tx_total"] - before
+        if without:
+            raise RuntimeError(f"{server.name}: {without:.0f} commits did not wait for an acknowledgement")
+    finally:
+        server.sql("SET GLOBAL rpl_semi_sync_source_enabled = OFF")
 
 
 def start(reader, directory):

@@ -81,7 +81,8 @@ class Results:
         self.write()
 
     def put(self, scenario, clients, readers, options, unit, rounds, versions):
-        key = {"scenario": scenario.id, "clients": clients, "readers": readers, "disk": options.disk, "durable": not options.relaxed,
+        """`readers`: all of them, and those that acknowledge."""
+        key = {"scenario": scenario.id, "clients": clients, "readers": readers[0], "semisync_readers": readers[1], "disk": options.disk, "durable": not options.relaxed,
                "builds": bool(options.build)}
         self.cells = [cell for cell in self.cells if cell["key"] != key]
         self.skipped.pop(scenario.id, None)

@@ -107,7 +107,7 @@ def by_conditions(cells):
     groups = {}
     for cell in cells:
         key = cell["key"]
-        groups.setdefault((key["readers"], key["disk"], key["durable"]), []).append(cell)
+        groups.setdefault((key["readers"], key["semisync_readers"], key["disk"], key["durable"]), []).append(cell)
     return [sorted(group, key=lambda c: c["key"]["clients"]) for group in groups.values()]
 
 

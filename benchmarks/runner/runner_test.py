@@ -22,6 +22,7 @@ import recipes  # noqa: E402
 import record  # noqa: E402
 import report  # noqa: E402
 import scaling  # noqa: E402
+import semisync_reader  # noqa: E402
 import servers  # noqa: E402
 import tables  # noqa: E402
 import tour  # noqa: E402
@@ -36,6 +37,11 @@ class JudgeTest(unittest.TestCase):
         for number, (first, second) in enumerate(SAMPLES["one_build"]):
             for figure, by in bench.BUILDS_DIFFER.items():
                 self.assertFalse(judge.differ(first[figure], second[figure], by).flagged, f"try {number + 1}, {figure}")
+
+    def test_two_builds_that_differ_are_flagged(self):
+        """Here one with everything at its default and one with commitd_durability=xa: it syncs three times."""
+        for first, second in SAMPLES["two_settings"]:
+            self.assertTrue(judge.differ(first["syncs"], second["syncs"], bench.BUILDS_DIFFER["syncs"]).flagged)
 
     def test_one_legacy_switch_is_flagged_every_time(self):
         self.assertEqual(len(SAMPLES["legacy"]), 10)
@@ -106,9 +112,9 @@ class ReportTest(unittest.TestCase):
         self.found = record.Results(self.out)
         self.found.describe_host([100.0, 110.0, 300.0], 0.1)
         for clients, fixed, legacy in ((1, 1000, 900), (16, 9000, 4000), (64, 12000, 3000), (100, 11000, 2500)):
-            self.found.put(self.known["R5"], clients, 0, options_for(self.out), "inserts",
+            self.found.put(self.known["R5"], clients, (0, 0), options_for(self.out), "inserts",
                            {"targeted": rounds_of(fixed, 1), "broadcast": rounds_of(legacy, 3)}, {})
-        self.found.put(self.known["peer-slap-write"], 16, 0, options_for(self.out), "inserts", {"commitd": rounds_of(200, 0), "mariadb": rounds_of(100, 0)}, {})
+        self.found.put(self.known["peer-slap-write"], 16, (0, 0), options_for(self.out), "inserts", {"commitd": rounds_of(200, 0), "mariadb": rounds_of(100, 0)}, {})
         self.found.skip("R6", "the server has no variable x")
 
     def test_a_page_holds_everything_in_itself(self):
@@ -136,7 +142,7 @@ class ReportTest(unittest.TestCase):
 
     def test_a_cell_that_is_measured_again_replaces_the_first_and_a_skipped_one_too(self):
         before = len(self.found.cells)
-        self.found.put(self.known["R5"], 16, 0, options_for(self.out), "inserts", {"targeted": rounds_of(1, 1), "broadcast": rounds_of(1, 1)}, {})
+        self.found.put(self.known["R5"], 16, (0, 0), options_for(self.out), "inserts", {"targeted": rounds_of(1, 1), "broadcast": rounds_of(1, 1)}, {})
         again = record.Results(self.out)
         self.assertEqual(len(again.cells), before)
         self.assertFalse(again.cells[-1]["judgement"]["flagged"])
@@ -213,6 +219,38 @@ class RealTest(unittest.TestCase):
         output, found = self.bench("peer-slap-write", "--rounds", "2")
         self.assertEqual(set(found["cells"][0]["figures"]), {"commitd", "mariadb"})
         self.assertIn("round 2 of 2: commitd ", output)
+
+
+class SemisyncReaderTest(unittest.TestCase):
+    def test_events_are_told_from_the_stream(self):
+        header = semisync_reader.HEADER.pack(0, semisync_reader.ROTATE_EVENT, 1, 0, 1234, 0)
+        asked, kind, end, body = next(semisync_reader.events([b"\0\xef\1" + header + b"rest"]))
+        self.assertEqual((asked, kind, end, body), (True, semisync_reader.ROTATE_EVENT, 1234, b"rest"))
+        with self.assertRaises(RuntimeError):
+            next(semisync_reader.events([b"\xff\xd4\4#HY000error"]))
+
+    def test_packets_are_cut_by_their_length_and_the_end_is_no_packet(self):
+        stream = semisync_reader.packets(io.BytesIO(b"\2\0\0\5ab\1\0\0\6c"))
+        self.assertEqual([next(stream), next(stream)], [b"ab", b"c"])
+        with self.assertRaises(EOFError):
+            next(stream)
+
+    def test_an_acknowledgement_names_position_and_file(self):
+        self.assertEqual(semisync_reader.acknowledgement(0x1234, b"f.1"), b"\x0c\0\0\0\xef\x34\x12" + 6 * b"\0" + b"f.1")
+
+
+@unittest.skipUnless(PROGRAM.exists(), f"{PROGRAM} is not built")
+class ReadersTest(unittest.TestCase):
+    def test_commits_wait_for_the_readers_that_acknowledge(self):
+        bench.sync_counters.build()
+        with tempfile.TemporaryDirectory() as directory, servers.Commitd("s", [], True, bench.sync_counters.Disk("native"), directory) as server:
+            load = bench.loads.load("slap-write")
+            load.prepare(server)
+            with bench.log_readers.reading(server, 3, semisync=2):
+                self.assertEqual(server.metrics()["commitd_semisync_clients"], 2)
+                load.slap(server, 4, 100)
+                self.assertGreaterEqual(server.metrics()["commitd_semisync_yes_tx_total"], 100)
+            self.assertEqual(server.metrics()["commitd_semisync_no_tx_total"], 0)
 
 
 @unittest.skipUnless(PROGRAM.exists() and tour.PROMETHEUS.exists(), "commitd or Prometheus is not there")

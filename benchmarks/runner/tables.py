@@ -36,6 +36,7 @@ def counted(number, what):
 def conditions(cell):
     key = cell["key"]
     parts = [counted(key["clients"], "client")] + ([counted(key["readers"], "reader")] if key["readers"] else [])
+    parts += [f"{key['semisync_readers']} of them semisync"] * bool(key["semisync_readers"])
     parts += [f"disk {key['disk']}"] * (key["disk"] != "native") + ["relaxed"] * (not key["durable"])
     return ", ".join(parts)
 
@@ -84,7 +85,7 @@ def skipped(found):
 
 def order(cell, known):
     key, names = cell["key"], list(known)
-    return (names.index(key["scenario"]) if key["scenario"] in known else len(names), key["readers"], key["clients"])
+    return (names.index(key["scenario"]) if key["scenario"] in known else len(names), key["semisync_readers"], key["readers"], key["clients"])
 
 
 TABLES = {"host": lambda found, known: host(found) + "\n", "regressions": regressions, "peers": peers, "skipped": lambda found, known: skipped(found)}

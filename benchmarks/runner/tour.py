@@ -38,6 +38,7 @@ scrape_configs:
   - job_name: commitd
     static_configs: [{{targets: ['127.0.0.1:{port}'], labels: {{namespace: local, cluster: tour, instance: tour-0}}}}]
 """
+MOST_READERS = 5
 TURNS = 4  # of the default and of each legacy value, in turns
 
 
@@ -112,11 +113,11 @@ class Tour:
         self.bench.say(f"{scenario.id}: {scenario.title}")
         try:
             with contextlib.ExitStack() as stack:
-                stack.enter_context(readers.reading(self.server, min(scenario.readers[0], 5)))
+                stack.enter_context(readers.reading(self.server, min(scenario.readers[0], MOST_READERS)))
                 rounds = self.turns(scenario, loads.load(scenario.load))
         finally:
             self.server.sql(f"SET GLOBAL {scenario.switch} = DEFAULT")
-        cell = self.results.put(scenario, self.options.clients, scenario.readers[0], self.options, "operations", rounds, {"tour": self.server.version()})
+        cell = self.results.put(scenario, self.options.clients, (min(scenario.readers[0], MOST_READERS), 0), self.options, "operations", rounds, {"tour": self.server.version()})
         for line in record.summary(scenario, cell):
             self.bench.say(f"{scenario.id}:   {line}")
 
