@@ -7,10 +7,10 @@ from pathlib import Path
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from . import commit_path, recovery_tests
+from . import commit_path, recovery_tests, regressions
 
 GENERATED = Path(__file__).resolve().parent.parent / "generated"
-DASHBOARDS = {"commit-path.json": commit_path.build, "recovery-tests.json": recovery_tests.build}
+DASHBOARDS = {"commit-path.json": commit_path.build, "recovery-tests.json": recovery_tests.build, "regressions.json": regressions.build}
 
 
 def render(build) -> str:

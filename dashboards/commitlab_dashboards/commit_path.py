@@ -4,17 +4,10 @@ from grafana_foundation_sdk.builders import dashboard as builder
 
 from . import frame
 from .panels import Query, alarm, graph, number
-from .queries import PER_INSTANCE, SERVER, TRANSACTIONS, WRITABLE_ROLE, gauge, rate, ratio
+from .queries import PER_INSTANCE, SERVER, STAGE_BUCKETS, TRANSACTIONS, WRITABLE_ROLE, gauge, quantile, rate, ratio
 from .variables import SELECTOR
 
 UID = "commitlab-commit-path"
-
-STAGE_BUCKETS = "commitd_commit_stage_seconds_bucket"
-
-
-def quantile(q: float, stage: str) -> str:
-    buckets = f'rate({STAGE_BUCKETS}{{{SELECTOR}, stage="{stage}"}}[$__rate_interval])'
-    return f"histogram_quantile({q}, sum by (le, {SERVER}) ({buckets}))"
 
 
 def quantile_by_stage(q: float) -> str:

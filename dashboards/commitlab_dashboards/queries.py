@@ -24,3 +24,9 @@ def gauge(metric: str) -> str:
 WRITABLE_ROLE = f'commitd_role{{{SELECTOR}, role=~"master|standalone"}}'
 TRANSACTIONS = rate("commitd_commit_group_transactions_total")
 PER_INSTANCE = "{{instance}}"
+STAGE_BUCKETS = "commitd_commit_stage_seconds_bucket"
+
+
+def quantile(q: float, stage: str) -> str:
+    buckets = f'rate({STAGE_BUCKETS}{{{SELECTOR}, stage="{stage}"}}[$__rate_interval])'
+    return f"histogram_quantile({q}, sum by (le, {SERVER}) ({buckets}))"

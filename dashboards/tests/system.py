@@ -96,9 +96,10 @@ class Commitd(Program):
         wait_for(f"answer of commitd {server_id}", lambda: self.alive() and self.operator("SELECT 1"))
 
     def operator(self, statement: str) -> list[dict]:
-        connection = pymysql.connect(
-            host="127.0.0.1", port=self.port, user="commitlab_operator", password=OPERATOR_PASSWORD, cursorclass=pymysql.cursors.DictCursor
-        )
+        return self.execute(statement, user="commitlab_operator", password=OPERATOR_PASSWORD)
+
+    def execute(self, statement: str, user: str = "root", password: str = "") -> list[dict]:
+        connection = pymysql.connect(host="127.0.0.1", port=self.port, user=user, password=password, cursorclass=pymysql.cursors.DictCursor)
         with connection, connection.cursor() as cursor:
             cursor.execute(statement)
             return list(cursor.fetchall())

@@ -125,3 +125,31 @@ def test_marks_say_what_happened_and_in_which_colour(dashboard):
         assert mark["datasource"]["uid"] == "${datasource}" and mark["iconColor"] and mark["titleFormat"] and mark["textFormat"], mark[
             "name"
         ]
+
+
+REGRESSION = re.compile(r'\{"(R\d+)", "\d+", "(\w+)", "[^"]*",\s*((?:"[^"]*"\s*)+),')
+
+
+def regressions_with_counters() -> dict[str, tuple[str, list[str]]]:
+    """By number: the variable, and the counters that tell a legacy value, as the server lists them."""
+    text = (ROOT / "engine" / "src" / "sql" / "information_schema" / "regressions.cc").read_text()
+    found = {}
+    for number, variable, counters in REGRESSION.findall(text):
+        if names := [name for name in "".join(re.findall(r'"([^"]*)"', counters)).split(",") if name]:
+            found[number] = variable, names
+    return found
+
+
+def test_each_regression_has_a_row_with_its_cause():
+    panels_of = {}
+    for panel in load(GENERATED / "regressions.json")["panels"]:
+        if panel["type"] == "row":
+            row = panels_of.setdefault(panel["title"].partition(":")[0], [])
+        else:
+            row.append(panel)
+    known = regressions_with_counters()
+    assert len(known) >= 9 and set(panels_of) == {"Now", *known}
+    for number, (variable, counters) in known.items():
+        text = json.dumps(panels_of[number])
+        assert variable in text, number
+        assert any(counter in text for counter in counters), number

@@ -26,6 +26,7 @@ def prometheus(tmp_path_factory):
         addresses = {"test-0": f"127.0.0.1:{master.http}", "test-1": f"127.0.0.1:{replica.http}"}
         with OperatorMetrics() as operator, Prometheus(directory / "prometheus", addresses, operator.address) as server:
             k6(server, "slap-write", master, CLIENTS="16", DURATION="8s")
+            master.execute("SET GLOBAL commitd_wakeup = 'broadcast'")
             # Few rows: transactions have to wait for each other.
             k6(server, "mixed", master, CLIENTS="16", DURATION="8s", ROWS="8", MAX_ERRORS="any")
             begin_epoch(2, master, replica)

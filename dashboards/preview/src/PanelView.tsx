@@ -73,7 +73,7 @@ function Content({ panel, frames, range, width, height }: Props & { frames: Data
     return <div style={{ textAlign: 'center', paddingTop: height / 3, color: theme.colors.text.secondary }}>No data</div>;
   }
   if (panel.type === 'stat') {
-    return <Stat panel={panel} frame={frames[0]} width={width} height={height} />;
+    return <Stats panel={panel} frames={frames} width={width} height={height} />;
   }
   const timeRange = toTimeRange(range);
   return (
@@ -93,17 +93,37 @@ function Content({ panel, frames, range, width, height }: Props & { frames: Data
   );
 }
 
-function Stat({ panel, frame, width, height }: { panel: Panel; frame: DataFrame; width: number; height: number }) {
+// One figure for each series, beside each other; several are named, as Grafana does.
+function Stats({ panel, frames, width, height }: { panel: Panel; frames: DataFrame[]; width: number; height: number }) {
+  return (
+    <div style={{ display: 'flex' }}>
+      {frames.map((frame, index) => (
+        <Stat key={index} panel={panel} frame={frame} named={frames.length > 1} width={width / frames.length} height={height} />
+      ))}
+    </div>
+  );
+}
+
+interface StatProps {
+  panel: Panel;
+  frame: DataFrame;
+  named: boolean;
+  width: number;
+  height: number;
+}
+
+function Stat({ panel, frame, named, width, height }: StatProps) {
   const field = frame.fields[1];
+  const value = field.display!(field.values[field.values.length - 1]);
   return (
     <BigValue
       theme={theme}
       width={width}
       height={height}
-      value={field.display!(field.values[field.values.length - 1])}
+      value={named ? { ...value, title: field.config.displayName ?? frame.name ?? field.name } : value}
       colorMode={panel.options.colorMode as BigValueColorMode}
       graphMode={BigValueGraphMode.None}
-      textMode={BigValueTextMode.Value}
+      textMode={named ? BigValueTextMode.ValueAndName : BigValueTextMode.Value}
     />
   );
 }

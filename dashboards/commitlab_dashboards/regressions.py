@@ -1,0 +1,183 @@
+"""Regressions: which legacy switches are on, and for each of them the effect beside the cause."""
+
+from dataclasses import dataclass
+
+from grafana_foundation_sdk.builders import dashboard as builder
+
+from . import frame
+from .frame import Mark, since_last_step
+from .panels import Query, alarm, graph
+from .queries import PER_INSTANCE, TRANSACTIONS, gauge, quantile, rate, ratio
+
+UID = "commitlab-regressions"
+IS_ON = "commitd_regression_is_on"
+LEGACY = {"0": ("default", "green"), "1": ("legacy", "red")}
+
+
+def waits(event: str) -> str:
+    return rate("commitd_wait_events_total", f'event_name="wait/synch/{event}"')
+
+
+def calls(hook: str) -> str:
+    return rate("commitd_observer_calls_total", f'hook="{hook}"')
+
+
+def per_transaction(counted: str) -> str:
+    return ratio(counted, TRANSACTIONS)
+
+
+@dataclass(frozen=True)
+class Regression:
+    id: str
+    title: str
+    cause: str  # the panel's title
+    story: str  # what went wrong, with the seed's figures
+    unit: str
+    queries: tuple[Query, ...]
+
+
+REGRESSIONS = (
+    Regression(
+        "R1",
+        "every observer call takes LOCK_plugin",
+        "LOCK_plugin per transaction",
+        "commitd_observer_locking: each call of an observer took the lock of all plugins, as a mutex and then as a rwlock, which "
+        "was no better. Seed 000: 40000 inserts per second with 40 readers of the log, 657 with 40 semisync ones.",
+        "none",
+        (
+            Query(per_transaction(waits("mutex/sql/LOCK_plugin")), f"{PER_INSTANCE} mutex"),
+            Query(per_transaction(waits("rwlock/sql/LOCK_plugin")), f"{PER_INSTANCE} rwlock"),
+        ),
+    ),
+    Regression(
+        "R2",
+        "readers that do not acknowledge call semisync's hooks",
+        "Hook calls per event sent",
+        "commitd_observe_every_dump: with semisync's plugin installed, each event to each reader called its hooks, though most "
+        "readers do not speak semisync. Seed 000: 14000 inserts per second, 1000 with 40 dumps beside, 10000 fixed.",
+        "none",
+        (Query(ratio(calls("after_send_event"), rate("commitd_dump_events_sent_total")), f"{PER_INSTANCE} after_send_event"),),
+    ),
+    Regression(
+        "R3",
+        "after_commit runs for every statement",
+        "after_commit calls per transaction",
+        "commitd_after_commit_hook: the hook ran for SELECT and SET, for each statement of a transaction, and three times for a "
+        "definition. With the fix it is one call for each transaction with changes, while a plugin is installed.",
+        "none",
+        (Query(per_transaction(calls("after_commit")), PER_INSTANCE),),
+    ),
+    Regression(
+        "R4",
+        "readers of the log take LOCK_log",
+        "LOCK_log per transaction",
+        "commitd_dump_lock: readers took the lock under which the log is written for each event. Seed 000: 42 seconds for what "
+        "took 21 without LOCK_log in dump threads.",
+        "none",
+        (Query(per_transaction(waits("mutex/sql/MYSQL_BIN_LOG::LOCK_log")), PER_INSTANCE),),
+    ),
+    Regression(
+        "R5",
+        "everybody is woken",
+        "Wake-ups and context switches per transaction",
+        "commitd_wakeup: COND_done and update_cond were broadcast, so that each commit group woke all that waited for any. With "
+        "the fix it is one wake-up for each that waits.",
+        "none",
+        (
+            Query(per_transaction(rate("commitd_wakeups_total")), f"{PER_INSTANCE} wake-ups"),
+            Query(per_transaction(rate("commitd_voluntary_context_switches_total")), f"{PER_INSTANCE} voluntary switches"),
+        ),
+    ),
+    Regression(
+        "R9",
+        "a recursive search for deadlocks on one hot row",
+        "Edges looked at per search",
+        "commitd_deadlock_detector: each wait for a row searched all waits while nobody else could lock. Seed 003: a million "
+        "updates of one row by 700 clients took 33569 seconds, 2612 without detection; 84.8 % of the CPU was in the search.",
+        "none",
+        (
+            Query(
+                ratio(rate("commitd_deadlock_search_steps_total"), rate("commitd_deadlock_searches_total")),
+                f"{PER_INSTANCE} edges per search",
+            ),
+        ),
+    ),
+    Regression(
+        "R11",
+        "prepare_commit_mutex serialises commits",
+        "Transactions per group",
+        "commitd_prepare_commit_mutex, with commitd_durability=xa: one transaction at a time was prepared, logged and committed, "
+        "so that no two could share a sync. Seed 004: flat from 1 to 64 threads.",
+        "none",
+        (Query(ratio(TRANSACTIONS, rate("commitd_commit_groups_total")), PER_INSTANCE),),
+    ),
+    Regression(
+        "R12",
+        "three syncs for one commit",
+        "Syncs per transaction",
+        "commitd_durability=xa: the engine's prepare, the log, and the engine's commit each need a sync. With single_log there is "
+        "one, of the log, shared by a group.",
+        "none",
+        (
+            Query(per_transaction(rate("commitd_binlog_fsyncs_total")), f"{PER_INSTANCE} log"),
+            Query(per_transaction(rate("commitd_engine_fsyncs_total")), f"{PER_INSTANCE} engine"),
+        ),
+    ),
+    Regression(
+        "R13",
+        "the engine commits in another order than the log",
+        "Commits out of order",
+        "binlog_order_commits=OFF, with commitd_durability=xa: what overtakes in the engine leaves no position of the log from "
+        "which a backup or a recovery could replay.",
+        "ops",
+        (Query(rate("commitd_commits_out_of_order_total"), PER_INSTANCE),),
+    ),
+)
+
+
+def _now() -> list:
+    on = f"max by (id, variable) ({gauge(IS_ON)})"
+    return [
+        alarm(
+            "Legacy switches",
+            "Each switch that brings a regression back, by its number and variable: red is a legacy value now, on any of the "
+            "selected servers. The same is in information_schema.commitd_regressions.",
+            Query(on, "{{id}} {{variable}}"),
+            LEGACY,
+            width=24,
+        ),
+        graph(
+            "Transactions",
+            "Transactions per second. Marks are switches that were flipped: what moves at a mark, the switch has moved.",
+            "ops",
+            Query(TRANSACTIONS, PER_INSTANCE),
+        ),
+        graph("Switches over time", "1 while a switch has a legacy value.", "none", Query(on, "{{id}} {{variable}}")),
+    ]
+
+
+def _effect(regression: Regression) -> list:
+    return [
+        graph(
+            f"{regression.id}: commit time",
+            "The effect: from COMMIT to the moment the session is woken, median and p99.",
+            "s",
+            Query(quantile(0.5, "total"), f"{PER_INSTANCE} p50"),
+            Query(quantile(0.99, "total"), f"{PER_INSTANCE} p99"),
+            width=8,
+        ),
+        graph(f"{regression.id}: transactions", "The effect: transactions per second.", "ops", Query(TRANSACTIONS, PER_INSTANCE), width=8),
+        graph(f"{regression.id}: {regression.cause}", f"The cause. {regression.story}", regression.unit, *regression.queries, width=8),
+    ]
+
+
+def build() -> builder.Dashboard:
+    result = frame.dashboard(
+        "Regressions",
+        UID,
+        "What each classic regression of the commit path costs: flip its switch under load, and see the effect beside the cause.",
+    )
+    result.annotation(Mark("Switches", "orange", since_last_step(gauge(IS_ON), "!="), "{{id}}", "{{variable}} on {{instance}}"))
+    sections = {"Now": _now()}
+    sections.update({f"{r.id}: {r.title}": _effect(r) for r in REGRESSIONS})
+    return frame.with_sections(result, sections)
