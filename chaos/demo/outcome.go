@@ -54,6 +54,7 @@ func (o outcome) print(out io.Writer, t tools) {
 	line("Prometheus", "%s", t.prometheusURL())
 	line("dashboards", "%s (import into Grafana; in the cluster as ConfigMaps labelled grafana_dashboard)", t.path("dashboards", "generated"))
 	line("ledger", "curl %s/verdict", t.ledgerURL())
+	line("regressions", "make regressions flips each classic regression's switch under load, on processes of this machine")
 }
 
 func describeServers(servers []server) string {
