@@ -1,9 +1,8 @@
 #include "binlog/transaction_scanner.h"
 
-#include <strings.h>
-
 #include "base/bytes.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 
 namespace commitd::binlog {
 namespace {
@@ -38,11 +37,6 @@ Status check_supported(const EventView& event) {
 bool belongs_to_file(EventType type) {
   return type == EventType::FormatDescription || type == EventType::PreviousGtids ||
          type == EventType::Rotate || type == EventType::Stop;
-}
-
-// As MySQL's boundary parser: whatever the case of the letters.
-bool is_statement(std::string_view sql, std::string_view word) {
-  return sql.size() == word.size() && strncasecmp(sql.data(), word.data(), word.size()) == 0;
 }
 
 }  // namespace
@@ -95,11 +89,12 @@ Result<TransactionScanner::Place> TransactionScanner::feed_inside(const EventVie
 Result<bool> TransactionScanner::query_ends(const EventView& event, bool checksummed) {
   auto query = parse_query_event(event, checksummed);
   if (!query) return std::move(query).error();
-  if (!has_begin_ && is_statement(query->sql, "BEGIN")) {
+  // As MySQL's boundary parser: whatever the case of the letters.
+  if (!has_begin_ && equal_words(query->sql, "BEGIN")) {
     has_begin_ = true;
     return false;
   }
-  return !has_begin_ || is_statement(query->sql, "COMMIT") || is_statement(query->sql, "ROLLBACK");
+  return !has_begin_ || equal_words(query->sql, "COMMIT") || equal_words(query->sql, "ROLLBACK");
 }
 
 Result<TransactionScanner::Place> TransactionScanner::feed_outside(const EventView& event, uint64_t offset,

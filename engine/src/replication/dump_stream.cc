@@ -1,11 +1,10 @@
 #include "replication/dump_stream.h"
 
-#include <strings.h>
-
 #include <charconv>
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "observe/metrics.h"
 #include "replication/semisync_protocol.h"
 
@@ -53,10 +52,6 @@ Uuid uuid_of_server_id(uint32_t server_id) {
   return uuid;
 }
 
-bool same_text(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 }  // namespace
 
 ReaderTraits ReaderTraits::of(const sql::Session& session, const wire::DumpRequest& request) {
@@ -66,7 +61,7 @@ ReaderTraits ReaderTraits::of(const sql::Session& session, const wire::DumpReque
   }
   if (traits.uuid.is_nil()) traits.uuid = uuid_of_server_id(request.server_id);
   if (auto checksum = either_variable(session, "source_binlog_checksum", "master_binlog_checksum")) {
-    traits.checksummed = same_text(checksum->to_text(), "CRC32");
+    traits.checksummed = equal_words(checksum->to_text(), "CRC32");
   }
   if (auto period = either_variable(session, "source_heartbeat_period", "master_heartbeat_period")) {
     traits.heartbeat_period = std::chrono::nanoseconds(as_number(*period));

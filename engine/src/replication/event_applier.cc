@@ -1,12 +1,11 @@
 #include "replication/event_applier.h"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "observe/metrics.h"
 #include "sql/server_context.h"
 #include "storage/record/key_codec.h"
@@ -22,10 +21,6 @@ namespace {
 
 using binlog::EventType;
 using binlog::EventView;
-
-bool is_word(std::string_view sql, std::string_view word) {
-  return sql.size() == word.size() && strncasecmp(sql.data(), word.data(), word.size()) == 0;
-}
 
 // One transaction on its way into a write set.
 class TransactionReplay {
@@ -94,7 +89,7 @@ class TransactionReplay {
   Status apply_query(const EventView& event) {
     auto query = parse_query_event(event, true);
     if (!query) return std::move(query).error();
-    if (is_word(query->sql, "BEGIN") || is_word(query->sql, "COMMIT")) return {};
+    if (equal_words(query->sql, "BEGIN") || equal_words(query->sql, "COMMIT")) return {};
     outcome.exclusive = true;
     if (!alone_) return {};
     auto publish = apply_statement_(*query, writes_);

@@ -1,7 +1,7 @@
 #include "sql/named_locks.h"
 
 #include "base/check.h"
-#include "sql/text_case.h"
+#include "base/text_case.h"
 
 namespace commitd::sql {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/parser/parser.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/administration/set.h"
 #include "sql/ast/definitions.h"
 #include "sql/executor/statement_runner.h"
@@ -17,7 +18,6 @@
 #include "sql/session_state.h"
 #include "sql/show/show.h"
 #include "sql/shown_session.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {

@@ -1,10 +1,9 @@
 #include "storage/table_engines.h"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <array>
 
+#include "base/text_case.h"
 #include "storage/record/key_codec.h"
 
 namespace commitd::storage {
@@ -40,10 +39,6 @@ struct OtherName {
 };
 constexpr std::array<OtherName, 3> kOtherNames = {{{"ROCKSDB", 0}, {"InnoDB", 0}, {"HEAP", 1}}};
 
-bool same_name(std::string_view left, std::string_view right) {
-  return left.size() == right.size() && strncasecmp(left.data(), right.data(), left.size()) == 0;
-}
-
 }  // namespace
 
 std::span<const TableEngine> table_engines() {
@@ -51,7 +46,7 @@ std::span<const TableEngine> table_engines() {
 }
 
 const TableEngine* find_table_engine(std::string_view name) {
-  const auto called = [&](const auto& known) { return same_name(known.name, name); };
+  const auto called = [&](const auto& known) { return equal_words(known.name, name); };
   if (const auto* own = std::find_if(kEngines.begin(), kEngines.end(), called); own != kEngines.end())
     return own;
   const auto* other = std::find_if(kOtherNames.begin(), kOtherNames.end(), called);
@@ -59,7 +54,7 @@ const TableEngine* find_table_engine(std::string_view name) {
 }
 
 std::string_view engine_name_as_written(std::string_view name) {
-  const auto called = [&](const auto& known) { return same_name(known.name, name); };
+  const auto called = [&](const auto& known) { return equal_words(known.name, name); };
   const auto* other = std::find_if(kOtherNames.begin(), kOtherNames.end(), called);
   return other == kOtherNames.end() ? find_table_engine(name)->name : other->name;
 }

@@ -4,10 +4,10 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/administration/next_gtid.h"
 #include "sql/expression/conversion.h"
 #include "sql/query/precompute.h"
-#include "sql/text_case.h"
 #include "sql/variables/persisted_variables.h"
 
 namespace commitd::sql {

@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/bind/binder.h"
 #include "sql/expression/bit_text.h"
 #include "sql/expression/byte_literal.h"
 #include "sql/expression/conversion.h"
 #include "sql/functions/functions.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 

@@ -3,9 +3,9 @@
 
 #include "base/error_codes.h"
 #include "base/temporal.h"
+#include "base/text_case.h"
 #include "sql/ast/select.h"
 #include "sql/bind/binder.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
-#include "sql/text_case.h"
+#include "base/text_case.h"
 #include "storage/record/key_codec.h"
 
 namespace commitd::sql {

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
-#include "sql/text_case.h"
+#include "base/text_case.h"
 #include "storage/engine.h"
 #include "storage/record/definition_record.h"
 #include "storage/record/key_codec.h"

@@ -1,6 +1,7 @@
 // LOAD DATA LOCAL INFILE: lines of the client's file become INSERTs of many rows, executed one after the
 // other in the same statement.
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/arena.h"
 #include "sql/ast/changes.h"
 #include "sql/change/dml.h"
@@ -8,7 +9,6 @@
 #include "sql/change/row_rules.h"
 #include "sql/query/precompute.h"
 #include "sql/query/select.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {

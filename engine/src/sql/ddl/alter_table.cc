@@ -6,6 +6,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
 #include "storage/table_engines.h"
@@ -258,11 +259,7 @@ Status Alteration::set_default(const ast::AlterAction& action) {
 }
 
 Status Alteration::drop_index(std::string_view name) {
-  auto same = [&](const IndexDef& index) {
-    return index.name.size() == name.size() &&
-           std::equal(name.begin(), name.end(), index.name.begin(),
-                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
-  };
+  auto same = [&](const IndexDef& index) { return equal_words(index.name, name); };
   auto found = std::find_if(table_.indexes.begin(), table_.indexes.end(), same);
   if (name.empty() || found == table_.indexes.end()) {
     return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);

@@ -3,11 +3,11 @@
 #include <array>
 
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/ast/definitions.h"
 #include "sql/ast/session_statements.h"
 #include "sql/ddl/planning.h"
 #include "sql/parser/parser.h"
-#include "sql/text_case.h"
 #include "sql/variables/system_variables.h"
 
 namespace commitd::sql::ddl {

@@ -3,6 +3,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/ast/statement.h"
 #include "sql/ddl/planning.h"
 #include "storage/table_engines.h"
@@ -11,12 +12,6 @@ namespace commitd::sql::ddl {
 namespace {
 
 constexpr size_t kMaxNameLength = 64;
-
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 }  // namespace
 
@@ -42,7 +37,7 @@ Result<TablePtr> existing_table(const Context& context, const ast::TableName& na
 }
 
 Status refuse_system_database(std::string_view db) {
-  if (same_name(db, "information_schema") || same_name(db, "performance_schema")) {
+  if (equal_words(db, "information_schema") || equal_words(db, "performance_schema")) {
     return make_error(er::kDbAccessDenied, "Access denied: database '{}' cannot be changed", db);
   }
   return {};
@@ -73,7 +68,7 @@ Result<std::string> resolve_engine(std::string_view engine, std::string_view tab
   if (engine.empty()) return std::string(storage::table_engines()[0].name);
   const storage::TableEngine* found = storage::find_table_engine(engine);
   if (found == nullptr) return make_error(er::kUnknownStorageEngine, "Unknown storage engine '{}'", engine);
-  if (same_name(engine, "InnoDB")) {
+  if (equal_words(engine, "InnoDB")) {
     diagnostics.note(make_error(1266, "Using storage engine {} for table '{}': it takes InnoDB's place",
                                 found->name, table));
   }
@@ -82,7 +77,7 @@ Result<std::string> resolve_engine(std::string_view engine, std::string_view tab
 
 int column_ordinal(const TableDef& table, std::string_view name) {
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    if (same_name(table.columns[i].name, name)) return static_cast<int>(i);
+    if (equal_words(table.columns[i].name, name)) return static_cast<int>(i);
   }
   return -1;
 }

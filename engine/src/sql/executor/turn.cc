@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/session_state.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {

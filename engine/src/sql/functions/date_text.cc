@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/temporal.h"
+#include "base/text_case.h"
 
 namespace commitd::sql {
 namespace {
@@ -147,11 +148,7 @@ class FormatParser {
     for (size_t i = 0; i < names.size(); ++i) {
       std::string_view wanted = names[i];
       if (letters != 0) wanted = wanted.substr(0, letters);
-      const bool same =
-          text_.size() >= wanted.size() &&
-          std::equal(wanted.begin(), wanted.end(), text_.begin(), [](char l, char r) {
-            return std::tolower(static_cast<unsigned char>(l)) == std::tolower(static_cast<unsigned char>(r));
-          });
+      const bool same = text_.size() >= wanted.size() && equal_words(text_.substr(0, wanted.size()), wanted);
       if (!same) continue;
       index = static_cast<uint32_t>(i);
       text_.remove_prefix(wanted.size());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sql/text_case.h"
+#include "base/text_case.h"
 
 namespace commitd::sql {
 namespace {

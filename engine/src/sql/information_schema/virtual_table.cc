@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text_case.h"
 #include "sql/information_schema/clone_tables.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {

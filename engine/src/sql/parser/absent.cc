@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <span>
 
+#include "base/text_case.h"
 #include "sql/parser/grammar.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {

@@ -1,7 +1,7 @@
 // CAST and CONVERT.
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/parser/grammar.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 

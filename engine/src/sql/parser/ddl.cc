@@ -2,9 +2,9 @@
 #include <array>
 
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/ast/definitions.h"
 #include "sql/parser/grammar.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {

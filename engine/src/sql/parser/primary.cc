@@ -3,8 +3,8 @@
 
 #include "base/decimal.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/parser/grammar.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 

@@ -4,6 +4,7 @@
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/change/rows_in_memory.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
@@ -17,7 +18,6 @@
 #include "sql/query/read_columns.h"
 #include "sql/query/row_buffer.h"
 #include "sql/query/select_output.h"
-#include "sql/text_case.h"
 #include "storage/table_engines.h"
 
 namespace commitd::sql {

@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/session_settings.h"
 #include "sql/variables/persisted_variables.h"
 
@@ -16,12 +17,6 @@ std::string normalized(std::string_view name) {
   std::string out(name);
   for (char& c : out) c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 Error bad_value(const VariableDefinition& variable, const Value& value) {
@@ -54,11 +49,11 @@ std::optional<Value> parse_number(std::string_view text) {
   auto [end, problem] = std::from_chars(text.data() + negative, text.data() + text.size(), magnitude);
   if (problem != std::errc{}) return {};
   std::string_view suffix(end, text.data() + text.size() - end);
-  if (same_word(suffix, "k"))
+  if (equal_words(suffix, "k"))
     magnitude <<= 10;
-  else if (same_word(suffix, "m"))
+  else if (equal_words(suffix, "m"))
     magnitude <<= 20;
-  else if (same_word(suffix, "g"))
+  else if (equal_words(suffix, "g"))
     magnitude <<= 30;
   else if (!suffix.empty())
     return {};
@@ -68,9 +63,9 @@ std::optional<Value> parse_number(std::string_view text) {
 Result<Value> convert_boolean(const VariableDefinition& variable, const Value& value) {
   if (value.kind() == Value::Kind::String) {
     for (const char* yes : {"ON", "TRUE", "YES", "1"})
-      if (same_word(value.as_string(), yes)) return Value::integer(1);
+      if (equal_words(value.as_string(), yes)) return Value::integer(1);
     for (const char* no : {"OFF", "FALSE", "NO", "0"})
-      if (same_word(value.as_string(), no)) return Value::integer(0);
+      if (equal_words(value.as_string(), no)) return Value::integer(0);
     return bad_value(variable, value);
   }
   auto number = whole_number(value);
@@ -111,7 +106,7 @@ Result<Value> convert_real(const VariableDefinition& variable, const Value& valu
 Result<Value> convert_enum(const VariableDefinition& variable, const Value& value) {
   if (value.kind() == Value::Kind::String) {
     for (const auto& choice : variable.choices)
-      if (same_word(value.as_string(), choice)) return Value::string(choice);
+      if (equal_words(value.as_string(), choice)) return Value::string(choice);
     // ON and OFF also mean the first two choices of ON/OFF-like enums given by number.
     return bad_value(variable, value);
   }
@@ -132,7 +127,7 @@ std::optional<uint64_t> bits_of_set(const VariableDefinition& variable, std::str
     while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
     if (word.empty()) continue;
     const auto choice = std::find_if(variable.choices.begin(), variable.choices.end(),
-                                     [&](const auto& c) { return same_word(c, word); });
+                                     [&](const auto& c) { return equal_words(c, word); });
     if (choice == variable.choices.end()) {
       unknown = word;
       return std::nullopt;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/expression/conversion.h"
-#include "sql/text_case.h"
 
 namespace commitd::sql {
 namespace {}  // namespace

@@ -6,7 +6,7 @@
 
 #include <absl/strings/ascii.h>
 
-namespace commitd::sql {
+namespace commitd {
 
 // ASCII letters only, as names are compared.
 inline std::string lower_case(std::string_view text) {
@@ -28,4 +28,4 @@ inline std::string upper_case(std::string_view text) {
   return upper;
 }
 
-}  // namespace commitd::sql
+}  // namespace commitd
