@@ -128,12 +128,6 @@ TEST_F(Expressions, GtidSets) {
             "1|" + uuid + ":1-2:5-10");
 }
 
-TEST_F(Expressions, RegularExpressionsAreBounded) {
-  EXPECT_EQ(value("REPEAT('a', 300000) REGEXP '^(a|b)*c$', REPEAT('a', 200) REGEXP '^(a|aa)+$'"), "0|1");
-  EXPECT_EQ(value("'a' REGEXP REPEAT('(', 5000)").substr(0, 11), "ERROR 3700:");
-  EXPECT_EQ(value("'AB' REGEXP 'b$', 'AB' COLLATE utf8mb4_bin REGEXP 'b$'"), "1|0");
-}
-
 TEST_F(Expressions, DigitsAreThoseOfTheType) {
   EXPECT_EQ(value("COALESCE(1.5, 0.001), IF(1, 2, 0.50), -COALESCE(1.5, 0.001), GREATEST(1, 0.50)"),
             "1.500|2.00|-1.500|1.00");

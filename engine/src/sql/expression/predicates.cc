@@ -1,7 +1,5 @@
 // Comparison, three-valued logic, IN, BETWEEN, LIKE, IS.
 #include <algorithm>
-#include <locale>
-#include <regex>
 
 #include "base/charset/collation.h"
 #include "base/charset/utf8.h"
@@ -273,69 +271,6 @@ class Like : public Predicate {
   uint16_t collation_;
 };
 
-constexpr size_t kLongestPattern = 4096;  // its compiler recurses for each term
-
-class Regexp : public Predicate {
- public:
-  Regexp(ExpressionPtr operand, ExpressionPtr pattern, bool negated)
-      : operand_(std::move(operand)), pattern_(std::move(pattern)), negated_(negated) {
-    inherit(*this, {operand_.get(), pattern_.get()});
-  }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    Value operand_scratch, pattern_scratch;
-    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
-    const Value& pattern = pattern_->evaluate(evaluation, pattern_scratch);
-    scratch = Value::null();
-    if (operand.is_null() || pattern.is_null()) return scratch;
-    const std::string expression = to_text(pattern);
-    if (expression.size() > kLongestPattern) {
-      constexpr uint16_t kPatternTooBig = 3700;
-      evaluation.fail(
-          make_error(kPatternTooBig, "The regular expression pattern exceeds limits on size or complexity."));
-      return scratch;
-    }
-    try {
-      scratch = Value::integer(matches(to_text(operand), expression) != negated_);
-    } catch (const std::regex_error& error) {
-      evaluation.fail(make_error(3692, "Incorrect description of a regular expression: {}", error.what()));
-    }
-    return scratch;
-  }
-
- private:
-  bool matches(const std::string& text, const std::string& expression) const {
-    const uint16_t collation = comparison_collation(operand_->type(), pattern_->type());
-    // Polynomial: libstdc++'s matcher that neither recurses for each character nor tries each way anew.
-    auto flags = std::regex::extended | std::regex::nosubs | std::regex_constants::__polynomial;
-    const Order order = collation_or_binary(collation).order;
-    if (order == Order::Bytes) return std::regex_search(text, std::regex(expression, flags));
-    if (order != Order::CodePoint) flags |= std::regex::icase;
-    std::wregex regex;
-    regex.imbue(characters());
-    regex.assign(wide(expression), flags);
-    return std::regex_search(wide(text), regex);
-  }
-  // What is a letter, and which other one is its upper case: of all of Unicode.
-  static const std::locale& characters() {
-    static const std::locale unicode = [] {
-      try {
-        return std::locale("C.UTF-8");
-      } catch (const std::runtime_error&) {
-        return std::locale::classic();
-      }
-    }();
-    return unicode;
-  }
-  static std::wstring wide(std::string_view text) {
-    std::wstring result;
-    while (!text.empty()) result.push_back(static_cast<wchar_t>(take_character(text)));
-    return result;
-  }
-
-  ExpressionPtr operand_, pattern_;
-  bool negated_;
-};
-
 }  // namespace
 
 bool like_matches(std::string_view text, std::string_view pattern, char32_t escape,
@@ -471,10 +406,6 @@ ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
 ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char32_t escape, bool negated) {
   return std::make_unique<Like>(text_of_bits(std::move(operand)), text_of_bits(std::move(pattern)), escape,
                                 negated);
-}
-ExpressionPtr make_regexp(ExpressionPtr operand, ExpressionPtr pattern, bool negated) {
-  return std::make_unique<Regexp>(text_of_bits(std::move(operand)), text_of_bits(std::move(pattern)),
-                                  negated);
 }
 
 std::optional<ComparisonParts> comparison_parts(const Expression& expression) {

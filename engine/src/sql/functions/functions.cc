@@ -89,7 +89,7 @@ class FunctionCall : public Expression {
 absl::flat_hash_map<std::string_view, const FunctionSpec*> all_functions() {
   absl::flat_hash_map<std::string_view, const FunctionSpec*> all;
   for (const auto& group :
-       {string_functions(), text_functions(), number_functions(), time_functions(),
+       {string_functions(), text_functions(), regexp_functions(), number_functions(), time_functions(),
         date_arithmetic_functions(), hash_functions(), session_functions(), json_creation_functions(),
         json_inspection_functions(), json_change_functions()}) {
     for (const FunctionSpec& spec : group) all[spec.name] = &spec;
@@ -131,6 +131,10 @@ size_t leading_texts(const FunctionSpec& spec) {
                                                                        {"OCTET_LENGTH", 1},
                                                                        {"ORD", 1},
                                                                        {"QUOTE", 1},
+                                                                       {"REGEXP_INSTR", 2},
+                                                                       {"REGEXP_LIKE", 2},
+                                                                       {"REGEXP_REPLACE", 3},
+                                                                       {"REGEXP_SUBSTR", 2},
                                                                        {"REPEAT", 1},
                                                                        {"REPLACE", 3},
                                                                        {"REVERSE", 1},

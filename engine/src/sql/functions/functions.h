@@ -37,6 +37,7 @@ Status check_lock_name(const Value& name);
 std::span<const FunctionSpec> string_functions();
 std::span<const FunctionSpec> number_functions();
 std::span<const FunctionSpec> text_functions();
+std::span<const FunctionSpec> regexp_functions();
 std::span<const FunctionSpec> time_functions();
 std::span<const FunctionSpec> date_arithmetic_functions();
 std::span<const FunctionSpec> hash_functions();

@@ -4,6 +4,7 @@
 
 #include <zlib.h>
 
+#include "sql/expression/regular_expression.h"
 #include "sql/variables/persisted_variables.h"
 #include "sql/variables/system_variables.h"
 
@@ -73,6 +74,17 @@ VariableDefinition number(std::string name, Scope scope, uint64_t initial, int64
   definition.min = min;
   definition.max = max;
   definition.aliases = std::move(aliases);
+  return definition;
+}
+
+// Kept where it is used.
+VariableDefinition limit(std::string name, std::atomic<int32_t>& where, int64_t min, uint64_t max) {
+  VariableDefinition definition =
+      number(std::move(name), Scope::Global, static_cast<uint64_t>(where), min, max);
+  definition.on_update = [&where](const Value& value) {
+    where = static_cast<int32_t>(value.as_uint());
+    return Status();
+  };
   return definition;
 }
 
@@ -247,6 +259,8 @@ std::vector<VariableDefinition> global_variables() {
       number("net_buffer_length", Scope::Global, 16384, 1024, 1048576),
       number("max_heap_table_size", Scope::Global, 16 << 20, 16384, UINT64_MAX),
       number("max_prepared_stmt_count", Scope::Global, 16382, 0, 4194304),
+      limit("regexp_time_limit", regexp_time_limit, 0, INT32_MAX),
+      limit("regexp_stack_limit", regexp_stack_limit, 0, INT32_MAX),
       boolean("local_infile", Scope::Global, false),
       read_only(no_text("secure_file_priv", Scope::Global)),
   };
