@@ -86,7 +86,11 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
                          request.events->size(), kLargestTransaction);
   }
   if (!request.events->status().ok()) co_return request.events->status();
-  COMMITD_CO_RETURN_IF_ERROR(impl_->engine.room());  // the log might have some, but nobody could be answered
+  if (auto room = impl_->engine.room();
+      !room.ok()) {  // the log might have some, but nobody could be answered
+    if (room.error().code != er::kDiskFull) impl_->fail(room.error());
+    co_return room;
+  }
   LocalCommit commit;
   commit.request = &request;
   commit.queued = Clock::now();

@@ -2,6 +2,7 @@
 // does the same where it is alone with a few local commits.
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "commit/pipeline_impl.h"
 
 namespace commitd::binlog {
@@ -195,7 +196,9 @@ std::vector<PendingTransaction> CommitPipeline::Impl::wait_for_acknowledged() {
 void CommitPipeline::Impl::wait_for_work(MutexLock<observe::Mutex>& lock) {
   if (!order.waits_for_room()) return engine_work.wait(lock);
   const auto ended = engine_work.wait_for(lock, kBetweenLooksForRoom);
-  if (ended == std::cv_status::timeout && order.waits_for_room() && engine.room().ok()) order.retry_apply();
+  if (ended != std::cv_status::timeout || !order.waits_for_room()) return;
+  const Status room = engine.room();
+  if (room.ok() || room.error().code != er::kDiskFull) order.retry_apply();
 }
 
 std::vector<PendingTransaction> CommitPipeline::Impl::take_acknowledged() {

@@ -121,6 +121,18 @@ TEST_F(TwoPhase, WhatIsLoggedWaitsForRoomInTheEngine) {
   }
 }
 
+// Then only a restart helps, which finds everything in the log.
+TEST_F(TwoPhase, AnEngineThatDoesNotGoOnThoughThereIsRoomFailsForGood) {
+  start();
+  server_.engine.lack_room_for(FakeEngine::Step::Commit);
+  auto waits = begin({1});
+  eventually([&] { return server_.engine.steps_without_room() > 0; });
+  server_.engine.is_stuck = true;
+  EXPECT_EQ(waits->get().status.error().code, er::kErrorOnWrite);
+  eventually([&] { return server_.pipeline->failure().has_value(); });
+  EXPECT_FALSE(begin({2})->get().status.ok());
+}
+
 // A demotion answers who waits; what becomes of the transaction is the next role's business.
 TEST_F(TwoPhase, WhoseSessionIsGoneIsFinishedAllTheSameOnceThereIsRoom) {
   for (const auto step : {FakeEngine::Step::Commit, FakeEngine::Step::MakeDurable}) {

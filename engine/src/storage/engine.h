@@ -84,9 +84,9 @@ class Engine {
   virtual UnnamedIndexes* unnamed_indexes() { return nullptr; }
 
   // --- for engines that may find no room on their volume ---
-  // An error while that is so. commit_ordered() then fails with the same one: nobody sees anything of its
-  // transactions, and it is called with them again, before any others. commit() too: what commit_ordered took
-  // stays, and is made durable by a later one.
+  // An error while that is so; any other than 1021 is final. commit_ordered() then fails with the same one:
+  // nobody sees anything of its transactions, and it is called with them again, before any others. commit()
+  // too: what commit_ordered took stays, and is made durable by a later one.
   virtual Status room() const { return {}; }
   // Called from some thread when there is room again.
   virtual void on_room(const std::function<void()>&) {}

@@ -333,6 +333,11 @@ void RecordingFileSystem::leave_room_for(uint64_t bytes) {
   space_ = written_ + bytes;
 }
 
+uint64_t RecordingFileSystem::room_left() const {
+  std::lock_guard lock(mutex_);
+  return space_ - std::min(space_, written_);
+}
+
 size_t RecordingFileSystem::data_syncs() const {
   std::lock_guard lock(mutex_);
   return data_syncs_;

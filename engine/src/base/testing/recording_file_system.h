@@ -59,6 +59,7 @@ class RecordingFileSystem final : public FileSystem {
   void fail_writes_beyond(uint64_t total);  // no space left once so many bytes were written; half of the
                                             // failing write arrives. What is there can be written over
   void leave_room_for(uint64_t bytes);      // the same, from now on
+  uint64_t room_left() const;
   size_t data_syncs() const;
   std::string content(const std::string& path) const;
   // Every file that ever had a name, removed ones too, with its last content.

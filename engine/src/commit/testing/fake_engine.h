@@ -36,6 +36,7 @@ class FakeEngine final : public storage::Engine {
     std::unique_lock lock(mutex_);
     unblocked_.wait(lock, [this] { return !blocked_; });
     if (failing_) return make_error(er::kErrorOnWrite, "The engine failed");
+    COMMITD_RETURN_IF_ERROR(room());
     COMMITD_RETURN_IF_ERROR(room_for(Step::Commit));
     for (const WriteSet* writes : transactions) {
       for (const auto& [key, entry] : writes->entries()) state_.keys.push_back(key);
@@ -45,6 +46,11 @@ class FakeEngine final : public storage::Engine {
     std::erase_if(state_.prepared, [&](const auto& one) { return point.executed.contains(one.first); });
     if (on_commit) on_commit(state_);
     return {};
+  }
+  // It has room again, and does not go on.
+  std::atomic<bool> is_stuck{false};
+  Status room() const override {
+    return is_stuck ? Status(make_error(er::kErrorOnWrite, "The engine does not go on")) : Status{};
   }
   // As an engine whose own log is synced at once. `on_commit` hears of every change.
   bool own_log = false;  // set before use
@@ -61,7 +67,7 @@ class FakeEngine final : public storage::Engine {
     std::lock_guard lock(mutex_);
     return room_for(Step::MakeDurable);
   }
-  // A step finds no room, until there is some. Nobody is told beforehand: room() has nothing to say.
+  // A step finds no room, until there is some. Nobody is told beforehand.
   enum class Step : uint8_t { Prepare, Commit, MakeDurable };
   void lack_room_for(Step step) {
     std::lock_guard lock(mutex_);

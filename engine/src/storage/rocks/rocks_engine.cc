@@ -270,6 +270,7 @@ void RocksEngine::begin_parts(LogPosition end) {
 }
 
 Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitPoint& point) {
+  COMMITD_RETURN_IF_ERROR(room());
   COMMITD_CHECK(!in_parts_ || replay_position().incomplete_up_to <= point.position,
                 "a transaction that is there in part is passed by");
   rocksdb::WriteBatch batch;

@@ -1,8 +1,9 @@
 // Knows whether RocksDB lacks room on its volume: its writes are refused then, and what it has in memory
-// stays there. RocksDB looks for room by itself, every few seconds; after its log had none, this does.
+// stays there. Looks for room every second, and has RocksDB go on when there is some.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -18,7 +19,7 @@ namespace commitd::storage {
 
 class RoomWatch final : public rocksdb::EventListener {
  public:
-  // An error while there is no room.
+  // An error while there is no room; not 1021 when RocksDB does not go on though there is some.
   Status room() const;
   // Called from a thread of its own when there is room again; once this returns, the one before never more.
   void on_room(std::function<void()> callback);
@@ -28,17 +29,15 @@ class RoomWatch final : public rocksdb::EventListener {
   void end();
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override;
-  // RocksDB tries at once to go on, and again every few seconds. Not so when its log had no room: before
-  // anything else it writes out that log's buffer, and gives up for good when that fails once more.
+  // By itself RocksDB would try at once to go on, and again every five seconds, room or not. It gives up for
+  // good when it cannot write out its log's buffer once more.
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status error,
                             bool* by_itself) override;
-  void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override;
 
  private:
   void look_for_room();
   bool is_there_room();
   void resume();
-  void there_is_room(bool whole);
 
   rocksdb::DB* db_ = nullptr;
   rocksdb::FileSystem* files_ = nullptr;
@@ -48,7 +47,8 @@ class RoomWatch final : public rocksdb::EventListener {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Error why_;
-  bool to_be_resumed_ = false;
+  std::chrono::steady_clock::time_point last_error_{}, began_to_resume_{};
+  std::atomic<bool> resuming_{false};
   bool ended_ = false;
   std::thread thread_;
 

@@ -108,7 +108,8 @@ class Silence final : public rocksdb::Logger {
 
 class Adapter final : public rocksdb::FileSystem {
  public:
-  explicit Adapter(commitd::FileSystem& files) : files_(files) {}
+  Adapter(commitd::FileSystem& files, std::function<uint64_t()> room_left)
+      : files_(files), room_left_(std::move(room_left)) {}
 
   const char* Name() const override { return "commitd-test"; }
 
@@ -219,9 +220,8 @@ class Adapter final : public rocksdb::FileSystem {
     *result = path;
     return IOStatus::OK();
   }
-  // RocksDB asks when it has found none, before it tries again.
   IOStatus GetFreeSpace(const std::string&, const IOOptions&, uint64_t* free, IODebugContext*) override {
-    *free = uint64_t{1} << 40;
+    *free = room_left_ ? room_left_() : uint64_t{1} << 40;
     return IOStatus::OK();
   }
 
@@ -247,12 +247,13 @@ class Adapter final : public rocksdb::FileSystem {
   }
 
   commitd::FileSystem& files_;
+  const std::function<uint64_t()> room_left_;
 };
 
 }  // namespace
 
-std::unique_ptr<rocksdb::Env> env_over(FileSystem& files) {
-  return rocksdb::NewCompositeEnv(std::make_shared<Adapter>(files));
+std::unique_ptr<rocksdb::Env> env_over(FileSystem& files, std::function<uint64_t()> room_left) {
+  return rocksdb::NewCompositeEnv(std::make_shared<Adapter>(files, std::move(room_left)));
 }
 
 }  // namespace commitd::storage::testing
