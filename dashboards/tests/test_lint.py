@@ -127,7 +127,7 @@ def test_marks_say_what_happened_and_in_which_colour(dashboard):
         ]
 
 
-REGRESSION = re.compile(r'\{"(R\d+)", "\d+", "(\w+)", "[^"]*",\s*((?:"[^"]*"\s*)+),')
+REGRESSION = re.compile(r'\{"(R\d+)", "\d+", "(\w+)", "[^"]*",\s*"[^"]*",\s*((?:"[^"]*"\s*)+),')
 
 
 def regressions_with_counters() -> dict[str, tuple[str, list[str]]]:
