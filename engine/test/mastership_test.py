@@ -87,6 +87,8 @@ class MastershipTest(ClusterTest):
         self.pause_replicas()
         self.insert()
         self.assertEqual(self.shown("writes_blocked"), "0")
+        self.assertEqual(self.hand_over("TIMEOUT 100"), NOT_IN_TIME, "what no member has is not handed over")
+        wait_until(self.master.writable, "the handover is taken back")
         self.resume_replicas()
         for wrong, code in (("ON_TIMEOUT 'panic'", WRONG_ARGUMENTS), ("WAIT_POINT 'SOON'", WRONG_ARGUMENTS), ("WAIT_POINT 'AFTER_COMMIT'", NOT_SUPPORTED)):
             self.terms = wrong
@@ -102,6 +104,7 @@ class MastershipTest(ClusterTest):
         self.assertEqual(self.hand_over("TIMEOUT 100"), NOT_IN_TIME)
         self.assertEqual(self.shown("handed_over"), "0")
         self.resume_replicas()
+        self.master.query("FLUSH BINARY LOGS")  # the end of the log is in a file that has no transaction
         self.assertIsNone(self.hand_over())
         writer.join(60)
         self.assertEqual(outcome, [None])
@@ -112,6 +115,31 @@ class MastershipTest(ClusterTest):
         self.promote_again()
         wait_until(self.master.writable, "the handover is taken back")
         self.insert()
+
+    def test_whatever_clients_have_begun_nothing_is_logged_behind_a_handover(self):
+        self.begin()
+        self.insert()
+        self.master.query("CREATE TABLE d.other (id INT PRIMARY KEY)")
+        connections = [self.master.connect(autocommit=False) for _ in range(3)]
+        for connection in connections:
+            self.addCleanup(connection._force_close)
+        opened, locking, working = (connection.cursor() for connection in connections)
+        opened.execute("INSERT INTO d.t VALUES (100)")
+        locking.execute("LOCK TABLES d.other WRITE")
+        connections[2]._execute_command(pymysql.constants.COMMAND.COM_QUERY, "INSERT INTO d.t VALUES (100)")
+        wait_until(lambda: self.statements_at_work() > 1, "the insert waits for the row")
+        self.assertIsNone(self.hand_over())
+        logged = self.shown("gtid_logged")
+        self.assertEqual(code_of(connections[0].commit), READ_ONLY)
+        opened.execute("ROLLBACK")
+        with self.assertRaises(pymysql.MySQLError):
+            connections[2]._read_query_result()
+            connections[2].commit()
+        for cursor, sql in ((locking, "INSERT INTO d.other VALUES (1)"), (working, "ALTER TABLE d.t ADD COLUMN n INT")):
+            self.assertEqual(code_of(lambda: cursor.execute(sql)), READ_ONLY, sql)
+        locking.execute("UNLOCK TABLES")
+        self.assertEqual(self.shown("gtid_logged"), logged)
+        self.assertEqual(self.master.ids(), [1])
 
     def test_sigterm_with_handover_ends_when_everything_is_acknowledged(self):
         self.members[0].flags.append("--handover")

@@ -96,6 +96,11 @@ LogPosition AckTracker::announced() const {
   return announced_;
 }
 
+bool AckTracker::is_held(LogPosition up_to) const {
+  std::lock_guard lock(mutex_);
+  return quorum_.wait_count == 0 || announced_ >= up_to;
+}
+
 AckTracker::Snapshot AckTracker::snapshot(const std::function<LogPosition()>& acknowledged) const {
   std::lock_guard lock(mutex_);
   const LogPosition watermark = acknowledged();

@@ -53,8 +53,9 @@ class AckTracker {
   std::optional<Clock::time_point> heard(Token token, Clock::time_point asked);
 
   bool is_voter(const Uuid& server) const;
-  size_t attached() const;        // all readers that acknowledge
-  LogPosition announced() const;  // what enough of them hold
+  size_t attached() const;                // all readers that acknowledge
+  LogPosition announced() const;          // what enough of them hold
+  bool is_held(LogPosition up_to) const;  // by enough of them; by all, where nobody has to
 
   struct Snapshot {
     Quorum quorum;

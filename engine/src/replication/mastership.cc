@@ -25,14 +25,16 @@ Error handing_over() {
 }
 
 Error superseded() {
-  return make_error(er::kStaleEpoch, "This server has been given another role meanwhile");
+  return make_error(er::kStaleEpoch,
+                    "The handover has not come to its end: meanwhile the server was given another role, or "
+                    "its mastership back, or another HANDOVER was begun");
 }
 
-Error not_handed_over(std::chrono::milliseconds timeout, uint64_t unapplied) {
+Error not_handed_over(std::chrono::milliseconds timeout) {
   return make_error(kQueryTimeout,
-                    "{} transactions were not acknowledged within {} ms: nothing was handed over, and the "
-                    "server takes writes again",
-                    unapplied, timeout.count());
+                    "Not everything that is logged was acknowledged within {} ms: nothing was handed over, "
+                    "and the server takes writes again",
+                    timeout.count());
 }
 
 }  // namespace
@@ -119,7 +121,7 @@ Task<void> RoleManager::open_when_visible(RoleManager* self, uint64_t generation
     const bool visible = co_await pipeline.wait_executed(inherited, deadline);
     MutexLock opening(self->opening_mutex_);
     MutexLock lock(self->mutex_);
-    if (self->generation_ != generation || self->handed_over_ || pipeline.failure()) co_return;
+    if (self->generation_ != generation || self->handover_ != 0 || pipeline.failure()) co_return;
     if (!visible) {
       if (Clock::now() < deadline) co_return;  // the pipeline has stopped
       continue;
@@ -162,51 +164,65 @@ Status RoleManager::check_terms(const sql::SemisyncTerms& terms) {
                     "This version of commitd doesn't yet support 'WAIT_POINT AFTER_COMMIT'");
 }
 
-// Others change roles meanwhile: what was handed over by then is theirs.
+// Others change roles meanwhile, and take the handover back: then it is not this one's to decide any more.
 Task<Status> RoleManager::hand_over(uint64_t epoch, std::chrono::milliseconds timeout) {
-  constexpr auto kLook = std::chrono::milliseconds(100);
   const Deadline deadline = Clock::now() + timeout;
-  uint64_t generation = 0;
+  uint64_t handover = 0;
   {
     AsyncMutex::Guard guard = co_await control_.lock();
     COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
     COMMITD_CO_RETURN_IF_ERROR(judge_handover(state(), epoch));
     COMMITD_CO_RETURN_IF_ERROR(require_master());
-    generation = role_generation();
-    close_for_handover();
+    handover = close_for_handover();
   }
+  const bool all = co_await everything_is_acknowledged(handover, deadline);
+  if (all && handover_in_force() == handover) {
+    spdlog::info("epoch {}: handed over", epoch);
+    co_return Status{};
+  }
+  co_return take_handover_back(handover) ? not_handed_over(timeout) : superseded();
+}
+
+// Also by members of a master that had given up waiting for them: what it shows may be on no other server.
+Task<bool> RoleManager::everything_is_acknowledged(uint64_t handover, Deadline deadline) {
+  constexpr auto kLook = std::chrono::milliseconds(100);
   CommitPipeline& pipeline = *pipeline_.load();
   const GtidSet logged = pipeline.gtid_logged();
-  for (;;) {
+  const LogPosition end = pipeline.durable_end();
+  while (handover_in_force() == handover) {
     const Deadline look = std::min<Deadline>(deadline, Clock::now() + kLook);
-    if (co_await pipeline.wait_executed(logged, look)) break;
-    if (role_generation() != generation) co_return superseded();
-    const bool stopped = pipeline.failure() || Clock::now() < look;
-    if (!stopped && Clock::now() < deadline) continue;
-    AsyncMutex::Guard guard = co_await control_.lock();
-    if (role_generation() == generation) take_handover_back();
-    co_return not_handed_over(timeout, pipeline.unapplied_transactions());
+    const bool visible = co_await pipeline.wait_executed(logged, look);
+    if (visible && acknowledgements_.is_held(end)) co_return true;
+    const bool stopped = pipeline.failure() || (!visible && Clock::now() < look);
+    if (stopped || Clock::now() >= deadline) co_return false;
+    co_await sleep_until(look);
   }
-  spdlog::info("epoch {}: handed over", epoch);
-  co_return Status{};
+  co_return false;
 }
 
-void RoleManager::close_for_handover() {
+uint64_t RoleManager::handover_in_force() const {
+  MutexLock lock(mutex_);
+  return handover_;
+}
+
+uint64_t RoleManager::close_for_handover() {
   MutexLock opening(opening_mutex_);
   writable_ = false;
-  {
-    MutexLock lock(mutex_);
-    handed_over_ = true;
-  }
   pipeline_.load()->close_to_local_commits(handing_over());
+  MutexLock lock(mutex_);
+  return handover_ = ++handovers_;
 }
 
-void RoleManager::take_handover_back() {
+bool RoleManager::take_handover_back(uint64_t handover) {
+  uint64_t generation = 0;
   {
     MutexLock lock(mutex_);
-    if (!std::exchange(handed_over_, false)) return;
+    if (handover == 0 || handover_ != handover) return false;
+    handover_ = 0;
+    generation = generation_;
   }
-  context_.reactor->spawn(open_when_visible(this, role_generation()));
+  context_.reactor->spawn(open_when_visible(this, generation));
+  return true;
 }
 
 Task<void> RoleManager::hand_over_before_end(std::chrono::milliseconds timeout) {

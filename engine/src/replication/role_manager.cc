@@ -247,7 +247,7 @@ void RoleManager::leave_standalone(Role next) {
 void RoleManager::begin_role(Role role) {
   MutexLock lock(mutex_);
   role_ = role;
-  handed_over_ = false;
+  handover_ = 0;
   ++generation_;
   spdlog::info("role: {}, epoch {}", role_name(role), state_.epoch);
 }
@@ -257,7 +257,6 @@ Task<void> RoleManager::step_down(Role next) {
   const Role before = role();
   leave_standalone(Role::Undecided);
   semisync_->end();
-  lease_.end();
   acknowledgements_.stop();
   pipeline.close_to_local_commits(read_only());
   pipeline.set_gate(Gate::Gated);
@@ -266,6 +265,7 @@ Task<void> RoleManager::step_down(Role next) {
   co_await receiver_.stop();
   pipeline.fail_waiters(outcome_unknown());
   if (before == Role::Master || before == Role::Standalone) co_await context_.close_client_sessions();
+  lease_.end();  // not before: to who is still connected it would be the master, whose lease may be over
   if (next != Role::Undecided) begin_role(next);
 }
 
@@ -309,7 +309,7 @@ Task<Status> RoleManager::promote(uint64_t epoch, sql::QuorumRequest request) {
   if (!verdict.ok()) co_return std::move(verdict).error();
   if (*verdict == Verdict::SameAgain) {
     if (role() == Role::Master) {
-      take_handover_back();
+      take_handover_back(handover_in_force());
       co_return Status{};
     }
     quorum = next.quorum;  // the version, too, is still that of this epoch

@@ -153,8 +153,10 @@ class RoleManager final : public sql::InstanceControl {
   bool is_super_read_only() const;
   Task<Status> serve_as_master(uint64_t epoch, Quorum quorum);
   void serve_as_replica(Receiver::Target target);
-  void close_for_handover();
-  void take_handover_back();
+  uint64_t close_for_handover();  // its number
+  Task<bool> everything_is_acknowledged(uint64_t handover, Deadline deadline);
+  uint64_t handover_in_force() const;
+  bool take_handover_back(uint64_t handover);  // false: it is not that one that is in force
   static Task<void> watch_lease(RoleManager* self);
   Task<Status> log_epoch_transaction(uint64_t epoch);
   static Task<void> open_when_visible(RoleManager* self, uint64_t generation);
@@ -184,7 +186,8 @@ class RoleManager final : public sql::InstanceControl {
   Role role_ ABSL_GUARDED_BY(mutex_) = Role::Uninitialized;
   uint64_t generation_ ABSL_GUARDED_BY(mutex_) =
       0;  // of roles: what was started under an older one must not act any more
-  bool handed_over_ ABSL_GUARDED_BY(mutex_) = false;  // a master that takes no more writes
+  // Of a master that takes no more writes: the HANDOVER that said so last. 0: there is none.
+  uint64_t handover_ ABSL_GUARDED_BY(mutex_) = 0, handovers_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t log_epoch_before_ ABSL_GUARDED_BY(mutex_) = 0, gno_before_ ABSL_GUARDED_BY(mutex_) =
                                                               0;  // when the present mastership began
   sql::FollowTarget source_ ABSL_GUARDED_BY(mutex_);

@@ -146,6 +146,7 @@ class Host {
   std::optional<binlog::CommitPipeline> pipeline;
   std::atomic<int> sessions_closed{0};
   std::string role_while_closing;
+  bool served_while_closing = false;
 
  private:
   static Task<Status> open_as_task(Host* self) {
@@ -155,6 +156,7 @@ class Host {
   static Task<void> count_closed(Host* self) {
     ++self->sessions_closed;
     self->role_while_closing = self->shown("role");
+    self->served_while_closing = self->roles->may_serve_clients();
     co_return;
   }
 
@@ -230,6 +232,7 @@ TEST_F(RoleManagerTest, AMasterThatHearsNobodyServesNoClientsWhenItHasALease) {
   EXPECT_FALSE(host.roles->may_serve_clients());
   EXPECT_EQ(host.shown("lease_held"), "0");
   ASSERT_TRUE(host.fence(4).ok());
+  EXPECT_FALSE(host.served_while_closing) << "who is connected to it takes it for the master";
   EXPECT_TRUE(host.roles->may_serve_clients()) << "what it shows is what was acknowledged, as of any replica";
 }
 
@@ -254,6 +257,65 @@ TEST_F(RoleManagerTest, AHandoverClosesForWritesWaitsAndIsTakenBack) {
   EXPECT_EQ(host.shown("handed_over"), "0");
   ASSERT_TRUE(host.fence(3).ok());
   EXPECT_CODE(er::kStaleEpoch, host.hand_over(3, kLong));
+}
+
+// One that waits for acknowledgements while something else happens.
+class PendingHandover {
+ public:
+  PendingHandover(Host& host, uint64_t epoch, std::chrono::milliseconds timeout)
+      : thread_([this, &host, epoch, timeout] { outcome_ = host.hand_over(epoch, timeout); }) {
+    while (host.shown("handed_over") != "1") std::this_thread::yield();
+  }
+  ~PendingHandover() {
+    if (thread_.joinable()) thread_.join();
+  }
+  Status outcome() {
+    thread_.join();
+    return *outcome_;
+  }
+
+ private:
+  std::optional<Status> outcome_;
+  std::thread thread_;
+};
+
+TEST_F(RoleManagerTest, WhatWasTakenBackOrEndedMeanwhileIsNotHandedOver) {
+  constexpr std::chrono::milliseconds kLong{60'000}, kShort{1};
+  Host host(fs_);
+  host.open();
+  const auto promote = [&](uint64_t epoch) { return host.promote(epoch, 1, {kSecond}); };
+  ASSERT_TRUE(promote(1).ok());
+  {
+    PendingHandover taken_back(host, 1, kLong);
+    ASSERT_TRUE(promote(1).ok());
+    EXPECT_EQ(host.shown("handed_over"), "0");
+    ASSERT_TRUE(host.quorum(1, 2, 0, {}).ok());  // all is acknowledged now
+    EXPECT_TRUE(host.becomes_writable());
+    EXPECT_CODE(er::kStaleEpoch, taken_back.outcome());
+  }
+  ASSERT_TRUE(promote(2).ok());
+  {
+    PendingHandover first(host, 2, kLong);
+    EXPECT_CODE(3024, host.hand_over(2, kShort));
+    EXPECT_CODE(er::kStaleEpoch, first.outcome());
+    EXPECT_EQ(host.shown("handed_over"), "0");
+  }
+  {
+    PendingHandover fenced(host, 2, kLong);
+    ASSERT_TRUE(host.fence(3).ok());
+    EXPECT_CODE(er::kStaleEpoch, fenced.outcome());
+    EXPECT_EQ(host.shown("handed_over"), "0");
+  }
+}
+
+TEST_F(RoleManagerTest, WhatIsVisibleAndOnNoMemberIsNotHandedOver) {
+  Host host(fs_);
+  host.open();
+  ASSERT_TRUE(host.promote(1, 0, {}).ok());
+  ASSERT_TRUE(host.becomes_writable());
+  ASSERT_TRUE(host.quorum(1, 2, 1, {kSecond}).ok());
+  EXPECT_CODE(3024, host.hand_over(1, std::chrono::milliseconds(1)));
+  EXPECT_TRUE(host.becomes_writable());
 }
 
 TEST_F(RoleManagerTest, WithoutDataThereIsNoRoleToGive) {

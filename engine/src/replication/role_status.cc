@@ -33,7 +33,7 @@ RoleView RoleManager::look() const {
     view.source = source_.host.empty() ? state_.source : source_;
     view.log_epoch_before = log_epoch_before_;
     view.gno_before = gno_before_;
-    view.handed_over = handed_over_;
+    view.handed_over = handover_ != 0;
   }
   // A replica that can neither follow nor be cut back serves nobody until a person has looked at it.
   if (view.role == Role::Replica && view.receiver.state == ReceiverState::Diverged) view.role = Role::Fenced;
