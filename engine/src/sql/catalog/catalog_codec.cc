@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/bytes.h"
+#include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "base/text_case.h"
 #include "storage/engine.h"
@@ -15,6 +16,9 @@ namespace {
 constexpr uint8_t kFormat = 1;
 // Of tables: 2 has CHECK constraints, 3 CONNECTION=, 4 DESC and COMMENT of indexes.
 constexpr uint8_t kTableFormat = 4;
+// The first format of versions that order utf8mb4_0900_ai_ci by the Unicode Collation Algorithm. Keys that
+// were written under an earlier one are in general_ci's order.
+constexpr uint8_t kFormatOfUcaOrder = 4;
 
 Error damaged(std::string_view what) {
   return make_error(er::kErrorOnRead, "The catalog's record of a {} is damaged or of an unknown format",
@@ -193,6 +197,34 @@ IndexDef get_index(ByteReader& in, uint8_t format) {
   return index;
 }
 
+// Labels, which have a collation too, are indexed by their numbers.
+bool has_sort_key(FieldType type) {
+  return is_blob(type) || type == FieldType::String || type == FieldType::VarString ||
+         type == FieldType::VarChar;
+}
+
+// The first indexed column whose keys an earlier version wrote in an order that is not the present one.
+const ColumnDef* column_in_former_order(const TableDef& table) {
+  for (const IndexDef& index : table.indexes) {
+    for (const IndexColumn& part : index.columns) {
+      if (part.column >= table.columns.size()) continue;
+      const ColumnDef& column = table.columns[part.column];
+      if (has_sort_key(column.type) && collation_or_binary(column.collation).order == Order::Uca0900)
+        return &column;
+    }
+  }
+  return nullptr;
+}
+
+// A look-up in such an index would miss rows, and a unique one take duplicates, without a word.
+Error former_order(const TableDef& table, const ColumnDef& column) {
+  return make_error(
+      er::kErrorOnRead,
+      "Table `{}`.`{}` has an index on column `{}` that an earlier version wrote in another order "
+      "of {}. Dump the data with the version that wrote it, and load the dump into a new datadir",
+      table.db, table.name, column.name, collation_or_binary(column.collation).name);
+}
+
 }  // namespace
 
 std::string catalog_prefix() {
@@ -300,6 +332,9 @@ Result<TableDef> decode_table(std::string_view bytes) {
   }
   if (format >= 3) table.connection = in.lenenc_string();
   if (!in.ok() || !in.at_end() || table.indexes.empty()) return damaged("table");
+  if (format < kFormatOfUcaOrder) {
+    if (const ColumnDef* column = column_in_former_order(table)) return former_order(table, *column);
+  }
   return table;
 }
 
