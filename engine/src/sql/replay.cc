@@ -46,7 +46,7 @@ Result<std::function<void()>> apply_account_statement(ServerContext& server, con
 Result<std::function<void()>> apply_logged_statement(ServerContext& server, const binlog::QueryEvent& event,
                                                      WriteSet& writes) {
   Arena arena;
-  auto parsed = parse_statement(event.sql, arena, lexer_options(event.sql_mode));
+  auto parsed = parse_logged_statement(event.sql, arena, lexer_options(event.sql_mode));
   if (!parsed.ok()) return std::move(parsed).error();
   const ast::Statement& statement = *parsed->statement;
   if (ddl::is_ddl(statement.kind)) return apply_ddl(server, event, statement, writes);

@@ -28,8 +28,9 @@ bool Grammar::charset_option(std::string_view& charset, std::string_view& collat
 
 void Grammar::type_attributes(ast::ColumnType& type) {
   for (;;) {
-    if (is(Word::ZeroFill)) unsupported("ZEROFILL");
-    if (accept(Word::Unsigned))
+    const bool zerofill = accept(Word::ZeroFill);
+    if (zerofill && !executed_before_) unsupported("ZEROFILL");
+    if (zerofill || accept(Word::Unsigned))
       type.is_unsigned = true;
     else if (accept(Word::Signed))
       type.is_unsigned = false;
@@ -165,8 +166,9 @@ ast::ColumnType Grammar::column_type() {
   }
   type_length(type);
   national |= word == Word::NChar;
-  if (national && !has_characters(type.type)) fail();
-  if (national) type.charset = "utf8mb3";
+  const bool of_characters = has_characters(type.type);
+  if (national && !of_characters && !executed_before_) fail();
+  if (national && of_characters) type.charset = "utf8mb3";
   if (binary) type.charset = "binary";
   type_attributes(type);
   return type;

@@ -77,7 +77,7 @@ bool Grammar::change_option() {
   const std::string_view value = accept(Word::Default) ? std::string_view("default") : identifier();
   const auto& known = algorithm ? kAlgorithms : kLocks;
   const auto same = [&](std::string_view word) { return equal_words(value, word); };
-  if (std::ranges::any_of(known, same)) return true;
+  if (executed_before_ || std::ranges::any_of(known, same)) return true;
   fail(algorithm ? make_error(kUnknownAlgorithm, "Unknown ALGORITHM '{}'", value)
                  : make_error(kUnknownLock, "Unknown LOCK type '{}'", value));
   return true;

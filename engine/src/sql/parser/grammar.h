@@ -18,6 +18,7 @@ namespace commitd::sql {
 class Grammar {
  public:
   Grammar(std::string_view text, Arena& arena, LexerOptions options);
+  void take_what_was_ignored() { executed_before_ = true; }
   Result<ParsedStatement> parse();
 
  private:
@@ -215,6 +216,7 @@ class Grammar {
   std::optional<Token> ahead_;
   const char* previous_end_;
   uint32_t parameters_ = 0;
+  bool executed_before_ = false;  // by an earlier version, which ignored what is refused now
   int depth_ = 0;
   uint16_t tallest_ = 0;  // expression so far
   std::optional<Error> error_;

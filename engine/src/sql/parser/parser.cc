@@ -14,6 +14,12 @@ Result<ParsedStatement> parse_statement(std::string_view text, Arena& arena, Lex
   return Grammar(text, arena, options).parse();
 }
 
+Result<ParsedStatement> parse_logged_statement(std::string_view text, Arena& arena, LexerOptions options) {
+  Grammar grammar(text, arena, options);
+  grammar.take_what_was_ignored();
+  return grammar.parse();
+}
+
 Grammar::Grammar(std::string_view text, Arena& arena, LexerOptions options)
     : text_(text), arena_(arena), lexer_(text, arena, options), previous_end_(text.data()) {
   token_ = lexer_.next();

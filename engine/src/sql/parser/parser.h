@@ -18,4 +18,8 @@ struct ParsedStatement {
 // Both texts must live as long as the tree. Error 1064 names the place, 1235 what is not supported.
 Result<ParsedStatement> parse_statement(std::string_view text, Arena& arena, LexerOptions options = {});
 
+// A statement that was executed once, maybe by an earlier version: what that one ignored is not refused.
+Result<ParsedStatement> parse_logged_statement(std::string_view text, Arena& arena,
+                                               LexerOptions options = {});
+
 }  // namespace commitd::sql
