@@ -173,8 +173,9 @@ TEST_P(LargeWithoutRoom, ItIsSeenWholeOrNotAtAll) {
     {
       Machine crashed(machine.files().after_crash(machine.files().steps(), Loss::KeepAll, 1), GetParam());
       const CommitPoint found = crashed.engine().replay_position();
-      if (crashed.get(key(1)) != "(none)")
+      if (crashed.get(key(1)) != "(none)") {
         EXPECT_EQ(std::max(found.position, found.incomplete_up_to).offset, 200u);
+      }
       ASSERT_TRUE(crashed.commit(large_, 2).ok());
       expect_all(crashed);
     }
