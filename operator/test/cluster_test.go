@@ -131,7 +131,7 @@ func TestABadSpecDoesNotStopAFailover(t *testing.T) {
 		"variable": func(_ *site, c *v1alpha1.CommitCluster) {
 			c.Spec.Engine.Variables = map[string]apiextensionsv1.JSON{"long_query_time": {Raw: []byte("0.5")}}
 		},
-		"onTimeout": func(_ *site, c *v1alpha1.CommitCluster) { c.Spec.Semisync.OnTimeout = "async" },
+		"wait point": func(_ *site, c *v1alpha1.CommitCluster) { c.Spec.Semisync.WaitPoint = "AFTER_COMMIT" },
 		"application user": func(s *site, _ *v1alpha1.CommitCluster) {
 			secret := &corev1.Secret{}
 			must(kube.Get(context.Background(), types.NamespacedName{Namespace: s.namespace, Name: "demo-app"}, secret))

@@ -2,9 +2,12 @@ package test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,6 +34,52 @@ func TestAQuorumThatIsChangedByHandIsPutRight(t *testing.T) {
 	s.eventually("it is said, and established", func() error {
 		if said, st := s.events("SemisyncChangedByHand"), s.get().Status; len(said) == 0 || len(st.PriorQuorums) > 0 {
 			return fmt.Errorf("%v %+v", said, st.Record)
+		}
+		return nil
+	})
+}
+
+// onTimeout is applied to the running master, read back, and put right when somebody changes it by hand.
+func TestOnTimeoutIsAppliedLive(t *testing.T) {
+	s := newSite(t, "demo-0", "demo-1", "demo-2")
+	must(kube.Create(t.Context(), demo(s.namespace, 2)))
+	s.awaitRoles("demo-0", "demo-1", "demo-2")
+	s.awaitCondition(v1alpha1.ConditionProgressing, false)
+	asks := func(durability v1alpha1.Durability, onTimeout string) error {
+		c := s.get()
+		c.Spec.Semisync.Durability, c.Spec.Semisync.OnTimeout = durability, onTimeout
+		c.Spec.Semisync.Timeout = &metav1.Duration{Duration: 1500 * time.Millisecond}
+		return kube.Update(t.Context(), c)
+	}
+	inForce := func(column string, want engine.Terms) {
+		t.Helper()
+		s.eventually(column, func() error {
+			st, err := s.world.Server("demo-0").Status(t.Context())
+			if now := s.get().Status; err != nil || st.Terms != want || now.Semisync != column || len(now.PriorQuorums) > 0 {
+				return fmt.Errorf("%+v, column %q, prior %v (%v)", st.Terms, now.Semisync, now.PriorQuorums, err)
+			}
+			return nil
+		})
+	}
+	s.eventually("async is refused under required, with what to write instead", func() error {
+		if err := asks(v1alpha1.DurabilityRequired, engine.OnTimeoutAsync); err == nil || !strings.Contains(err.Error(), "set durability: preferred") {
+			return fmt.Errorf("answered %v", err)
+		}
+		return nil
+	})
+	s.eventually("error", func() error { return asks(v1alpha1.DurabilityRequired, engine.OnTimeoutError) })
+	inForce("1/2 AFTER_SYNC error after 1.5s", engine.Terms{TimeoutMilliseconds: 1500, OnTimeout: engine.OnTimeoutError})
+	s.eventually("async", func() error { return asks(v1alpha1.DurabilityPreferred, engine.OnTimeoutAsync) })
+	inForce("1/2 AFTER_SYNC async after 1.5s", engine.Terms{TimeoutMilliseconds: 1500, OnTimeout: engine.OnTimeoutAsync})
+	s.eventually("block", func() error { return asks(v1alpha1.DurabilityRequired, "block") })
+	inForce("1/2 AFTER_SYNC", engine.Terms{})
+	quorum := s.get().Status.Quorum
+	must(s.world.Server("demo-0").SetQuorum(t.Context(), s.get().Status.Epoch, quorum.Version+1,
+		engine.Quorum{WaitCount: quorum.WaitCount, Members: quorum.Members, Terms: engine.Terms{OnTimeout: engine.OnTimeoutAsync}}))
+	inForce("1/2 AFTER_SYNC", engine.Terms{})
+	s.eventually("it is said", func() error {
+		if len(s.events("SemisyncChangedByHand")) == 0 {
+			return fmt.Errorf("no event")
 		}
 		return nil
 	})

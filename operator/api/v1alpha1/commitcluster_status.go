@@ -142,6 +142,12 @@ type QuorumStatus struct {
 	// +optional
 	Members   []string `json:"members,omitempty"`
 	WaitCount int32    `json:"waitCount"`
+	// OnTimeout is what the master does with commits that are not acknowledged within TimeoutMilliseconds; empty: it waits for ever.
+	// Under async, what was acknowledged may be on the master alone.
+	// +optional
+	OnTimeout string `json:"onTimeout,omitempty"`
+	// +optional
+	TimeoutMilliseconds int64 `json:"timeoutMilliseconds,omitempty"`
 }
 
 // MemberStatus is a server's identity, and what it was when its role changed last.

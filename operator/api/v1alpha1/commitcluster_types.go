@@ -137,6 +137,7 @@ const (
 // SemisyncSpec says who must hold a transaction before its commit is acknowledged.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.waitCount) || self.durability != 'required' || self.waitCount >= self.minSyncReplicas",message="spec.semisync.waitCount must not be smaller than minSyncReplicas when durability is required; raise it or lower minSyncReplicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.onTimeout) || self.onTimeout != 'async' || self.durability == 'preferred'",message="spec.semisync.onTimeout: async acknowledges what no replica may hold, which durability: required rules out; set durability: preferred as well, or onTimeout to block or error"
 type SemisyncSpec struct {
 	// +kubebuilder:default=required
 	// +optional
@@ -156,7 +157,8 @@ type SemisyncSpec struct {
 	// +optional
 	WaitCount *int32 `json:"waitCount,omitempty"`
 
-	// Timeout is how long writes wait for missing replicas before the wait count is lowered as far as `durability` allows.
+	// Timeout is how long writes wait for missing replicas: then the wait count is lowered as far as `durability` allows, and the
+	// engine does what `onTimeout` says.
 	// +kubebuilder:default="10s"
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
@@ -166,8 +168,9 @@ type SemisyncSpec struct {
 	// +optional
 	WaitPoint string `json:"waitPoint,omitempty"`
 
-	// OnTimeout is what the engine itself does with waiting commits. `async` turns automatic failover off:
-	// the operator could no longer know who holds what was acknowledged.
+	// OnTimeout is what the engine itself does with commits that have waited for `timeout`. `block` waits on. `error` answers with
+	// error 1053 (the transaction becomes visible once it is acknowledged) and refuses new ones. `async` acknowledges without
+	// replicas, and turns automatic failover off: the operator could no longer know who holds what was acknowledged.
 	// +kubebuilder:default=block
 	// +kubebuilder:validation:Enum=block;error;async
 	// +optional

@@ -52,7 +52,7 @@ func (v *View) semisync() string {
 	case q.WaitCount == 0:
 		return "off"
 	default:
-		return fmt.Sprintf("%d/%d AFTER_SYNC", q.WaitCount, len(q.Members))
+		return strings.TrimSpace(fmt.Sprintf("%d/%d AFTER_SYNC %s", q.WaitCount, len(q.Members), describeTerms(q)))
 	}
 }
 
@@ -66,7 +66,7 @@ func condition(kind string, is bool, yes, no, message string) metav1.Condition {
 
 // writesBlocked: too few replicas are attached, or enough are, and have not acknowledged what the mastership began with.
 func (v *View) writesBlocked(serves, writable bool, p Plan) metav1.Condition {
-	message := blockedMessage(serves, writable, p)
+	message := v.blockedMessage(serves, writable, p)
 	if missing := v.missingReplicas(); serves && !writable && missing != "" {
 		message += ": " + missing
 	}
@@ -125,7 +125,7 @@ func (v *View) whatKeeps(s *Server) string {
 func (v *View) ready(serves, writable bool, p Plan) metav1.Condition {
 	message := v.Record.Master + " takes writes"
 	if !writable {
-		message = blockedMessage(serves, writable, p)
+		message = v.blockedMessage(serves, writable, p)
 	}
 	return condition(v1alpha1.ConditionReady, writable, "MasterServes", "MasterDoesNotServe", message)
 }
@@ -140,10 +140,12 @@ func (v *View) initialized(writable bool, p Plan) metav1.Condition {
 	return condition(v1alpha1.ConditionInitialized, false, "", "Bootstrapping", p.Waiting)
 }
 
-func blockedMessage(serves, writable bool, p Plan) string {
+func (v *View) blockedMessage(serves, writable bool, p Plan) string {
 	switch {
 	case writable:
 		return "writes are acknowledged"
+	case serves && v.Record.Quorum.OnTimeout == engine.OnTimeoutError:
+		return "too few replicas acknowledge: commits get an error (" + describeTerms(v.Record.Quorum) + ")"
 	case serves:
 		return "the master waits for enough replicas to attach and acknowledge"
 	case p.Waiting != "":
@@ -160,6 +162,9 @@ func (v *View) semisyncSatisfied(serves bool, attached int32) metav1.Condition {
 	}
 	full := v.Policy.fullWaitCount()
 	message := fmt.Sprintf("%d replicas acknowledge, %d are asked for", attached, full)
+	if v.Record.Quorum.OnTimeout == engine.OnTimeoutAsync {
+		message += " (" + describeTerms(v.Record.Quorum) + ": no automatic failover)"
+	}
 	if missing := v.missingReplicas(); attached < full && missing != "" {
 		message += ": " + missing
 	}
@@ -174,6 +179,12 @@ func (v *View) durabilityReduced() metav1.Condition {
 	message := fmt.Sprintf("%d replicas hold every acknowledged transaction, besides the master; %d are asked for", now, full)
 	if missing := v.missingReplicas(); now < full && missing != "" {
 		message += ": " + missing
+	}
+	if master := v.server(v.Record.Master); v.Record.Quorum.OnTimeout == engine.OnTimeoutAsync && v.servesAsMaster(master) &&
+		v.attachedReplicas(master) < now {
+		message = fmt.Sprintf("commits are acknowledged without replicas (%s), and may be on the master alone: %s",
+			describeTerms(v.Record.Quorum), v.missingReplicas())
+		return condition(v1alpha1.ConditionDurabilityReduced, true, "MasterAlone", "", message)
 	}
 	return condition(v1alpha1.ConditionDurabilityReduced, now < full, "WaitCountLowered", "AsAsked", message)
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/engine"
@@ -62,9 +63,7 @@ func (v *View) steady(p *Plan) {
 }
 
 func (v *View) promote(master *Server) Command {
-	q := v.Record.Quorum
-	return Command{Kind: CommandPromote, Server: master.Name, Epoch: v.Record.Epoch,
-		Quorum: engine.Quorum{WaitCount: q.WaitCount, Members: q.Members}}
+	return Command{Kind: CommandPromote, Server: master.Name, Epoch: v.Record.Epoch, Quorum: asTold(v.Record.Quorum)}
 }
 
 // runCluster: the master serves. Bring the others to it and keep the quorum right.
@@ -99,8 +98,7 @@ func (v *View) runCluster(p *Plan, master *Server) {
 }
 
 func quorumCommand(master *Server, q *v1alpha1.QuorumStatus) Command {
-	return Command{Kind: CommandQuorum, Server: master.Name, Epoch: q.Epoch, Version: q.Version,
-		Quorum: engine.Quorum{WaitCount: q.WaitCount, Members: q.Members}}
+	return Command{Kind: CommandQuorum, Server: master.Name, Epoch: q.Epoch, Version: q.Version, Quorum: asTold(q)}
 }
 
 // bringIn gives a server that is not the master its place.
@@ -163,15 +161,14 @@ func (v *View) quorumRecord(master *Server) (*v1alpha1.Record, *Event) {
 	if found := foreign(q, &master.Status); found != nil {
 		return v.repairQuorum(found, desired)
 	}
-	if sameQuorum(q, desired.WaitCount, desired.Members) {
+	if sameRule(q, &desired) {
 		return nil, nil
 	}
 	r := v.Record.DeepCopy()
 	desired.Version = max(q.Version, master.Status.QuorumVersion) + 1
 	r.PriorQuorums = withPrior(r.PriorQuorums, *q)
 	r.Quorum = &desired
-	return r, &Event{Reason: "QuorumChanging", Message: fmt.Sprintf("epoch %d: from %d of %d replicas to %d of %d",
-		q.Epoch, q.WaitCount, len(q.Members), desired.WaitCount, len(desired.Members))}
+	return r, &Event{Reason: "QuorumChanging", Message: fmt.Sprintf("epoch %d: from %s to %s", q.Epoch, describeQuorum(q), describeQuorum(&desired))}
 }
 
 // repairQuorum puts what somebody has changed on the master by hand right again. What was acknowledged by it counts like what
@@ -182,8 +179,24 @@ func (v *View) repairQuorum(found *v1alpha1.QuorumStatus, desired v1alpha1.Quoru
 	r.PriorQuorums = withPrior(withPrior(r.PriorQuorums, *v.Record.Quorum), *found)
 	r.Quorum = &desired
 	return r, &Event{Reason: ReasonChangedByHand, Warning: true, Message: fmt.Sprintf(
-		"the master waited for %d of %d replicas (version %d), which nobody had asked the operator for: it waits for %d of %d again",
-		found.WaitCount, len(found.Members), found.Version, desired.WaitCount, len(desired.Members))}
+		"the master waited for %s (version %d), which nobody had asked the operator for: it waits for %s again",
+		describeQuorum(found), found.Version, describeQuorum(&desired))}
+}
+
+// describeQuorum says how many acknowledge, and what happens when they do not.
+func describeQuorum(q *v1alpha1.QuorumStatus) string {
+	text := fmt.Sprintf("%d of %d replicas", q.WaitCount, len(q.Members))
+	if terms := describeTerms(q); terms != "" {
+		text += ", " + terms
+	}
+	return text
+}
+
+func describeTerms(q *v1alpha1.QuorumStatus) string {
+	if q.OnTimeout == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s after %s", q.OnTimeout, time.Duration(q.TimeoutMilliseconds)*time.Millisecond)
 }
 
 func describeIdentity(id identity) string {

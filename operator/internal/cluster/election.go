@@ -153,7 +153,7 @@ func (v *View) elect(p *Plan) {
 	}
 	p.Record = v.elected(winner, fenced)
 	if q := p.Record.Quorum; mutated(promotedBeforePersisted) {
-		p.Commands = []Command{{Kind: CommandPromote, Server: winner.Name, Epoch: q.Epoch, Quorum: engine.Quorum{WaitCount: q.WaitCount, Members: q.Members}}}
+		p.Commands = []Command{{Kind: CommandPromote, Server: winner.Name, Epoch: q.Epoch, Quorum: asTold(q)}}
 	}
 	p.Event = &Event{Reason: "Elected", Message: fmt.Sprintf("%s is the master of epoch %d (%s; log epoch %d, %s)",
 		winner.Name, v.Record.Epoch, v.Record.Election.Reason, winner.Status.LastLogEpoch, winner.Status.GTIDLogged)}
@@ -320,6 +320,7 @@ func (v *View) elected(winner *Server, fenced []*Server) *v1alpha1.Record {
 		Members:    counted.sorted(),
 		WaitCount:  min(waitCount, int32(len(counted))),
 	}
+	setTerms(r.Quorum, v.Policy.terms())
 	return r
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
 	"commitlab.dev/operator/internal/engine/fake"
 )
 
@@ -39,7 +40,7 @@ type lab struct {
 	// ordinalsMatter: spec.replicas changes, so servers are not alike.
 	ordinalsMatter bool
 
-	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations int
+	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts int
 
 	// wrong says which promise an operator has broken.
 	wrong string
@@ -63,6 +64,12 @@ func requiredPolicy(replicas int32) Policy {
 func preferredPolicy(replicas int32) Policy {
 	p := requiredPolicy(replicas)
 	p.Durability = v1alpha1.DurabilityPreferred
+	return p
+}
+
+func asyncPolicy(replicas int32) Policy {
+	p := preferredPolicy(replicas)
+	p.OnTimeout = engine.OnTimeoutAsync
 	return p
 }
 

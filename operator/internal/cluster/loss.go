@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
+	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/engine"
 )
 
@@ -18,6 +20,9 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 	case v.Policy.FailoverDisabled:
 		p.Report("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled)")
 	case !replaced && master != nil && master.UnreachableFor < v.Policy.UnreachableAfter:
+	case v.mayBeOnTheMasterAlone():
+		p.Report("", "what was acknowledged may be on the master alone (spec.semisync.onTimeout is, or was, async): "+
+			"nobody else is elected. Bring "+v.Record.Master+" back")
 	case !coversRecord(v.silentServers(), &v.Record) && !mutated(operatorAloneLoses):
 		p.Waiting += "; too few replicas have lost it to elect another one"
 	default:
@@ -25,6 +30,12 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 		p.Record = v.claim(ReasonMasterLost, message)
 		p.Event = &Event{Reason: ReasonMasterLost, Message: message, Warning: true}
 	}
+}
+
+// mayBeOnTheMasterAlone: it may have acknowledged by itself, and not all of that is known to be elsewhere yet.
+func (v *View) mayBeOnTheMasterAlone() bool {
+	async := func(q v1alpha1.QuorumStatus) bool { return q.OnTimeout == engine.OnTimeoutAsync }
+	return !mutated(asyncIsCounted) && (async(*v.Record.Quorum) || slices.ContainsFunc(v.Record.PriorQuorums, async))
 }
 
 // silentServers can be fenced and do not hear the master.

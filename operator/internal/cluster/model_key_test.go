@@ -81,7 +81,7 @@ func (l *lab) appendKey(b []byte, o fake.Order) []byte {
 		k.add('r', k.place(l.request.To))
 	}
 	k.add(byte(l.written), byte(l.kills), byte(l.hides), byte(l.isolations), byte(l.impatience), byte(l.edits), byte(l.switchovers),
-		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations))
+		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts))
 	names := l.world.Names()
 	for _, i := range o {
 		k.bits(l.outdated[names[i]], l.taken[names[i]])
@@ -161,7 +161,15 @@ func (k *keyWriter) election(e *v1alpha1.ElectionStatus) {
 }
 
 func (k *keyWriter) quorum(q *v1alpha1.QuorumStatus) []byte {
-	return k.order.Set([]byte{'q', byte(q.Epoch), byte(q.Version), k.order.Position(q.MasterUUID), byte(q.WaitCount)}, q.Members)
+	return k.order.Set([]byte{'q', byte(q.Epoch), byte(q.Version), k.order.Position(q.MasterUUID), byte(q.WaitCount), onTimeoutByte(q.OnTimeout)}, q.Members)
+}
+
+// onTimeoutByte tells terms apart; the length of a timeout means nothing to a model without clocks.
+func onTimeoutByte(onTimeout string) byte {
+	if onTimeout == "" {
+		return 0
+	}
+	return onTimeout[0]
 }
 
 func (k *keyWriter) switchover(s *v1alpha1.SwitchoverStatus) {
@@ -196,7 +204,7 @@ func (k *keyWriter) podsSince(server, uid string) byte {
 }
 
 func (k *keyWriter) policy(p *Policy) {
-	k.add(byte(p.Replicas), byte(len(p.Durability)), byte(p.MinSyncReplicas))
+	k.add(byte(p.Replicas), byte(len(p.Durability)), byte(p.MinSyncReplicas), onTimeoutByte(p.terms().OnTimeout))
 	if p.WaitCount != nil {
 		k.add('w', byte(*p.WaitCount))
 	}
@@ -210,7 +218,7 @@ func (k *keyWriter) action(a *action) {
 		return
 	}
 	c := a.command
-	k.add(c.Kind[0], c.Kind[1], k.place(c.Server), byte(c.Epoch), byte(c.Version), byte(c.Quorum.WaitCount), k.order.Position(c.Source.UUID), k.podsSince(c.Server, c.PodUID))
+	k.add(c.Kind[0], c.Kind[1], k.place(c.Server), byte(c.Epoch), byte(c.Version), byte(c.Quorum.WaitCount), onTimeoutByte(c.Quorum.Terms.OnTimeout), k.order.Position(c.Source.UUID), k.podsSince(c.Server, c.PodUID))
 	k.b = k.order.Set(k.b, c.Quorum.Members)
 }
 
@@ -221,7 +229,7 @@ func (k *keyWriter) row(r *lateRow) {
 	if !r.server.Reachable {
 		return
 	}
-	k.add(st.Role[2], byte(st.Epoch), byte(st.QuorumVersion), byte(st.LastLogEpoch), byte(st.WaitCount), st.ReceiverState[0],
+	k.add(st.Role[2], byte(st.Epoch), byte(st.QuorumVersion), byte(st.LastLogEpoch), byte(st.WaitCount), onTimeoutByte(st.Terms.OnTimeout), st.ReceiverState[0],
 		k.order.Position(st.ServerUUID), k.order.Position(st.SourceUUID), r.server.PVCUID[len(r.server.PVCUID)-1])
 	for _, set := range [][]string{st.Members, st.SemisyncClients, st.AckedMembers} {
 		k.b = k.order.Set(k.b, set)

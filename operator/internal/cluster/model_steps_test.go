@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
 	"commitlab.dev/operator/internal/engine/fake"
 )
 
@@ -17,6 +18,8 @@ type limits struct {
 	switchovers, wipes, copies, edits            int
 	// configurations: something of the spec changes that every server must be restarted for.
 	configurations int
+	// terms: a person asks for another onTimeout; timeouts: a master gives up waiting, if it may.
+	terms, timeouts int
 	// pauses: an operator stops between deciding and acting, and acts at any later time; lateRows: it reads the row of one
 	// server, then anything may happen before it reads the others.
 	pauses, lateRows int
@@ -173,6 +176,13 @@ func (l *lab) serverSteps(add adder, lim limits) {
 				}
 			})
 		}
+		if l.timeouts < lim.timeouts {
+			add(name+" gives up waiting", func(n *lab) {
+				if n.world.GiveUp(name) {
+					n.timeouts++
+				}
+			})
+		}
 		add("connect "+name, func(n *lab) { n.world.Connect(name) })
 		add("deliver to "+name, func(n *lab) { n.world.Deliver(name) })
 		if lim.slow {
@@ -257,6 +267,18 @@ func (l *lab) personSteps(add adder, lim limits) {
 	}
 	if l.edits < lim.edits {
 		l.editSteps(add)
+	}
+	if l.terms < lim.terms {
+		l.termSteps(add)
+	}
+}
+
+// termSteps ask for another onTimeout.
+func (l *lab) termSteps(add adder) {
+	for _, onTimeout := range []string{"", engine.OnTimeoutError, engine.OnTimeoutAsync} {
+		if l.policy.OnTimeout != onTimeout {
+			add("the spec asks for onTimeout '"+onTimeout+"'", func(n *lab) { n.policy.OnTimeout = onTimeout; n.terms++ })
+		}
 	}
 }
 

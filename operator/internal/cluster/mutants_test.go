@@ -23,6 +23,7 @@ var hunts = []struct {
 	{mutation: priorQuorumsIgnored, model: "a quorum that becomes stronger"},
 	{mutation: establishedEarly, model: "a quorum that becomes stronger"},
 	{mutation: engineBeforeRecord, model: "preferred, two failures"},
+	{mutation: asyncIsCounted, model: "async"},
 	{mutation: floorIgnored, model: "failover"},
 	{mutation: electionByGTIDAlone, model: "an old log that is longer"},
 	{mutation: electionUncovered, model: "failover"},

@@ -13,6 +13,7 @@ const (
 	priorQuorumsIgnored     mutation = "3: prior quorums need not be covered"
 	establishedEarly        mutation = "3: the quorum is established before its members hold everything"
 	engineBeforeRecord      mutation = "3: the engine is told of a weaker quorum before the record has it"
+	asyncIsCounted          mutation = "3: what a master may have acknowledged by itself is looked for on its replicas"
 	floorIgnored            mutation = "3: required lets the wait count fall to 0"
 	electionByGTIDAlone     mutation = "4: the longest log wins, whatever epoch it ends in"
 	electionUncovered       mutation = "4: one fenced server is enough to elect"

@@ -34,7 +34,11 @@ func (u uuidSet) sorted() []string { return slices.Sorted(maps.Keys(u)) }
 // covers says whether everything that was ever acknowledged under the quorum is in the log of one of these servers, and
 // nothing more can be acknowledged under it once they are fenced: the master's own log has all of it, and R members meet
 // every set of W members when R + W > M.
+// What a master may have acknowledged by itself, only its own log is known to have.
 func covers(fenced uuidSet, q *v1alpha1.QuorumStatus) bool {
+	if q.OnTimeout == engine.OnTimeoutAsync && !mutated(asyncIsCounted) {
+		return fenced[q.MasterUUID]
+	}
 	r, m := fenced.count(q.Members), int32(len(q.Members))
 	return fenced[q.MasterUUID] || r+q.WaitCount > m || (mutated(halfIsEnough) && r+q.WaitCount >= m)
 }
@@ -56,17 +60,41 @@ func coversRecord(fenced uuidSet, r *v1alpha1.Record) bool {
 // inForce: the master acknowledges by this quorum. PROMOTE carries no version, so the first version is whatever it starts with.
 func inForce(q *v1alpha1.QuorumStatus, master *engine.Status) bool {
 	sameVersion := master.QuorumVersion == q.Version || (q.Version == firstQuorumVersion && master.QuorumVersion < firstQuorumVersion)
-	return sameVersion && master.Epoch == q.Epoch && sameQuorum(q, master.WaitCount, master.Members)
+	return sameVersion && master.Epoch == q.Epoch && sameRule(q, shown(q, master))
 }
 
 // foreign is the quorum that the master acknowledges by, if it is one that was never on record: somebody has changed it by hand.
 func foreign(q *v1alpha1.QuorumStatus, master *engine.Status) *v1alpha1.QuorumStatus {
-	same := sameQuorum(q, master.WaitCount, master.Members)
-	if master.Epoch != q.Epoch || master.QuorumVersion < q.Version || (same && master.QuorumVersion == q.Version) {
+	found := shown(q, master)
+	if master.Epoch != q.Epoch || found.Version < q.Version || (found.Version == q.Version && sameRule(q, found)) {
 		return nil
 	}
+	return found
+}
+
+// shown is the quorum that the master of q says it acknowledges by.
+func shown(q *v1alpha1.QuorumStatus, master *engine.Status) *v1alpha1.QuorumStatus {
 	return &v1alpha1.QuorumStatus{Epoch: q.Epoch, Version: master.QuorumVersion, MasterUUID: q.MasterUUID,
-		Members: setOf(master.Members).sorted(), WaitCount: master.WaitCount}
+		Members: setOf(master.Members).sorted(), WaitCount: master.WaitCount,
+		OnTimeout: master.Terms.OnTimeout, TimeoutMilliseconds: master.Terms.TimeoutMilliseconds}
+}
+
+// asTold is the quorum as its master is told.
+func asTold(q *v1alpha1.QuorumStatus) engine.Quorum {
+	return engine.Quorum{WaitCount: q.WaitCount, Members: q.Members, Terms: termsOf(q)}
+}
+
+func termsOf(q *v1alpha1.QuorumStatus) engine.Terms {
+	return engine.Terms{OnTimeout: q.OnTimeout, TimeoutMilliseconds: q.TimeoutMilliseconds}
+}
+
+func setTerms(q *v1alpha1.QuorumStatus, t engine.Terms) {
+	q.OnTimeout, q.TimeoutMilliseconds = t.OnTimeout, t.TimeoutMilliseconds
+}
+
+// sameRule: the same servers must acknowledge, and the same happens when they do not.
+func sameRule(a, b *v1alpha1.QuorumStatus) bool {
+	return termsOf(a) == termsOf(b) && sameQuorum(a, b.WaitCount, b.Members)
 }
 
 const firstQuorumVersion int64 = 1
@@ -88,7 +116,7 @@ func established(q *v1alpha1.QuorumStatus, master *engine.Status) bool {
 // because a quorum may only be forgotten when nothing of its epoch was logged.
 func withPrior(prior []v1alpha1.QuorumStatus, q v1alpha1.QuorumStatus) []v1alpha1.QuorumStatus {
 	same := func(p v1alpha1.QuorumStatus) bool {
-		return p.MasterUUID == q.MasterUUID && sameQuorum(&p, q.WaitCount, q.Members)
+		return p.MasterUUID == q.MasterUUID && sameRule(&p, &q)
 	}
 	if i := slices.IndexFunc(prior, same); i >= 0 {
 		kept := slices.Clone(prior)
@@ -122,6 +150,7 @@ func desiredQuorum(v *View, master *Server) v1alpha1.QuorumStatus {
 	}
 	desired := *v.Record.Quorum
 	desired.Members = members.sorted()
+	setTerms(&desired, v.Policy.terms())
 	desired.WaitCount = desiredWaitCount(v.Policy, desired.WaitCount, int32(len(attached)), master.Status.AckWaitingSeconds)
 	if desired.WaitCount > int32(len(desired.Members)) {
 		// Nobody could ever satisfy it: things stay as they are until somebody has joined.

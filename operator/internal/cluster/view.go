@@ -37,6 +37,7 @@ type Policy struct {
 	MinSyncReplicas  int32
 	WaitCount        *int32
 	AckTimeout       time.Duration
+	OnTimeout        string
 	FailoverDisabled bool
 	UnreachableAfter time.Duration
 	HeartbeatTimeout time.Duration
@@ -83,11 +84,21 @@ func PolicyOf(c *v1alpha1.CommitCluster) Policy {
 		MinSyncReplicas:  s.Semisync.MinSyncReplicas,
 		WaitCount:        s.Semisync.WaitCount,
 		AckTimeout:       durationOr(s.Semisync.Timeout, 10*time.Second),
+		OnTimeout:        s.Semisync.OnTimeout,
 		FailoverDisabled: s.Failover.Disabled,
 		UnreachableAfter: durationOr(s.Failover.UnreachableAfter, 2*time.Second),
 		HeartbeatTimeout: durationOr(s.Failover.HeartbeatTimeout, 3*time.Second),
 		Adopt:            c.Annotations[v1alpha1.AnnotationAdopt] == "true",
 	}
+}
+
+// terms are what the engine is told to do after the timeout. `required` rules `async` out, also in a spec that the API did not check.
+func (p Policy) terms() engine.Terms {
+	async := p.OnTimeout == engine.OnTimeoutAsync && p.Durability != v1alpha1.DurabilityRequired
+	if p.OnTimeout != engine.OnTimeoutError && !async {
+		return engine.Terms{}
+	}
+	return engine.Terms{OnTimeout: p.OnTimeout, TimeoutMilliseconds: min(max(p.AckTimeout.Milliseconds(), 1), engine.ForEver-1)}
 }
 
 // durationOr repeats the API's default for objects that did not pass through the API server.

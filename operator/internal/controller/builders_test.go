@@ -86,8 +86,7 @@ func TestVariablesThatCannotBeUsedAreRefusedWithAHint(t *testing.T) {
 func TestWhatCommitdDoesNotDoIsRefusedBeforeAnyPodGetsIt(t *testing.T) {
 	for _, change := range []func(*v1alpha1.SemisyncSpec){
 		func(s *v1alpha1.SemisyncSpec) { s.WaitPoint = "AFTER_COMMIT" },
-		func(s *v1alpha1.SemisyncSpec) { s.OnTimeout = "async" },
-		func(s *v1alpha1.SemisyncSpec) { s.OnTimeout = "error" },
+		func(s *v1alpha1.SemisyncSpec) { s.OnTimeout, s.Durability = "async", v1alpha1.DurabilityRequired },
 	} {
 		c := demo()
 		change(&c.Spec.Semisync)
@@ -95,10 +94,12 @@ func TestWhatCommitdDoesNotDoIsRefusedBeforeAnyPodGetsIt(t *testing.T) {
 			t.Errorf("%+v: %v", c.Spec.Semisync, err)
 		}
 	}
-	c := demo()
-	c.Spec.Semisync.WaitPoint, c.Spec.Semisync.OnTimeout = "AFTER_SYNC", "block"
-	if _, err := BuildStatefulSet(c, "commitd:1"); err != nil {
-		t.Fatal(err)
+	for _, onTimeout := range []string{"block", "error", "async"} {
+		c := demo()
+		c.Spec.Semisync = v1alpha1.SemisyncSpec{WaitPoint: "AFTER_SYNC", OnTimeout: onTimeout, Durability: v1alpha1.DurabilityPreferred}
+		if _, err := BuildStatefulSet(c, "commitd:1"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

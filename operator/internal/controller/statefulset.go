@@ -18,6 +18,7 @@ import (
 
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/cluster"
+	"commitlab.dev/operator/internal/engine"
 )
 
 const (
@@ -273,9 +274,9 @@ func checkSemisync(s v1alpha1.SemisyncSpec) error {
 	if s.WaitPoint == "AFTER_COMMIT" {
 		return errors.New("spec.semisync.waitPoint: commitd shows nothing before it is acknowledged, so only AFTER_SYNC is possible; leave it out")
 	}
-	if s.OnTimeout != "" && s.OnTimeout != "block" {
-		return fmt.Errorf("spec.semisync.onTimeout: commitd cannot do %q yet, only block; for writes that go on without replicas use "+
-			"spec.semisync.durability: preferred", s.OnTimeout)
+	if s.OnTimeout == engine.OnTimeoutAsync && s.Durability == v1alpha1.DurabilityRequired {
+		return errors.New("spec.semisync.onTimeout: async acknowledges what no replica may hold, which durability: required rules out; " +
+			"set durability: preferred as well, or onTimeout to block or error")
 	}
 	return nil
 }

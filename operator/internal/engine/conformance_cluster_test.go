@@ -15,6 +15,9 @@ import (
 type servers interface {
 	server(name string) engine.Server
 	port(name string) int32
+	// write is a client's transaction that nobody waits for; giveUp lets the timeout of a master pass.
+	write(t *testing.T, name string)
+	giveUp(name string)
 	kill(name string)
 	start(t *testing.T, name string)
 	// run lets happen what happens by itself in a real network.
@@ -29,7 +32,13 @@ func (f fakeServers) server(name string) engine.Server { return f.world.Server(n
 func (f fakeServers) port(string) int32                { return 1 }
 func (f fakeServers) kill(name string)                 { f.world.Kill(name) }
 func (f fakeServers) start(_ *testing.T, name string)  { f.world.Start(name) }
-func (f fakeServers) run()                             { f.world.Run() }
+func (f fakeServers) write(t *testing.T, name string) {
+	if !f.world.Write(name, 1) {
+		t.Errorf("%s takes no write", name)
+	}
+}
+func (f fakeServers) giveUp(name string) { f.world.GiveUp(name) }
+func (f fakeServers) run()               { f.world.Run() }
 
 type processes map[string]*process
 
@@ -37,7 +46,12 @@ func (p processes) server(name string) engine.Server { return p[name].client }
 func (p processes) port(name string) int32           { return int32(p[name].clients) }
 func (p processes) kill(name string)                 { p[name].kill() }
 func (p processes) start(t *testing.T, name string)  { t.Helper(); p[name].start(t) }
-func (p processes) run()                             {}
+func (p processes) giveUp(string)                    {}
+func (p processes) write(t *testing.T, name string) {
+	client := p[name].client
+	go func() { _ = client.EnsureAccounts(t.Context(), "written", nil) }()
+}
+func (p processes) run() {}
 
 // trial asks a set of servers, and remembers who they are.
 type trial struct {
@@ -148,6 +162,25 @@ func conformTogether(tt *testing.T, all servers) {
 	}
 	t.follow(1, "a", "b")
 	t.eventually("a serves again", func() bool { return t.serves("a") && t.attached("a", "b") })
+
+	// Terms belong to the quorum: they are shown, the same version does not change them, and a master that gives up acknowledges by
+	// itself what its replicas do not hold.
+	async := t.quorum(2, "b", "c")
+	async.Terms = engine.Terms{TimeoutMilliseconds: 50, OnTimeout: engine.OnTimeoutAsync}
+	t.must("async", t.server("a").SetQuorum(t.Context(), 1, 1, async))
+	if err := t.server("a").SetQuorum(t.Context(), 1, 1, t.quorum(2, "b", "c")); !answers(err, engine.ErrEpoch) {
+		t.Errorf("other terms of the same version: %v", err)
+	}
+	if st := t.status("a"); st.Terms != async.Terms || st.QuorumVersion != 1 {
+		t.Errorf("the terms in force: %+v", st)
+	}
+	t.write(tt, "a")
+	t.eventually("a goes on by itself, and b alone holds it", func() bool {
+		t.giveUp("a")
+		return t.serves("a") && t.attached("a", "b")
+	})
+	t.must("block", t.server("a").SetQuorum(t.Context(), 1, 2, t.quorum(1, "b", "c")))
+	t.eventually("a waits for one again", func() bool { return t.serves("a") && t.status("a").Terms == engine.Terms{} })
 
 	// An election: what was fenced counts for the old master no more, and its log says up to which epoch it goes.
 	t.start(tt, "c")

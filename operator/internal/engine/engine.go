@@ -43,6 +43,7 @@ type Status struct {
 
 	WaitCount         int32
 	Members           []string
+	Terms             Terms
 	SemisyncClients   []string
 	AckedMembers      []string
 	WritesBlocked     bool
@@ -63,11 +64,31 @@ type Status struct {
 	ApplierError string
 }
 
-// Quorum is who must acknowledge a transaction besides the master.
+// Quorum is who must acknowledge a transaction besides the master, and what happens when they do not.
 type Quorum struct {
 	WaitCount int32
 	Members   []string
+	Terms     Terms
 }
+
+// Terms say what the master does with commits that are not acknowledged in time. Without any it waits for ever.
+type Terms struct {
+	// TimeoutMilliseconds is 0 for no end.
+	TimeoutMilliseconds int64
+	// OnTimeout is empty, OnTimeoutError or OnTimeoutAsync.
+	OnTimeout string
+}
+
+// What a master can do after the timeout, other than to wait on.
+const (
+	// OnTimeoutError answers with an error; the transaction becomes visible once it is acknowledged.
+	OnTimeoutError = "error"
+	// OnTimeoutAsync acknowledges what no replica may hold.
+	OnTimeoutAsync = "async"
+)
+
+// ForEver is the timeout without an end, in milliseconds.
+const ForEver int64 = 4294967295
 
 // Source is where a replica reads from.
 type Source struct {

@@ -142,7 +142,19 @@ func translate(err error) error {
 }
 
 func quorumClause(q Quorum) string {
-	return fmt.Sprintf("WAIT_COUNT %d MEMBERS %s", q.WaitCount, quote(strings.Join(q.Members, ",")))
+	return fmt.Sprintf("WAIT_COUNT %d MEMBERS %s%s", q.WaitCount, quote(strings.Join(q.Members, ",")), termsClause(q.Terms))
+}
+
+// termsClause leaves out what is at its default: the wait point always is.
+func termsClause(t Terms) string {
+	clause := ""
+	if t.TimeoutMilliseconds > 0 {
+		clause += fmt.Sprintf(" TIMEOUT %d", t.TimeoutMilliseconds)
+	}
+	if t.OnTimeout != "" {
+		clause += " ON_TIMEOUT " + quote(t.OnTimeout)
+	}
+	return clause
 }
 
 var stringEscapes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`, "\n", `\n`, "\r", `\r`)

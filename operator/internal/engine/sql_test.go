@@ -87,6 +87,7 @@ func TestControlStatementsAreThoseOfTheContract(t *testing.T) {
 		c.Promote(ctx, 7, Quorum{}),
 		c.Follow(ctx, 7, Source{Host: "10.0.0.1", Port: 3306, UUID: "u", User: OperatorUser, Password: `it's \ here`}),
 		c.SetQuorum(ctx, 7, 3, Quorum{WaitCount: 2, Members: []string{"a", "b"}}),
+		c.SetQuorum(ctx, 7, 4, Quorum{WaitCount: 1, Members: []string{"a"}, Terms: Terms{TimeoutMilliseconds: 1500, OnTimeout: OnTimeoutError}}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -99,6 +100,7 @@ func TestControlStatementsAreThoseOfTheContract(t *testing.T) {
 		"ALTER INSTANCE PROMOTE EPOCH 7 WAIT_COUNT 0 MEMBERS ''",
 		`ALTER INSTANCE FOLLOW EPOCH 7 SOURCE_HOST '10.0.0.1' SOURCE_PORT 3306 SOURCE_UUID 'u' SOURCE_USER 'commitlab_operator' SOURCE_PASSWORD 'it\'s \\ here'`,
 		"ALTER INSTANCE QUORUM EPOCH 7 VERSION 3 WAIT_COUNT 2 MEMBERS 'a,b'",
+		"ALTER INSTANCE QUORUM EPOCH 7 VERSION 4 WAIT_COUNT 1 MEMBERS 'a' TIMEOUT 1500 ON_TIMEOUT 'error'",
 	}
 	if got := s.asked(); !slices.Equal(got, want) {
 		t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -138,6 +140,19 @@ func TestStatusIsReadByColumnName(t *testing.T) {
 	if st.Role != RoleMaster || st.ServerUUID != "u-1" || st.Epoch != 12 || !slices.Equal(st.Members, []string{"a", "b"}) ||
 		len(st.AckedMembers) != 0 || !st.WritesBlocked || st.AckWaitingSeconds != 2.5 || st.SecondsSinceHeartbeat != nil {
 		t.Fatalf("%+v", st)
+	}
+}
+
+func TestTermsAreReadBack(t *testing.T) {
+	for want, values := range map[Terms][]any{
+		{}: {"master", ForEver, "block"},
+		{TimeoutMilliseconds: 1500, OnTimeout: OnTimeoutAsync}: {"master", 1500, "async"},
+		{TimeoutMilliseconds: 1500}:                            {"master", 1500, "block"},
+	} {
+		c := serve(t, &script{answer: statusRowOf([]string{"role", "semisync_timeout", "semisync_on_timeout"}, values)})
+		if st, err := c.Status(within(t)); err != nil || st.Terms != want {
+			t.Errorf("%+v (%v), want %+v", st.Terms, err, want)
+		}
 	}
 }
 

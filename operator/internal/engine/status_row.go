@@ -57,6 +57,7 @@ func (r *statusRow) status() (Status, error) {
 		GTIDLogged:            r.text("gtid_logged"),
 		WaitCount:             int32(r.integer("wait_count")),
 		Members:               r.list("members"),
+		Terms:                 r.terms(),
 		SemisyncClients:       r.list("semisync_clients"),
 		AckedMembers:          r.list("acked_members"),
 		WritesBlocked:         r.integer("writes_blocked") != 0,
@@ -79,6 +80,18 @@ func (r *statusRow) status() (Status, error) {
 		r.err = errors.New("performance_schema.commitd_instance has no role: is this a commitd server of this version?")
 	}
 	return s, r.err
+}
+
+// terms are those of an engine that has none, too: it waits for ever.
+func (r *statusRow) terms() Terms {
+	t := Terms{TimeoutMilliseconds: r.integer("semisync_timeout"), OnTimeout: strings.ToLower(r.text("semisync_on_timeout"))}
+	if t.TimeoutMilliseconds == ForEver {
+		t.TimeoutMilliseconds = 0
+	}
+	if t.OnTimeout == "block" {
+		t.OnTimeout = ""
+	}
+	return t
 }
 
 func (r *statusRow) text(name string) string { return strings.TrimSpace(r.values[name].String) }

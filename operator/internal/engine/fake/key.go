@@ -95,11 +95,11 @@ func (s *state) appendKey(b []byte, o Order) []byte {
 		b = append(b, o.Position(e.UUID), byte(e.GNO), byte(e.Epoch), byte(e.Tx))
 	}
 	if s.granted.role == engine.RoleMaster {
-		b = o.Set(append(b, byte(s.kept.WaitCount), byte(s.kept.version)), s.kept.Members)
+		b = o.Set(append(b, byte(s.kept.WaitCount), byte(s.kept.version), onTimeoutByte(s.kept.Terms)), s.kept.Members)
 	}
 	switch s.role {
 	case engine.RoleMaster:
-		b = o.Set(append(b, byte(s.quorum.WaitCount), byte(s.version), byte(s.openedAt)), s.quorum.Members)
+		b = o.Set(append(b, byte(s.quorum.WaitCount), byte(s.version), byte(s.openedAt), onTimeoutByte(s.quorum.Terms)), s.quorum.Members)
 		return appendSorted(b, len(s.acked), func(b []byte, i int) []byte {
 			return append(b, o.Position(s.acked[i].uuid), byte(s.acked[i].position))
 		})
@@ -116,9 +116,17 @@ func roleByte(r engine.Role) byte {
 	return r[2] // tells all of them apart
 }
 
+// onTimeoutByte tells terms apart; the length of a timeout means nothing in a world without clocks.
+func onTimeoutByte(t engine.Terms) byte {
+	if t.OnTimeout == "" {
+		return 0
+	}
+	return t.OnTimeout[0]
+}
+
 func (s *state) flags() byte {
 	var b byte
-	for i, f := range [...]bool{s.alive, s.cut, s.unheard, s.connected, s.heard, s.diverged, s.ackWaiting > 0} {
+	for i, f := range [...]bool{s.alive, s.cut, s.unheard, s.connected, s.heard, s.diverged, s.ackWaiting > 0, s.gaveUp} {
 		if f {
 			b |= 1 << i
 		}

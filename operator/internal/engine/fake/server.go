@@ -91,7 +91,7 @@ func (s *state) promise(epoch int64, g grant, slowly bool) error {
 func (w *World) leaveRole(s *state) {
 	w.disconnect(s)
 	s.connected, s.heard, s.diverged = false, false, false
-	s.source, s.quorum, s.version, s.acked, s.openedAt = engine.Source{}, engine.Quorum{}, 0, nil, 0
+	s.source, s.quorum, s.version, s.acked, s.openedAt, s.gaveUp = engine.Source{}, engine.Quorum{}, 0, nil, 0, false
 }
 
 // Promote makes a master and logs the transaction that opens the epoch. A server that was promoted in this epoch and has
@@ -103,7 +103,7 @@ func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 			return err
 		}
 		again := s.epoch == epoch && s.next == 0 && s.granted.role == engine.RoleMaster
-		if again && !sameVoters(s.kept.Quorum, q) {
+		if again && !sameQuorum(s.kept.Quorum, q) {
 			return fmt.Errorf("%w: in epoch %d this server waits for %d of %v", engine.ErrEpoch, epoch, s.kept.WaitCount, s.kept.Members)
 		}
 		if err := s.promise(epoch, grant{role: engine.RoleMaster}, false); err != nil {
@@ -130,11 +130,11 @@ func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
 // asSent is what a server makes of a quorum: members travel as one text with commas in it.
 func asSent(q engine.Quorum) engine.Quorum {
 	members := slices.DeleteFunc(slices.Clone(q.Members), func(m string) bool { return m == "" })
-	return engine.Quorum{WaitCount: q.WaitCount, Members: members}
+	return engine.Quorum{WaitCount: q.WaitCount, Members: members, Terms: q.Terms}
 }
 
-func sameVoters(a, b engine.Quorum) bool {
-	return a.WaitCount == b.WaitCount && slices.Equal(slices.Sorted(slices.Values(a.Members)), slices.Sorted(slices.Values(b.Members)))
+func sameQuorum(a, b engine.Quorum) bool {
+	return a.WaitCount == b.WaitCount && a.Terms == b.Terms && slices.Equal(slices.Sorted(slices.Values(a.Members)), slices.Sorted(slices.Values(b.Members)))
 }
 
 func satisfiable(q engine.Quorum) error {
@@ -169,13 +169,13 @@ func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quor
 		if s.next != 0 {
 			return fmt.Errorf("%w: epoch %d has been promised", engine.ErrEpoch, s.next)
 		}
-		if s.role == engine.RoleMaster && s.epoch == epoch && version == s.version && sameVoters(s.quorum, q) {
+		if s.role == engine.RoleMaster && s.epoch == epoch && version == s.version && sameQuorum(s.quorum, q) {
 			return nil
 		}
 		if s.role != engine.RoleMaster || s.epoch != epoch || version <= s.version {
 			return fmt.Errorf("%w: QUORUM EPOCH %d VERSION %d in epoch %d, version %d", engine.ErrEpoch, epoch, version, s.epoch, s.version)
 		}
-		s.quorum, s.version = q, version
+		s.quorum, s.version, s.gaveUp = q, version, false
 		s.kept = keptQuorum{q, version}
 		h.world.settle(s)
 		return nil
@@ -219,7 +219,7 @@ func (w *World) status(s *state) engine.Status {
 	}
 	switch s.role {
 	case engine.RoleMaster:
-		st.QuorumVersion, st.WaitCount, st.Members = s.version, s.quorum.WaitCount, slices.Clone(s.quorum.Members)
+		st.QuorumVersion, st.WaitCount, st.Members, st.Terms = s.version, s.quorum.WaitCount, slices.Clone(s.quorum.Members), s.quorum.Terms
 		st.SemisyncClients = w.attached(s)
 		for _, m := range s.quorum.Members {
 			if s.acked.of(m) >= s.visible {
@@ -263,7 +263,7 @@ func (w *World) attached(master *state) []string {
 }
 
 func (w *World) writesBlocked(s *state) bool {
-	return s.role != engine.RoleMaster || s.visible <= s.openedAt || int32(len(w.attached(s))) < s.quorum.WaitCount
+	return s.role != engine.RoleMaster || s.visible <= s.openedAt || (!s.gaveUp && int32(len(w.attached(s))) < s.quorum.WaitCount)
 }
 
 // gtids writes a log's contents as a GTID set.

@@ -21,6 +21,21 @@ func (w *World) Write(name string, tx int) bool {
 	return true
 }
 
+// GiveUp lets a master's timeout pass: under `async` it acknowledges what it has logged, and goes on so until enough members hold
+// everything. A mastership that has not begun to take writes waits on.
+func (w *World) GiveUp(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.named(name)
+	waits := s.alive && s.role == engine.RoleMaster && s.visible > s.openedAt && len(s.log) > s.visible
+	if !waits || s.gaveUp || s.quorum.Terms.OnTimeout != engine.OnTimeoutAsync {
+		return false
+	}
+	s.gaveUp = true
+	w.settle(s)
+	return true
+}
+
 // Connect starts a replica's receiver: the source must be the master of the same epoch, and what it does not have is cut off.
 func (w *World) Connect(name string) bool {
 	w.mu.Lock()

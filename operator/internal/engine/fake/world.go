@@ -82,6 +82,7 @@ type state struct {
 	acked      positions
 	accounts   []string
 	openedAt   int
+	gaveUp     bool // by the terms of its quorum: it acknowledges by itself
 	ackWaiting float64
 	variables  map[string]string
 }
@@ -212,8 +213,9 @@ func (w *World) settle(s *state) {
 	if s.role != engine.RoleMaster {
 		return
 	}
+	s.gaveUp = s.gaveUp && s.ackedBy(len(s.log)) < s.quorum.WaitCount
 	for position := len(s.log); position > max(s.visible, s.openedAt); position-- {
-		if s.ackedBy(position) < s.quorum.WaitCount {
+		if !s.gaveUp && s.ackedBy(position) < s.quorum.WaitCount {
 			continue
 		}
 		for _, e := range s.log[s.visible:position] {
@@ -228,8 +230,8 @@ func (w *World) settle(s *state) {
 // acknowledged, and an earlier one acknowledges nothing that a later one lacks. An acknowledgement that was sent before its
 // sender was fenced may still arrive late: its transaction was counted in the election.
 func (w *World) acknowledge(s *state, e Entry) {
-	if s.quorum.WaitCount < w.LeastWaitCount {
-		w.broken("%s acknowledges %+v by a wait count of %d", s.name, e, s.quorum.WaitCount)
+	if s.quorum.WaitCount < w.LeastWaitCount || (s.gaveUp && w.LeastWaitCount > 0) {
+		w.broken("%s acknowledges %+v by a wait count of %d (given up: %t)", s.name, e, s.quorum.WaitCount, s.gaveUp)
 	}
 	for _, a := range w.Acknowledged {
 		if a.Epoch == s.epoch && a.By != s.uuid {
