@@ -364,12 +364,10 @@ void Grammar::alter_action(ast::AlterTableStatement& alter) {
       expect(Word::Default);
       action.what = What::DropDefault;
     }
-  } else if (change_option()) {
-    // Said of the whole statement.
+  } else if (change_option() || accept(Word::Force)) {
+    // Said of the whole statement; a rebuild changes nothing here.
   } else if (accept(Word::Enable) || accept(Word::Disable)) {
     expect(Word::Keys);
-  } else if (accept(Word::Force)) {
-    // A rebuild changes nothing here.
   } else if (accept(Word::Convert)) {
     expect(Word::To);
     action.what = What::ConvertCharset;
