@@ -40,6 +40,16 @@ Series& Registry::series(const std::string& type, const std::string& name, const
   return added;
 }
 
+std::vector<Registry::Named> Registry::all() {
+  std::lock_guard lock(mutex_);
+  std::vector<Named> named;
+  for (const auto& [name, family] : families_) {
+    Named& added = named.emplace_back(Named{name, family, {}});
+    for (const Series& series : family.series) added.series.push_back(&series);
+  }
+  return named;
+}
+
 namespace {
 
 template <class Metric>
@@ -70,6 +80,7 @@ Histogram& histogram(const std::string& name, const std::string& help, const Lab
 void callback(const std::string& type, const std::string& name, const std::string& help, const Labels& labels,
               std::function<double()> read) {
   Registry& registry = Registry::instance();
+  std::lock_guard reading(registry.reading());
   std::lock_guard lock(registry.mutex());
   registry.series(type, name, help, labels).metric = std::move(read);
 }

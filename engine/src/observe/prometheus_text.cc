@@ -78,11 +78,12 @@ struct SingleValue {
 
 std::string prometheus_text() {
   Registry& registry = Registry::instance();
-  std::lock_guard lock(registry.mutex());
+  std::lock_guard reading(registry.reading());
   std::string out;
-  for (const auto& [name, family] : registry.families()) {
+  for (const auto& [name, family, all_series] : registry.all()) {
     out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, escape(family.help, false), name, family.type);
-    for (const Series& series : family.series) {
+    for (const Series* one : all_series) {
+      const Series& series = *one;
       if (auto* histogram = std::get_if<std::unique_ptr<Histogram>>(&series.metric)) {
         write_histogram(out, name, series.labels, **histogram);
       } else {
@@ -96,10 +97,11 @@ std::string prometheus_text() {
 
 std::vector<std::pair<std::string, double>> snapshot() {
   Registry& registry = Registry::instance();
-  std::lock_guard lock(registry.mutex());
+  std::lock_guard reading(registry.reading());
   std::vector<std::pair<std::string, double>> values;
-  for (const auto& [name, family] : registry.families()) {
-    for (const Series& series : family.series) {
+  for (const auto& [name, family, all_series] : registry.all()) {
+    for (const Series* one : all_series) {
+      const Series& series = *one;
       std::string full_name = name + label_text(series.labels);
       if (auto* counter = std::get_if<std::unique_ptr<Counter>>(&series.metric)) {
         values.emplace_back(full_name, static_cast<double>((*counter)->value()));

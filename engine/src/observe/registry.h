@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "observe/metrics.h"
 
@@ -30,13 +31,24 @@ class Registry {
   static Registry& instance();
 
   std::mutex& mutex() { return mutex_; }
-  // Both under the mutex.
+  // Under the mutex.
   Series& series(const std::string& type, const std::string& name, const std::string& help,
                  const Labels& labels);
-  const std::map<std::string, Family>& families() const { return families_; }
+
+  // Held while functions are called for their values, so that none runs any more once it was replaced. They
+  // take locks of their own, under which others register metrics: mutex() is not held then. In front of
+  // mutex().
+  std::mutex& reading() { return reading_; }
+  struct Named {
+    const std::string& name;
+    const Family& family;
+    std::vector<const Series*> series;
+  };
+  // What there is now, and stays.
+  std::vector<Named> all();
 
  private:
-  std::mutex mutex_;
+  std::mutex reading_, mutex_;
   std::map<std::string, Family> families_;
 };
 
