@@ -86,8 +86,8 @@ Task<Status> CommitPipeline::commit(CommitRequest& request) {
                          request.events->size(), kLargestTransaction);
   }
   if (!request.events->status().ok()) co_return request.events->status();
-  if (auto room = impl_->engine.room();
-      !room.ok()) {  // the log might have some, but nobody could be answered
+  // The log might have some, but nobody could be answered.
+  if (auto room = impl_->engine.room(); !room.ok()) {
     if (room.error().code != er::kDiskFull) impl_->fail(room.error());
     co_return room;
   }

@@ -1,22 +1,18 @@
 #include "plugins/registry.h"
 
 #include <spdlog/spdlog.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <exception>
 
 #include "base/check.h"
+#include "base/text_case.h"
 #include "plugins/plugin_errors.h"
 
 namespace commitd::plugins {
 namespace {
 
 constexpr size_t kLongestName = 64;
-
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
 
 bool is_plain_name(std::string_view name) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
@@ -39,7 +35,7 @@ const commitd_plugin* declarations_of(const SharedLibrary& library) {
 
 const commitd_plugin* find_declared(const commitd_plugin* declared, std::string_view name) {
   for (; declared->name != nullptr; ++declared) {
-    if (same_name(declared->name, name)) return declared;
+    if (equal_words(declared->name, name)) return declared;
   }
   return nullptr;
 }
@@ -196,7 +192,7 @@ std::vector<PluginInfo> Registry::list() const {
 bool Registry::is_installed(std::string_view name) const {
   MutexLock lock(mutex_);
   return std::any_of(installed_.begin(), installed_.end(),
-                     [&](const auto& installed) { return same_name(installed->plugin.name, name); });
+                     [&](const auto& installed) { return equal_words(installed->plugin.name, name); });
 }
 
 Status Registry::install_now(const PluginName& wanted, By by) {
@@ -221,7 +217,7 @@ Status Registry::install_now(const PluginName& wanted, By by) {
 
 Result<std::unique_ptr<Registry::Installed>> Registry::open(const PluginName& wanted, By by) const {
   for (const LinkedIn& linked : linked_in_) {
-    if (!same_name(linked.plugin.name, wanted.name) || linked.library != wanted.library) continue;
+    if (!equal_words(linked.plugin.name, wanted.name) || linked.library != wanted.library) continue;
     if (is_installed(linked.excludes)) return conflicts(linked.plugin.name, linked.excludes);
     return std::make_unique<Installed>(observers_, linked, by);
   }
@@ -276,7 +272,7 @@ Status Registry::check_may_leave(const Installed& installed) {
 std::unique_ptr<Registry::Installed> Registry::remove(std::string_view name) {
   MutexLock lock(mutex_);
   for (auto at = installed_.begin(); at != installed_.end(); ++at) {
-    if (!same_name((*at)->plugin.name, name)) continue;
+    if (!equal_words((*at)->plugin.name, name)) continue;
     auto found = std::move(*at);
     installed_.erase(at);
     return found;
