@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # run.sh PROGRAMS STATE SECONDS [NAME…]: each fuzzer (or those named) for so many seconds, one per processor at a time, from its seeds and from what earlier
 # runs found interesting (STATE/found/NAME). An input that breaks something is kept as STATE/found/NAME-crash-…; running the fuzzer with that file
-# shows it again. FUZZ_SEED (0: another one each time) decides what is tried in which order.
+# shows it again. FUZZ_SEED (0: another one each time) decides what is tried in which order, as far as SECONDS go and at most
+# MOST_WITH_SEED inputs. That order also hangs on addresses and on when the fuzzer looks for new files: both are held still for it.
 set -euo pipefail
+readonly MOST_WITH_SEED=1000000
 cd "$(dirname "$0")"
 programs=$1 state=$2 seconds=$3
 shift 3
@@ -18,7 +20,12 @@ run_fuzzer() {
     seeds+=("$split")
   fi
   [ ! -f "$name.dict" ] || dictionary=(-dict="$name.dict")
-  if "$programs/$name" -max_total_time="$seconds" -seed="${FUZZ_SEED:-0}" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 "${dictionary[@]}" \
+  local fixed=() before=()
+  if [ "${FUZZ_SEED:-0}" != 0 ]; then
+    fixed=(-runs="$MOST_WITH_SEED" -reload=0)
+    ! setarch -R true 2>/dev/null || before=(setarch -R)
+  fi
+  if "${before[@]}" "$programs/$name" "${fixed[@]}" -max_total_time="$seconds" -seed="${FUZZ_SEED:-0}" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 "${dictionary[@]}" \
     -artifact_prefix="$state/found/$name-" "$state/found/$name" "${seeds[@]}" >"$log" 2>&1; then
     printf 'ok      %-24s %s inputs\n' "$name" "$(awk '/number_of_executed_units/ {print $2}' "$log")"
   else
@@ -27,7 +34,7 @@ run_fuzzer() {
   fi
 }
 export -f run_fuzzer
-export programs state seconds
+export programs state seconds MOST_WITH_SEED
 
 names=("$@")
 [ ${#names[@]} -gt 0 ] || mapfile -t names < <(find corpus -mindepth 1 -maxdepth 1 -printf '%f\n' | sed 's/\.lines$//' | sort -u)

@@ -374,6 +374,13 @@ TEST(TransactionScanner, RefusesEventsThatCannotFollow) {
   TransactionScanner inside;
   ASSERT_TRUE(inside.feed(*parse_event(gtid), 0).ok());
   EXPECT_FALSE(inside.feed(*parse_event(gtid), gtid.size()).ok());
+
+  // No transaction has number 0: it would be taken for one without a GTID.
+  std::string unnumbered;
+  append_gtid(unnumbered, {}, {{server_a(), 0}, 0, 1, 0, 1, 1}, true);
+  sealed(unnumbered);
+  for (const auto of : {TransactionScanner::Of::Log, TransactionScanner::Of::Stream})
+    EXPECT_FALSE(TransactionScanner(of).feed(*parse_event(unnumbered), 0).ok());
 }
 
 using Place = TransactionScanner::Place;

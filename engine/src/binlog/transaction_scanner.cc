@@ -103,6 +103,9 @@ Result<TransactionScanner::Place> TransactionScanner::feed_outside(const EventVi
   if (type == EventType::Gtid) {
     auto gtid = parse_gtid_event(event, checksummed);
     if (!gtid) return std::move(gtid).error();
+    if (gtid->gtid.empty()) {
+      return make_error(er::kErrorOnRead, "The GTID event at offset {} is damaged: its number is 0", offset);
+    }
     inside_ = true;
     has_begin_ = false;
     current_ = Transaction{gtid->gtid, offset, 0, 0, gtid->sequence_number};
