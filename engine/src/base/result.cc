@@ -65,42 +65,42 @@ constexpr CodeState kStates[] = {
     {er::kNotSupportedYet, "42000"},
     {er::kOperandColumns, "21000"},
     {er::kSubqueryNo1Row, "21000"},
-    {er::kDataOutOfRange, "22003"},
+    {er::kWarnDataOutOfRange, "22003"},
     {er::kDataTruncated, "01000"},
     {er::kTruncatedWrongValue, "22007"},
     {er::kSpDoesNotExist, "42000"},
     {er::kQueryInterrupted, "70100"},
     {er::kDivisionByZero, "22012"},
-    {1056, "42000"},  // ER_WRONG_GROUP_FIELD
-    {1110, "42000"},  // ER_FIELD_SPECIFIED_TWICE
-    {1112, "42000"},  // ER_UNSUPPORTED_EXTENSION
-    {1140, "42000"},  // ER_MIX_OF_GROUP_FUNC_AND_FIELDS
-    {1222, "21000"},  // ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT
-    {1248, "42000"},  // ER_DERIVED_MUST_HAVE_ALIAS
-    {1582, "42000"},  // ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT
-    {1690, "22003"},  // ER_DATA_OUT_OF_RANGE
-    {1069, "42000"},  // ER_TOO_MANY_KEYS
-    {1071, "42000"},  // ER_TOO_LONG_KEY
-    {1074, "42000"},  // ER_TOO_BIG_FIELDLENGTH
-    {1090, "42000"},  // ER_CANT_REMOVE_ALL_FIELDS
-    {1101, "42000"},  // ER_BLOB_CANT_HAVE_DEFAULT
-    {1113, "42000"},  // ER_TABLE_MUST_HAVE_COLUMNS
-    {1115, "42000"},  // ER_UNKNOWN_CHARACTER_SET
-    {1141, "42000"},  // ER_NONEXISTING_GRANT
-    {1142, "42000"},  // ER_TABLEACCESS_DENIED_ERROR
-    {1144, "42000"},  // ER_ILLEGAL_GRANT_FOR_TABLE
-    {1147, "42000"},  // ER_NONEXISTING_TABLE_GRANT
-    {1170, "42000"},  // ER_BLOB_KEY_WITHOUT_LENGTH
-    {1176, "42000"},  // ER_KEY_DOES_NOT_EXITS
-    {1253, "42000"},  // ER_COLLATION_CHARSET_MISMATCH
-    {1280, "42000"},  // ER_WRONG_NAME_FOR_INDEX
-    {1425, "42000"},  // ER_TOO_BIG_SCALE
-    {1426, "42000"},  // ER_TOO_BIG_PRECISION
-    {1427, "42000"},  // ER_M_BIGGER_THAN_D
-    {1439, "42000"},  // ER_TOO_BIG_DISPLAYWIDTH
-    {1138, "22004"},  // ER_INVALID_USE_OF_NULL
-    {1441, "22008"},  // ER_DATETIME_FUNCTION_OVERFLOW
-    {1568, "25001"},  // ER_CANT_CHANGE_TX_CHARACTERISTICS
+    {er::kWrongGroupField, "42000"},
+    {er::kFieldSpecifiedTwice, "42000"},
+    {er::kUnsupportedExtension, "42000"},
+    {er::kMixOfGroupFuncAndFields, "42000"},
+    {er::kWrongNumberOfColumnsInSelect, "21000"},
+    {er::kDerivedMustHaveAlias, "42000"},
+    {er::kWrongParamcountToNativeFct, "42000"},
+    {er::kDataOutOfRange, "22003"},
+    {er::kTooManyKeys, "42000"},
+    {er::kTooLongKey, "42000"},
+    {er::kTooBigFieldlength, "42000"},
+    {er::kCantRemoveAllFields, "42000"},
+    {er::kBlobCantHaveDefault, "42000"},
+    {er::kTableMustHaveColumns, "42000"},
+    {er::kUnknownCharacterSet, "42000"},
+    {er::kNonexistingGrant, "42000"},
+    {er::kTableaccessDenied, "42000"},
+    {er::kIllegalGrantForTable, "42000"},
+    {er::kNonexistingTableGrant, "42000"},
+    {er::kBlobKeyWithoutLength, "42000"},
+    {er::kKeyDoesNotExist, "42000"},
+    {er::kCollationCharsetMismatch, "42000"},
+    {er::kWrongNameForIndex, "42000"},
+    {er::kTooBigScale, "42000"},
+    {er::kTooBigPrecision, "42000"},
+    {er::kMBiggerThanD, "42000"},
+    {er::kTooBigDisplaywidth, "42000"},
+    {er::kInvalidUseOfNull, "22004"},
+    {er::kDatetimeFunctionOverflow, "22008"},
+    {er::kCantChangeTxCharacteristics, "25001"},
     {er::kDataTooLong, "22001"},
     {er::kInvalidJsonText, "22032"},
     {er::kInvalidJsonTextInParam, "22032"},

@@ -82,7 +82,6 @@ struct ReplayProgress {
 };
 
 // ER_NO_BINARY_LOGGING.
-inline constexpr uint16_t kNoBinaryLogging = 1381;
 Error no_binary_logging();
 
 struct PipelineOptions {

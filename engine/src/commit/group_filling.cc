@@ -8,9 +8,6 @@
 namespace commitd::binlog {
 namespace {
 
-constexpr uint16_t kErrorDuringCommit = 1180;
-constexpr uint16_t kGnoExhausted = 1775;
-
 uint64_t now_microseconds() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::system_clock::now().time_since_epoch())
@@ -29,21 +26,21 @@ uint64_t epoch_inside(std::string_view events) {
 }
 
 Error gtid_taken(const Gtid& gtid) {
-  return make_error(kErrorDuringCommit,
+  return make_error(er::kErrorDuringCommit,
                     "Another session has committed transaction {} meanwhile; this one was rolled back",
                     gtid.to_string());
 }
 
 Error gtid_too_low(const Gtid& gtid, uint64_t next) {
   return make_error(
-      kErrorDuringCommit,
+      er::kErrorDuringCommit,
       "@@SESSION.GTID_NEXT is {}, a GTID of this server's own: their numbers only grow, the next "
       "one is {}",
       gtid.to_string(), next);
 }
 
 Error gno_exhausted() {
-  return make_error(kGnoExhausted,
+  return make_error(er::kGnoExhausted,
                     "Impossible to generate GTID: the integer component reached the maximum value. Restart "
                     "the server with a new server_uuid");
 }

@@ -30,9 +30,8 @@ Error seen_was_lost() {
 }
 
 Error stands_on_older_data() {
-  constexpr uint16_t kRollbackDuringCommit = 3101;
   return make_error(
-      kRollbackDuringCommit,
+      er::kRollbackDuringCommit,
       "The transaction was rolled back: it began beside others whose outcome was not known then; "
       "try restarting transaction");
 }

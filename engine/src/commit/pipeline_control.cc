@@ -5,8 +5,6 @@
 namespace commitd::binlog {
 namespace {
 
-constexpr uint16_t kErrorDuringCommit = 1180;
-
 // Keeps the log thread between two groups.
 class LogThreadPause {
  public:
@@ -145,7 +143,7 @@ void CommitPipeline::Impl::thaw() {
 Status CommitPipeline::Impl::skip_unappliable(const Gtid& gtid) {
   MutexLock lock(mutex);
   if (!order.skip_unappliable(gtid)) {
-    return make_error(kErrorDuringCommit, "{} is not the transaction that the applier has stopped at",
+    return make_error(er::kErrorDuringCommit, "{} is not the transaction that the applier has stopped at",
                       gtid.to_string());
   }
   wake_engine_thread();

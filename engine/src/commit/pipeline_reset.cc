@@ -15,7 +15,7 @@ Status CommitPipeline::Impl::reset() {
     if (order.failure()) return *order.failure();
     if (!order.is_idle()) {
       return make_error(
-          kCantResetSource,
+          er::kCantResetSource,
           "RESET BINARY LOGS AND GTIDS is not allowed because transactions are being committed");
     }
   }

@@ -64,7 +64,7 @@ Status CommitPipeline::Impl::return_to_log() {
 }
 
 Error no_binary_logging() {
-  return make_error(kNoBinaryLogging, "You are not using binary logging");
+  return make_error(er::kNoBinaryLogging, "You are not using binary logging");
 }
 
 bool CommitPipeline::logging() const {

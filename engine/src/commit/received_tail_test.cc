@@ -1,5 +1,6 @@
 #include "commit/commit_pipeline.h"
 
+#include "base/error_codes.h"
 #include "commit/testing/pipeline_test.h"
 
 namespace commitd::binlog {
@@ -237,18 +238,17 @@ TEST_F(ReceivedTail, OwnNumbersThatWaitForTheirTurnAreNotGivenToOthers) {
 }
 
 TEST_F(ReceivedTail, WithoutNumbersLeftCommitsAreRefusedAndTheLogStaysReadable) {
-  constexpr uint16_t kGnoExhausted = 1775;
   start();
   EXPECT_TRUE(commit({.id = 1, .gtid = {server_a(), kMaxGno}}).status.ok());
-  EXPECT_EQ(commit({2}).status.error().code, kGnoExhausted);
+  EXPECT_EQ(commit({2}).status.error().code, er::kGnoExhausted);
   EXPECT_TRUE(commit({.id = 3, .gtid = {server_b(), kMaxGno}}).status.ok()) << "others have theirs";
-  EXPECT_EQ(commit({.id = 4, .lets_go_early = true}).status.error().code, kGnoExhausted);
+  EXPECT_EQ(commit({.id = 4, .lets_go_early = true}).status.error().code, er::kGnoExhausted);
   ASSERT_TRUE(run_on(reactors_[0], pipeline().rotate())->get().ok());
   server_.stop();
   Server again(fs_);
   ASSERT_TRUE(again.open_and_start().ok());
   EXPECT_EQ(again.engine.state().keys, (std::vector{key(1), key(3)}));
-  EXPECT_EQ(again.begin_commit(reactors_[0], {5})->get().status.error().code, kGnoExhausted);
+  EXPECT_EQ(again.begin_commit(reactors_[0], {5})->get().status.error().code, er::kGnoExhausted);
 }
 
 TEST_F(ReceivedTail, WhatAFullDiskKeepsOutIsForgottenWhenTheReceiverEnds) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "commit/testing/pipeline_fixture.h"
 
 namespace commitd::binlog {
@@ -203,7 +204,7 @@ TEST_F(WithoutLog, NothingIsWrittenAndTheLogCannotBeChanged) {
   ASSERT_TRUE(commit({1}).status.ok());
   EXPECT_TRUE(run_on(reactors_[0], server_.pipeline->rotate())->get().ok());
   EXPECT_EQ(run_on(reactors_[0], server_.pipeline->purge_to(2))->get()->removed, 0u);
-  EXPECT_EQ(run_on(reactors_[0], server_.pipeline->reset())->get().error().code, kNoBinaryLogging);
+  EXPECT_EQ(run_on(reactors_[0], server_.pipeline->reset())->get().error().code, er::kNoBinaryLogging);
   EXPECT_EQ(log_content(), logged);
   EXPECT_FALSE(fs_.exists("d/binlog.000002"));
   EXPECT_EQ(*server_.pipeline->gtid_purged(), server_.pipeline->gtid_executed());

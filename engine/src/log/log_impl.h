@@ -15,7 +15,6 @@
 namespace commitd::binlog {
 
 // ER_CANT_RESET_SOURCE.
-inline constexpr uint16_t kCantResetSource = 3190;
 
 std::string added_purged_path(const LogOptions& options);  // what SET GLOBAL gtid_purged said
 

@@ -41,7 +41,7 @@ Status replace_log(FileSystem& fs, const LogOptions& options) {
 Status Log::Impl::check_unread() {
   MutexLock lock(mutex);
   if (holds.empty()) return {};
-  return make_error(kCantResetSource,
+  return make_error(er::kCantResetSource,
                     "RESET BINARY LOGS AND GTIDS is not allowed because {} reader(s) of the binary log are "
                     "connected",
                     holds.size());

@@ -6,8 +6,6 @@
 namespace commitd::plugins {
 namespace {
 
-constexpr uint16_t kErrorInHook = 3100;  // ER_RUN_HOOK_ERROR
-
 observe::Counter& calls_of(const char* hook) {
   return observe::counter("commitd_observer_calls_total", "Calls of observers, by what they were told.",
                           {{"hook", hook}});
@@ -64,7 +62,7 @@ Status Observers::ask_to_commit(uint32_t session) {
   const auto answered = [&](int answer) { refused = refused || answer != 0; };
   COMMITD_ASK(transactions, before_commit, answered, &transaction);
   if (!refused) return {};
-  return make_error(kErrorInHook, "Error on observer while running replication hook 'before_commit'.");
+  return make_error(er::kRunHookError, "Error on observer while running replication hook 'before_commit'.");
 }
 
 void Observers::after_commit(uint32_t session, const std::string& log_file, uint64_t log_position,

@@ -5,6 +5,7 @@
 #include <future>
 #include <thread>
 
+#include "base/error_codes.h"
 #include "observe/wait_events.h"
 #include "runtime/reactor.h"
 
@@ -33,7 +34,7 @@ class RegistryTest : public testing::Test {
     registry_ = std::make_unique<Registry>(observers_);
     registry_->set_directory(COMMITD_TEST_PLUGINS);
     registry_->save_with([this](const std::string& content) {
-      if (disk_is_full_) return Status(make_error(1021, "Disk full"));
+      if (disk_is_full_) return Status(make_error(er::kDiskFull, "Disk full"));
       list_ = content;
       return Status();
     });

@@ -4,7 +4,6 @@
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
-#include "replication/clone_errors.h"
 
 namespace commitd::replication {
 namespace {

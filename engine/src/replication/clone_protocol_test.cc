@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error_codes.h"
-#include "replication/clone_errors.h"
 #include "replication/clone_pace.h"
 
 namespace commitd::replication {

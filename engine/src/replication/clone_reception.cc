@@ -2,7 +2,6 @@
 
 #include "base/crc32.h"
 #include "base/error_codes.h"
-#include "replication/clone_errors.h"
 #include "replication/clone_pace.h"
 #include "runtime/reactor.h"
 #include "wire/client_login.h"

@@ -11,8 +11,6 @@ namespace {
 
 using binlog::CommitPipeline;
 
-constexpr uint16_t kQueryTimeout = 3024;
-
 // Where nobody is waited for, everybody is heard.
 std::chrono::milliseconds lease_of(const Quorum& quorum) {
   return quorum.wait_count == 0 ? std::chrono::milliseconds(0) : quorum.terms.lease;
@@ -31,7 +29,7 @@ Error superseded() {
 }
 
 Error not_handed_over(std::chrono::milliseconds timeout) {
-  return make_error(kQueryTimeout,
+  return make_error(er::kQueryTimeout,
                     "Not everything that is logged was acknowledged within {} ms: nothing was handed over, "
                     "and the server takes writes again",
                     timeout.count());

@@ -421,7 +421,7 @@ Task<Status> RoleManager::change_source(sql::FollowTarget target, bool auto_posi
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
   if (role() == Role::Replica) {
-    co_return make_error(3021,
+    co_return make_error(er::kReplicaChannelIoThreadMustStop,
                          "This operation cannot be performed with a running replica io thread; run STOP "
                          "REPLICA IO_THREAD first");
   }
@@ -445,7 +445,7 @@ Task<Status> RoleManager::start_replica() {
   if (role() == Role::Replica) co_return Status{};
   RoleState next = state();
   if (next.source.host.empty()) {
-    co_return make_error(1200,
+    co_return make_error(er::kBadReplica,
                          "The server is not configured as replica; fix with CHANGE REPLICATION SOURCE TO");
   }
   next.start_replica = true;

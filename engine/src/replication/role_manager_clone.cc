@@ -1,6 +1,5 @@
 // What a role says about CLONE INSTANCE, which replaces the data of this server.
 #include "base/error_codes.h"
-#include "replication/clone_errors.h"
 #include "replication/role_manager.h"
 
 namespace commitd::replication {

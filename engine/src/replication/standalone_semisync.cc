@@ -12,15 +12,13 @@ namespace {
 using binlog::CommitPipeline;
 using Gate = CommitPipeline::Gate;
 
-constexpr uint16_t kErrorInHook = 3100;  // ER_RUN_HOOK_ERROR
-
 // An idle source is looked at as often as this, however short the timeout.
 constexpr std::chrono::milliseconds kLeastLook{10};
 constexpr std::chrono::milliseconds kSoon{1000};
 constexpr std::chrono::milliseconds kAMoment{10};
 
 Error too_few_acknowledge(uint32_t wanted) {
-  return make_error(kErrorInHook,
+  return make_error(er::kRunHookError,
                     "Error on observer while running replication hook 'before_commit': {} replicas have to "
                     "acknowledge a transaction, and do not (commitd_semi_sync_on_timeout = error)",
                     wanted);

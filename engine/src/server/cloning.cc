@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "base/error_codes.h"
-#include "replication/clone_errors.h"
 #include "server/cloned_data.h"
 #include "server/variable_definitions.h"
 

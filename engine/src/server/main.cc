@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/error_codes.h"
 #include "server/allocator.h"
 #include "server/logging.h"
 #include "server/options.h"
@@ -61,12 +62,10 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-constexpr uint16_t kRestartServerFailed = 3707;
-
 // The same program once more, in this process: whoever watches it sees it go on.
 int start_again(char** argv) {
   execv("/proc/self/exe", argv);
-  return fail(make_error(kRestartServerFailed, "Restart server failed (errno {}).", errno));
+  return fail(make_error(er::kRestartServerFailed, "Restart server failed (errno {}).", errno));
 }
 
 }  // namespace

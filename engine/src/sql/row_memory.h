@@ -3,7 +3,6 @@
 
 #include <span>
 
-#include "base/error_codes.h"
 #include "base/result.h"
 #include "base/value.h"
 
@@ -20,11 +19,6 @@ inline uint64_t memory_of(std::span<const Value> row) {
   return bytes;
 }
 
-inline Error out_of_row_memory() {
-  return Error{
-      er::kOutOfSortMemory,
-      "Out of sort memory: the rows that the statement keeps do not fit into what the server has left "
-      "of its 'commitd_memory_budget'"};
-}
+Error out_of_row_memory();
 
 }  // namespace commitd::sql

@@ -51,8 +51,7 @@ Status SessionState::require_on_table(std::string_view db, std::string_view tabl
                                       std::string_view command) {
   refresh_account();
   if (record != nullptr && (record->on_table(db, table) & wanted) == wanted) return {};
-  constexpr uint16_t kTableAccessDenied = 1142;
-  return make_error(kTableAccessDenied, "{} command denied to user '{}'@'{}' for table '{}'", command,
+  return make_error(er::kTableaccessDenied, "{} command denied to user '{}'@'{}' for table '{}'", command,
                     account.user, client_host, table);
 }
 

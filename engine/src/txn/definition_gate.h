@@ -7,8 +7,6 @@
 
 namespace commitd::txn {
 
-inline constexpr uint16_t kTableDefinitionChanged = 1412;  // ER_TABLE_DEF_CHANGED
-
 // Closed while any metadata lock is asked for, or held, exclusively, and while a definition from a source is
 // taken into the engine and not shown yet. Who finds it open before a read, and still open and never closed
 // in between behind it, has read as one with the table's shared lock would. There is one for the process, as

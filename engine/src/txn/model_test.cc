@@ -3,6 +3,7 @@
 #include <map>
 #include <random>
 
+#include "base/error_codes.h"
 #include "observe/metrics.h"
 #include "txn/transaction_fixture.h"
 
@@ -248,7 +249,7 @@ Task<void> acknowledge_late(Services& services, const int& running) {
     co_await sleep_until(Clock::now() + std::chrono::microseconds(random() % 500));
     services.pipeline.acknowledge(services.pipeline.durable_end());
     if (random() % 16 != 0) continue;
-    services.pipeline.close_to_local_commits(make_error(1290, "closed for a moment"));
+    services.pipeline.close_to_local_commits(make_error(er::kOptionPreventsStatement, "closed for a moment"));
     services.pipeline.open_to_local_commits();
   }
 }

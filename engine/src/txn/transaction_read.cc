@@ -68,7 +68,7 @@ Status Transaction::Impl::check_definition(const TableDef& table) {
   const auto found = services.engine.get(view.snapshot.get(), definition_key(table.id), record);
   if (!found) return found.error();
   if (!*found || !is_definition_of(record, table))
-    return make_error(kTableDefinitionChanged, "Table definition has changed, please retry transaction");
+    return make_error(er::kTableDefChanged, "Table definition has changed, please retry transaction");
   view.checked_definitions.push_back(definition);
   return {};
 }

@@ -39,9 +39,8 @@ bool is_quit(std::string_view packet) {
 
 // As MySQL's offline_mode, whose manners these are.
 Error out_of_lease() {
-  constexpr uint16_t kServerOfflineMode = 3032;
   return make_error(
-      kServerOfflineMode,
+      er::kServerOfflineMode,
       "The server is currently in offline mode: too few members of its cluster are heard, so that "
       "another server may be the master");
 }

@@ -118,13 +118,13 @@ Status Planner::authenticate(AccountRecord& account, const ast::AccountSpec& spe
   if (!spec.has_authentication) return {};
   account.plugin = spec.plugin.empty() ? kDefaultPlugin : spec.plugin;
   auto hash = Accounts::hash_password(account.plugin, spec.password);
-  if (!hash) return make_error(1524, "Plugin '{}' is not loaded", account.plugin);
+  if (!hash) return make_error(er::kPluginIsNotLoaded, "Plugin '{}' is not loaded", account.plugin);
   account.auth_string = spec.has_hash ? std::string(spec.hash) : std::move(*hash);
   if (account.plugin == kNativePlugin)
     account.auth_string = native_hash(account.auth_string).value_or(account.auth_string);
   size_t expected = account.plugin == kDefaultPlugin ? 32 : 20;
   if (!account.auth_string.empty() && account.auth_string.size() != expected) {
-    return make_error(1827, "The password hash doesn't have the expected format.");
+    return make_error(er::kPasswordFormat, "The password hash doesn't have the expected format.");
   }
   return {};
 }
@@ -199,10 +199,10 @@ Result<Privileges> granted(const ast::GrantStatement& statement) {
                         "This version of commitd doesn't yet support the privilege '{}'", name);
     if (!statement.global && (*bit & ~(all | privilege::kGrantOption))) {
       if (on_table)
-        return make_error(1144,
+        return make_error(er::kIllegalGrantForTable,
                           "Illegal GRANT/REVOKE command; please consult the manual to see which privileges "
                           "can be used");
-      return make_error(1221, "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES");
+      return make_error(er::kWrongUsage, "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES");
     }
     privileges |= *bit;
   }
@@ -217,9 +217,11 @@ std::string quoted_name(std::string_view name) {
 
 Error no_such_grant(const ast::GrantStatement& statement, std::string_view user, std::string_view host) {
   if (statement.table.empty())
-    return make_error(1141, "There is no such grant defined for user '{}' on host '{}'", user, host);
-  return make_error(1147, "There is no such grant defined for user '{}' on host '{}' on table '{}'", user,
-                    host, statement.table);
+    return make_error(er::kNonexistingGrant, "There is no such grant defined for user '{}' on host '{}'",
+                      user, host);
+  return make_error(er::kNonexistingTableGrant,
+                    "There is no such grant defined for user '{}' on host '{}' on table '{}'", user, host,
+                    statement.table);
 }
 
 // Which of an account's sets of privileges the statement is about. `db` is the database named or meant.
@@ -276,7 +278,8 @@ Status Planner::grant(const ast::GrantStatement& statement) {
     if (!name.ok()) return std::move(name).error();
     AccountPtr existing = accounts_.record(name->first, name->second);
     if (!existing && statement.revoke) return no_such_grant(statement, name->first, name->second);
-    if (!existing) return make_error(1410, "You are not allowed to create a user with GRANT");
+    if (!existing)
+      return make_error(er::kCantCreateUserWithGrant, "You are not allowed to create a user with GRANT");
     AccountRecord account = *existing;
     COMMITD_RETURN_IF_ERROR(change_privileges(account, statement, db));
     accounts += (accounts.empty() ? "" : ", ") + account_text(account);

@@ -155,7 +155,7 @@ Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only)
   std::string owner = id <= UINT32_MAX ? processes.user_of(target) : "";
   if (owner.empty()) return make_error(er::kNoSuchThread, "Unknown thread id: {}", id);
   if (owner != session.account.user && !session.has_privilege(privilege::kSuper)) {
-    return make_error(1095, "You are not owner of thread {}", id);
+    return make_error(er::kKillDenied, "You are not owner of thread {}", id);
   }
   processes.kill(target, !query_only);
   return OkInfo{};

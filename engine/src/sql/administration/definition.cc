@@ -68,8 +68,7 @@ Status check_ddl_privileges(SessionState& session, const ast::Statement& stateme
 Result<OkInfo> truncate_virtual(SessionState& session, const VirtualTable& table) {
   const TableDef& definition = *table.definition;
   if (!table.truncate) {
-    constexpr uint16_t kTableAccessDenied = 1142;
-    return make_error(kTableAccessDenied, "DROP command denied to user '{}'@'{}' for table '{}'",
+    return make_error(er::kTableaccessDenied, "DROP command denied to user '{}'@'{}' for table '{}'",
                       session.account.user, session.client_host, definition.name);
   }
   COMMITD_RETURN_IF_ERROR(session.require_on_table(definition.db, definition.name, privilege::kDrop, "DROP"));

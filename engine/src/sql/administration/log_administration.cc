@@ -88,7 +88,7 @@ Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatem
   txn::Services& services = *session.server.transactions;
   if (statement.tables_with_read_lock) {
     if (session.table_locks.tables_locked()) {
-      co_return make_error(1192,
+      co_return make_error(er::kLockOrActiveTransaction,
                            "Can't execute the given command because you have active locked tables or an "
                            "active transaction");
     }

@@ -30,7 +30,7 @@ bool writes(const ast::Statement& statement) {
 
 Error has_to_be_set_anew(const Gtid& gtid) {
   return make_error(
-      1837,
+      er::kGtidNextTypeUndefinedGtid,
       "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value "
       "after a COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed "
       "explanation. Current @@SESSION.GTID_NEXT is '{}'.",
@@ -41,7 +41,7 @@ Error has_to_be_set_anew(const Gtid& gtid) {
 
 Status set_next_gtid(SessionState& session, std::string_view value) {
   if (session.transaction && session.transaction->active()) {
-    return make_error(1766,
+    return make_error(er::kCantSetVariableInTransaction,
                       "The system variable gtid_next cannot be set when there is an ongoing transaction.");
   }
   if (session.transaction) session.transaction->commit_under({});
@@ -52,10 +52,13 @@ Status set_next_gtid(SessionState& session, std::string_view value) {
   COMMITD_RETURN_IF_ERROR(session.require(
       privilege::kSuper, "SUPER, SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER"));
   if (same_name(value, "ANONYMOUS")) {
-    return make_error(1782, "@@SESSION.GTID_NEXT cannot be set to ANONYMOUS when @@GLOBAL.GTID_MODE = ON.");
+    return make_error(er::kCantSetGtidNextToAnonymousWhenGtidModeIsOn,
+                      "@@SESSION.GTID_NEXT cannot be set to ANONYMOUS when @@GLOBAL.GTID_MODE = ON.");
   }
   auto gtid = Gtid::parse(value);
-  if (!gtid.ok()) return make_error(1774, "Malformed GTID specification '{}'.", value.substr(0, 200));
+  if (!gtid.ok())
+    return make_error(er::kMalformedGtidSpecification, "Malformed GTID specification '{}'.",
+                      value.substr(0, 200));
   session.next_gtid = {*gtid, false};
   return {};
 }
@@ -75,7 +78,7 @@ Result<GtidVerdict> judge_by_next_gtid(SessionState& session, const ast::Stateme
     return GtidVerdict::Execute;
   }
   if (commits_by_itself(statement) && session.transaction->has_writes()) {
-    return make_error(1778,
+    return make_error(er::kCantDoImplicitCommitInTrxWhenGtidNextIsSet,
                       "Cannot execute statements with implicit commit inside a transaction when "
                       "@@SESSION.GTID_NEXT == '{}'",
                       next.gtid.to_string());

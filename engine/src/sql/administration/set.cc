@@ -36,7 +36,7 @@ Status check_value(const SessionState&, size_t ordinal, const Value& value) {
   switch (ordinal) {
     case kTimeZone:
       if (value.kind() == Value::Kind::String && parse_time_zone(value.as_string())) return {};
-      return make_error(1298, "Unknown or incorrect time zone: '{}'", value.to_text());
+      return make_error(er::kUnknownTimeZone, "Unknown or incorrect time zone: '{}'", value.to_text());
     case kCharacterSetClient:
     case kCharacterSetConnection:
     case kCharacterSetResults:
@@ -64,7 +64,8 @@ Status check_session_value(SessionState& session, size_t ordinal, const Value& v
     case kSqlLogBin:
       if (!session.transaction || !session.transaction->active())
         return session.require(privilege::kSuper, "SUPER");
-      return make_error(1694, "Cannot modify @@session.sql_log_bin inside a transaction");
+      return make_error(er::kStoredFunctionPreventsSwitchSqlLogBin,
+                        "Cannot modify @@session.sql_log_bin inside a transaction");
     default:
       return {};
   }
@@ -76,8 +77,7 @@ void warn_if_clamped(SessionState& session, size_t ordinal, const Value& value) 
   if (variables.definition(ordinal).type != VariableType::Integer) return;
   auto taken = variables.convert(ordinal, value);
   if (!taken.ok() || to_text(*taken) == to_text(value) || to_double(*taken) == to_double(value)) return;
-  constexpr uint16_t kTruncatedWrongValue = 1292;
-  session.diagnostics.warn(make_error(kTruncatedWrongValue, "Truncated incorrect {} value: '{}'",
+  session.diagnostics.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect {} value: '{}'",
                                       variables.definition(ordinal).name, to_text(value)));
 }
 
@@ -203,8 +203,8 @@ Status set_names(SessionState& session, std::string_view charset_name, std::stri
     const Collation* found = find_collation(collation_name);
     if (found == nullptr) return make_error(er::kUnknownCollation, "Unknown collation: '{}'", collation_name);
     if (found->charset != charset->charset) {
-      return make_error(1253, "COLLATION '{}' is not valid for CHARACTER SET '{}'", found->name,
-                        charset->name);
+      return make_error(er::kCollationCharsetMismatch, "COLLATION '{}' is not valid for CHARACTER SET '{}'",
+                        found->name, charset->name);
     }
     collation = found->name;
   }

@@ -89,10 +89,9 @@ void rollback_transaction(SessionState& session) {
 }
 
 void warn_of_what_stays(SessionState& session) {
-  constexpr uint16_t kWarningNotCompleteRollback = 1196;
   if (!session.transaction || !session.transaction->active() || !session.rollback_is_incomplete) return;
   session.diagnostics.add(Diagnostics::Level::Warning,
-                          make_error(kWarningNotCompleteRollback,
+                          make_error(er::kWarningNotCompleteRollback,
                                      "Some non-transactional changed tables couldn't be rolled back"));
 }
 
@@ -132,7 +131,7 @@ Status set_transaction(SessionState& session, const ast::SetTransactionStatement
   };
   if (statement.scope == Scope::Unspecified) {
     if (session.transaction && session.transaction->active()) {
-      return make_error(1568,
+      return make_error(er::kCantChangeTxCharacteristics,
                         "Transaction characteristics can't be changed while a transaction is in progress");
     }
     if (!statement.isolation.empty()) session.next_isolation = isolation_of(statement.isolation);

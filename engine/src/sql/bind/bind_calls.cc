@@ -139,8 +139,7 @@ ExpressionPtr Binder::function(const ast::Expr& tree) {
   if (spec == nullptr) return fail(no_such_function(tree.text));
   const auto count = static_cast<int>(arguments.size());
   if (count < spec->least || (spec->most != FunctionSpec::kAnyNumber && count > spec->most)) {
-    constexpr uint16_t kWrongParameterCount = 1582;
-    return fail(make_error(kWrongParameterCount,
+    return fail(make_error(er::kWrongParamcountToNativeFct,
                            "Incorrect parameter count in the call to native function '{}'", tree.text));
   }
   return make_function(*spec, std::move(arguments));

@@ -159,8 +159,7 @@ ExpressionPtr Binder::node(const ast::Expr& tree) {
       ExpressionPtr operand = node(*tree.arguments[0]);
       const bool bytes = operand->type().is_string() && operand->type().collation == kBinaryCollation;
       if (bytes && collation->id != kBinaryCollation) {
-        constexpr uint16_t kCollationCharsetMismatch = 1253;
-        return fail(make_error(kCollationCharsetMismatch,
+        return fail(make_error(er::kCollationCharsetMismatch,
                                "COLLATION '{}' is not valid for CHARACTER SET 'binary'", tree.text));
       }
       return make_collate(std::move(operand), collation->id);
@@ -218,11 +217,10 @@ ExpressionPtr Binder::typed_literal(const ast::Expr& tree) {
   const std::string_view text = tree.arguments[0]->text;
   auto value = literal_of_type(tree.cast, text, session_.settings.sql_mode);
   if (!value) {
-    constexpr uint16_t kWrongValue = 1525;
     const std::string_view name = tree.cast == ast::CastType::Date   ? "DATE"
                                   : tree.cast == ast::CastType::Time ? "TIME"
                                                                      : "DATETIME";
-    return fail(make_error(kWrongValue, "Incorrect {} value: '{}'", name, text));
+    return fail(make_error(er::kWrongValue, "Incorrect {} value: '{}'", name, text));
   }
   return std::make_unique<Constant>(*std::move(value));
 }

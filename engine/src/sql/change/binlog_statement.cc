@@ -18,8 +18,6 @@ namespace {
 using binlog::EventType;
 using binlog::EventView;
 
-constexpr uint16_t kWrongEvent = 1149, kNoFormatDescription = 1609, kBase64 = 1610, kConversion = 1677;
-
 int base64_value(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -55,7 +53,7 @@ class BinlogStatementRun {
   Task<Status> run(std::string_view events) {
     while (!events.empty()) {
       auto event = binlog::parse_event(events);
-      if (!event) co_return make_error(kWrongEvent, "The BINLOG statement holds a damaged event");
+      if (!event) co_return make_error(er::kSyntax, "The BINLOG statement holds a damaged event");
       events.remove_prefix(event->header.length);
       COMMITD_CO_RETURN_IF_ERROR(co_await execute(*event));
     }
@@ -67,13 +65,13 @@ class BinlogStatementRun {
     const EventType type = event.header.type;
     if (type == EventType::FormatDescription) co_return take_format(event);
     if (!session_.binlog_checksums) {
-      co_return make_error(kNoFormatDescription,
+      co_return make_error(er::kNoFormatDescriptionEventBeforeBinlogStatement,
                            "The BINLOG statement of type {} was not preceded by a format description BINLOG "
                            "statement",
                            static_cast<int>(type));
     }
     if (*session_.binlog_checksums && !checksum_matches(event))
-      co_return make_error(kWrongEvent, "The BINLOG statement holds a damaged event");
+      co_return make_error(er::kSyntax, "The BINLOG statement holds a damaged event");
     switch (type) {
       case EventType::TableMap:
         co_return co_await map_table(event);
@@ -95,7 +93,7 @@ class BinlogStatementRun {
   Status take_format(const EventView& event) {
     const size_t behind = binlog::kChecksumLength + 1;  // the checksum's kind stands in front of the checksum
     if (event.bytes.size() < binlog::kHeaderLength + behind)
-      return make_error(kWrongEvent, "The BINLOG statement holds a damaged event");
+      return make_error(er::kSyntax, "The BINLOG statement holds a damaged event");
     session_.binlog_checksums = event.bytes[event.bytes.size() - behind] == 1;
     return {};
   }
@@ -119,7 +117,7 @@ class BinlogStatementRun {
     for (size_t i = 0; same && i < map.types.size(); ++i)
       same = static_cast<uint8_t>(column_metadata(table.columns[i]).type) == map.types[i];
     if (same) return {};
-    return make_error(kConversion,
+    return make_error(er::kReplicaConversionFailed,
                       "The columns of table '{}.{}' are not those that the BINLOG statement was made for",
                       table.db, table.name);
   }
@@ -129,7 +127,7 @@ class BinlogStatementRun {
     if (!rows) co_return std::move(rows).error();
     const auto found = tables_.find(rows->table_id);
     if (found == tables_.end())
-      co_return make_error(kWrongEvent, "The BINLOG statement holds a row event without its table map");
+      co_return make_error(er::kSyntax, "The BINLOG statement holds a row event without its table map");
     const TablePtr table = found->second;
     COMMITD_CO_RETURN_IF_ERROR(check_full(*rows, *table));
     std::string_view rest = rows->rows;
@@ -223,7 +221,7 @@ Task<Result<OkInfo>> execute_binlog(StatementContext& context, const ast::Binlog
   COMMITD_CO_RETURN_IF_ERROR(context.session.require(privilege::kSuper, "SUPER"));
   COMMITD_CO_RETURN_IF_ERROR(check_can_change(context.session));
   const std::optional<std::string> events = decode_base64(statement.events);
-  if (!events) co_return make_error(kBase64, "Decoding of base64 string failed");
+  if (!events) co_return make_error(er::kReplicaCorruptEvent, "Decoding of base64 string failed");
   BinlogStatementRun run(context);
   COMMITD_CO_RETURN_IF_ERROR(co_await run.run(*events));
   co_return OkInfo{};

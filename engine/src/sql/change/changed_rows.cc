@@ -149,8 +149,7 @@ Task<Result<std::vector<txn::FoundRow>>> rows_to_change(StatementContext& contex
 
 Status check_safe_update(const SessionState& session, const JoinPlan& plan) {
   if (!session.variables.boolean(kSqlSafeUpdates) || !plan.levels[0].path.bounds.empty()) return {};
-  constexpr uint16_t kUpdateWithoutKey = 1175;
-  return make_error(kUpdateWithoutKey,
+  return make_error(er::kUpdateWithoutKeyInSafeMode,
                     "You are using safe update mode and you tried to update a table without a WHERE "
                     "that uses a KEY column.");
 }

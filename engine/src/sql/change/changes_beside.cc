@@ -1,5 +1,6 @@
 #include "sql/change/changes_beside.h"
 
+#include "base/error_codes.h"
 #include "sql/executor/statements.h"
 #include "sql/variables/system_variables.h"
 #include "storage/engine_router.h"
@@ -15,10 +16,9 @@ constexpr uint64_t kIndexEntry = 100;
 }  // namespace
 
 Status OneKindOfTable::add(const TableDef& table) {
-  constexpr uint16_t kGtidUnsafeNonTransactionalTable = 1785;
   const bool transactional = storage::engine_of(table).transactional;
   if (transactional_.value_or(transactional) != transactional) {
-    return make_error(kGtidUnsafeNonTransactionalTable,
+    return make_error(er::kGtidUnsafeNonTransactionalTable,
                       "Statement violates GTID consistency: Updates to non-transactional tables can only be "
                       "done in either autocommitted statements or single-statement transactions, and never "
                       "in the same statement as updates to transactional tables.");

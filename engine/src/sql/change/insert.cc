@@ -163,8 +163,7 @@ class Inserter {
       auto column = assigned_column(*bound.table(), name);
       if (!column.ok()) return std::move(column).error();
       if (std::find(targets.begin(), targets.end(), *column) != targets.end()) {
-        constexpr uint16_t kColumnTwice = 1110;
-        return make_error(kColumnTwice, "Column '{}' specified twice", name);
+        return make_error(er::kFieldSpecifiedTwice, "Column '{}' specified twice", name);
       }
       targets.push_back(*column);
     }

@@ -47,8 +47,7 @@ Status require_target(StatementContext& context, const BoundJoin& join, size_t s
                       std::string_view command) {
   const Source& target = join.bound->scope.sources[source];
   if (target.rows) {
-    constexpr uint16_t kNonUpdatableTable = 1288;
-    return make_error(kNonUpdatableTable, "The target table {} of the {} is not updatable", target.alias,
+    return make_error(er::kNonUpdatableTable, "The target table {} of the {} is not updatable", target.alias,
                       command);
   }
   COMMITD_RETURN_IF_ERROR(context.session.require_on_table(target.db, target.table, needed, command));

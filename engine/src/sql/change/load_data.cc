@@ -44,7 +44,7 @@ class Loader {
     COMMITD_RETURN_IF_ERROR(check_can_change(session_));
     if (!statement_.local) {
       COMMITD_RETURN_IF_ERROR(session_.require(privilege::kFile, "FILE"));
-      return make_error(1290,
+      return make_error(er::kOptionPreventsStatement,
                         "The MySQL server is running with the --secure-file-priv option so it cannot execute "
                         "this statement");
     }
@@ -65,7 +65,7 @@ class Loader {
     auto source = co_await open_table(context_, ref, privilege::kInsert, "INSERT");
     if (!source.ok()) co_return std::move(source).error();
     if (!source->definition || source->rows)
-      co_return make_error(1288, "The target table of the LOAD is not updatable");
+      co_return make_error(er::kNonUpdatableTable, "The target table of the LOAD is not updatable");
     if (statement_.targets.empty()) {
       for (const ColumnDef& column : source->definition->columns) columns_.push_back(column.name);
       field_count_ = columns_.size();
@@ -136,12 +136,12 @@ class Loader {
   }
 
   Status add_row(const LoadFormat::Fields& fields) {
-    constexpr uint16_t kTooFewRecords = 1261, kTooManyRecords = 1262;
     if (fields.size() < field_count_)
-      COMMITD_RETURN_IF_ERROR(row_is(kTooFewRecords, "Row {} doesn't contain data for all columns"));
+      COMMITD_RETURN_IF_ERROR(row_is(er::kWarnTooFewRecords, "Row {} doesn't contain data for all columns"));
     if (fields.size() > field_count_) {
-      COMMITD_RETURN_IF_ERROR(row_is(
-          kTooManyRecords, "Row {} was truncated; it contained more data than there were input columns"));
+      COMMITD_RETURN_IF_ERROR(
+          row_is(er::kWarnTooManyRecords,
+                 "Row {} was truncated; it contained more data than there were input columns"));
     }
     auto* row = arena_->make<ast::List<ast::Expr*>>(arena_->resource());
     for (size_t i = 0; i < field_count_; ++i) {

@@ -8,7 +8,8 @@ namespace commitd::sql {
 
 Status LoadFormat::check() const {
   if (format_.enclosed.size() > 1 || format_.escaped.size() > 1)
-    return make_error(1083, "Field separator argument is not what is expected; check the manual");
+    return make_error(er::kWrongFieldTerminators,
+                      "Field separator argument is not what is expected; check the manual");
   if (format_.fields_terminated.empty() || format_.lines_terminated.empty()) {
     return make_error(er::kNotSupportedYet,
                       "This version of commitd doesn't yet support 'LOAD DATA with fields or lines that have "

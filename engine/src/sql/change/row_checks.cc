@@ -1,5 +1,6 @@
 #include "sql/change/row_checks.h"
 
+#include "base/error_codes.h"
 #include "sql/ast/session_statements.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
@@ -39,9 +40,9 @@ Status RowChecks::verify(std::span<const Value> row) const {
     Value scratch;
     const Value& holds = check.condition->evaluate(evaluation, scratch);
     COMMITD_RETURN_IF_ERROR(evaluation.status());
-    constexpr uint16_t kViolated = 3819;
     if (!holds.is_null() && !is_true(holds))
-      return make_error(kViolated, "Check constraint '{}' is violated.", check.definition->name);
+      return make_error(er::kCheckConstraintViolated, "Check constraint '{}' is violated.",
+                        check.definition->name);
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include "sql/change/rows_in_memory.h"
 
+#include "base/error_codes.h"
 #include "sql/parser/parser.h"
 #include "storage/engine_router.h"
 #include "storage/record/key_codec.h"
@@ -84,8 +85,7 @@ bool rows_are_lost(const SessionState& session, std::string_view db, std::string
 Task<Status> empty_if_rows_are_lost(SessionState& session, std::string_view db, std::string_view name) {
   if (!rows_are_lost(session, db, name) || !check_may_write(session).ok()) co_return Status();
   if (session.lock_owner.holds(txn::table_lock_key(db, name)))
-    co_return make_error(txn::kTableDefinitionChanged,
-                         "Table definition has changed, please retry transaction");
+    co_return make_error(er::kTableDefChanged, "Table definition has changed, please retry transaction");
   Beside beside(session);
   COMMITD_CO_RETURN_IF_ERROR(co_await stand_beside_global_lock(beside.transaction));
   COMMITD_CO_RETURN_IF_ERROR(co_await beside.transaction.lock_table(db, name, txn::LockMode::Exclusive));

@@ -181,8 +181,7 @@ class JoinUpdater : public RowConsumer {
   }
 
   static Error wrong_usage(std::string_view clause) {
-    constexpr uint16_t kWrongUsage = 1221;
-    return make_error(kWrongUsage, "Incorrect usage of UPDATE and {}", clause);
+    return make_error(er::kWrongUsage, "Incorrect usage of UPDATE and {}", clause);
   }
 
   Status bind_assignments() {
@@ -199,7 +198,6 @@ class JoinUpdater : public RowConsumer {
 
   // A row is known by its primary key, which must stay while it is looked for under another name.
   Status check_names() {
-    constexpr uint16_t kMultiUpdateKeyConflict = 1706;
     const std::vector<Source>& sources = join_.bound->scope.sources;
     for (Target& target : targets_) {
       const Source& source = sources[target.rows.source()];
@@ -212,7 +210,7 @@ class JoinUpdater : public RowConsumer {
       for (const auto& part : source.definition->clustered().columns) {
         if (!target.assignments->has(part.column)) continue;
         return make_error(
-            kMultiUpdateKeyConflict,
+            er::kMultiUpdateKeyConflict,
             "Primary key/partition key update is not allowed since the table is updated both as "
             "'{}' and '{}'.",
             source.alias, sources[other->rows.source()].alias);

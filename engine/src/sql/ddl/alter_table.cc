@@ -133,7 +133,8 @@ Status Alteration::drop_column(std::string_view name) {
   if (ordinal < 0)
     return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);
   if (table_.columns.size() == 1)
-    return make_error(1090, "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
+    return make_error(er::kCantRemoveAllFields,
+                      "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
   COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, name));
   for (auto& index : table_.indexes) {
     std::erase_if(index.columns, [&](const auto& part) { return part.column == ordinal; });
@@ -219,7 +220,7 @@ Status Alteration::drop_constraint(std::string_view name) {
   }
   auto dropped = drop_index(name);
   if (dropped.ok()) return dropped;
-  return make_error(3940, "Constraint '{}' does not exist.", name);
+  return make_error(er::kConstraintNotFound, "Constraint '{}' does not exist.", name);
 }
 
 // CONVERT TO CHARACTER SET: the table's default and all its columns of characters.
@@ -278,7 +279,7 @@ Status Alteration::rename_index(std::string_view from, std::string_view to) {
       return {};
     }
   }
-  return make_error(1176, "Key '{}' doesn't exist in table '{}'", from, table_.name);
+  return make_error(er::kKeyDoesNotExist, "Key '{}' doesn't exist in table '{}'", from, table_.name);
 }
 
 Status Alteration::rename_table(const ast::TableName& to) {
@@ -359,7 +360,8 @@ Result<Row> Alteration::make_row(const Row& old_row) {
       continue;
     }
     const Value& value = old_row[static_cast<size_t>(source_[i])];
-    if (value.is_null() && !column.nullable) return make_error(1138, "Invalid use of NULL value");
+    if (value.is_null() && !column.nullable)
+      return make_error(er::kInvalidUseOfNull, "Invalid use of NULL value");
     auto converted = context_.convert(value, column);
     if (!converted.ok()) return std::move(converted).error();
     row.push_back(std::move(*converted));

@@ -13,10 +13,6 @@
 namespace commitd::sql::ddl {
 namespace {
 
-constexpr uint16_t kNamedFunctionNotAllowed = 3814, kFunctionNotAllowed = 3815, kVariableNotAllowed = 3816,
-                   kRefersAutoIncrement = 3818, kUnknownColumn = 3820, kCheckNotFound = 3821,
-                   kDuplicateCheckName = 3822, kOtherColumn = 3813, kDependentByCheck = 3959;
-
 std::string quoted(char quote, std::string_view text) {
   std::string out(1, quote);
   for (char c : text) {
@@ -74,17 +70,17 @@ Status check_node(const TableDef& table, std::string_view name, const ast::Expr&
     case ast::ExprKind::Column: {
       const int ordinal = column_ordinal(table, node.text);
       if (ordinal < 0)
-        return make_error(kUnknownColumn, "Check constraint '{}' refers to non-existing column '{}'.", name,
-                          node.text);
+        return make_error(er::kCheckConstraintRefersUnknownColumn,
+                          "Check constraint '{}' refers to non-existing column '{}'.", name, node.text);
       if (table.columns[static_cast<size_t>(ordinal)].auto_increment)
-        return make_error(kRefersAutoIncrement,
+        return make_error(er::kCheckConstraintRefersAutoIncrementColumn,
                           "Check constraint '{}' cannot refer to an auto-increment column.", name);
       return {};
     }
     case ast::ExprKind::UserVariable:
     case ast::ExprKind::SystemVariable:
     case ast::ExprKind::AssignVariable:
-      return make_error(kVariableNotAllowed,
+      return make_error(er::kCheckConstraintVariables,
                         "An expression of a check constraint '{}' cannot refer to a user or system variable.",
                         name);
     case ast::ExprKind::Parameter:
@@ -92,11 +88,11 @@ Status check_node(const TableDef& table, std::string_view name, const ast::Expr&
     case ast::ExprKind::InSelect:
     case ast::ExprKind::Exists:
     case ast::ExprKind::Default:
-      return make_error(kFunctionNotAllowed,
+      return make_error(er::kCheckConstraintFunctionIsNotAllowed,
                         "An expression of a check constraint '{}' contains disallowed function.", name);
     case ast::ExprKind::Function:
       if (!is_nondeterministic(node.text, !node.arguments.empty())) return {};
-      return make_error(kNamedFunctionNotAllowed,
+      return make_error(er::kCheckConstraintNamedFunctionIsNotAllowed,
                         "An expression of a check constraint '{}' contains disallowed function: {}.", name,
                         lower_case(node.text));
     default:
@@ -147,11 +143,12 @@ Status add_check(TableDef& table, const ast::CheckSpec& spec, std::string_view o
   check.name = spec.name.empty() ? free_check_name(table, context.catalog) : std::string(spec.name);
   COMMITD_RETURN_IF_ERROR(check_name(check.name));
   if (name_in_use(table, context.catalog, check.name))
-    return make_error(kDuplicateCheckName, "Duplicate check constraint name '{}'.", check.name);
+    return make_error(er::kCheckConstraintDuplicateName, "Duplicate check constraint name '{}'.", check.name);
   COMMITD_RETURN_IF_ERROR(visit(*spec.expression, [&](const ast::Expr& node) -> Status {
     if (node.kind == ast::ExprKind::Column && !own_column.empty() &&
         lower_case(node.text) != lower_case(own_column))
-      return make_error(kOtherColumn, "Column check constraint '{}' references other column.", check.name);
+      return make_error(er::kColumnCheckConstraintReferencesOtherColumn,
+                        "Column check constraint '{}' references other column.", check.name);
     return check_node(table, check.name, node);
   }));
   check.expression = canonical(spec.text, context.sql_mode);
@@ -168,13 +165,13 @@ CheckDef* find_check(TableDef& table, std::string_view name) {
 }
 
 Error check_not_found(std::string_view name) {
-  return make_error(kCheckNotFound, "Check constraint '{}' is not found in the table.", name);
+  return make_error(er::kCheckConstraintNotFound, "Check constraint '{}' is not found in the table.", name);
 }
 
 Status check_free_of_checks(const TableDef& table, std::string_view column) {
   for (const CheckDef& check : table.checks) {
     if (refers_to(check, column))
-      return make_error(kDependentByCheck,
+      return make_error(er::kDependentByCheckConstraint,
                         "Check constraint '{}' uses column '{}', hence column cannot be dropped or renamed.",
                         check.name, column);
   }

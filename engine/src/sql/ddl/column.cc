@@ -14,17 +14,19 @@ constexpr uint8_t kMaxDecimalScale = 30;
 constexpr uint8_t kMaxFraction = 6;
 
 Error too_big(const ColumnDef& column, uint64_t max) {
-  return make_error(1074, "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead",
-                    column.name, max);
+  return make_error(er::kTooBigFieldlength,
+                    "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead", column.name,
+                    max);
 }
 
 Status check_decimals(const ColumnDef& column) {
   if (column.decimals > kMaxDecimalScale) {
-    return make_error(1425, "Too big scale {} specified for column '{}'. Maximum is {}.", column.decimals,
-                      column.name, kMaxDecimalScale);
+    return make_error(er::kTooBigScale, "Too big scale {} specified for column '{}'. Maximum is {}.",
+                      column.decimals, column.name, kMaxDecimalScale);
   }
   if (column.decimals > column.length) {
-    return make_error(1427, "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}').",
+    return make_error(er::kMBiggerThanD,
+                      "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}').",
                       column.name);
   }
   return {};
@@ -35,8 +37,8 @@ Status set_decimal(ColumnDef& column, const ast::ColumnType& type) {
   column.decimals = type.decimals.value_or(0);
   if (column.length == 0) column.length = 10;
   if (column.length > kMaxDecimalDigits) {
-    return make_error(1426, "Too-big precision {} specified for '{}'. Maximum is {}.", column.length,
-                      column.name, kMaxDecimalDigits);
+    return make_error(er::kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.",
+                      column.length, column.name, kMaxDecimalDigits);
   }
   return check_decimals(column);
 }
@@ -48,14 +50,14 @@ Status set_real(ColumnDef& column, const ast::ColumnType& type) {
     column.length = *type.length;
     column.decimals = *type.decimals;
     if (column.length > kMostDigits)
-      return make_error(1439, "Display width out of range for column '{}' (max = {})", column.name,
-                        kMostDigits);
+      return make_error(er::kTooBigDisplaywidth, "Display width out of range for column '{}' (max = {})",
+                        column.name, kMostDigits);
     return check_decimals(column);
   }
   if (type.length && column.type == FieldType::Double)
     return make_error(er::kParse, "Column '{}': DOUBLE takes a length and decimals, or neither", column.name);
   if (type.length.value_or(0) > kMostBits)
-    return make_error(1063, "Incorrect column specifier for column '{}'", column.name);
+    return make_error(er::kWrongFieldSpec, "Incorrect column specifier for column '{}'", column.name);
   if (type.length.value_or(0) > kBitsOfFloat) column.type = FieldType::Double;
   column.length = column.type == FieldType::Float ? 12 : 22;
   column.decimals = kNoFixedDecimals;
@@ -106,8 +108,8 @@ void set_blob(ColumnDef& column, const ast::ColumnType& type) {
 Status set_fraction(ColumnDef& column, const ast::ColumnType& type) {
   column.decimals = static_cast<uint8_t>(type.length.value_or(0));
   if (type.length.value_or(0) > kMaxFraction) {
-    return make_error(1426, "Too-big precision {} specified for '{}'. Maximum is {}.", *type.length,
-                      column.name, kMaxFraction);
+    return make_error(er::kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.",
+                      *type.length, column.name, kMaxFraction);
   }
   return {};
 }
@@ -132,7 +134,8 @@ Status set_type(ColumnDef& column, const ast::ColumnType& type) {
     case FieldType::Bit:
       column.length = type.length.value_or(1);
       if (column.length == 0 || column.length > 64)
-        return make_error(1439, "Display width out of range for column '{}' (max = 64)", column.name);
+        return make_error(er::kTooBigDisplaywidth, "Display width out of range for column '{}' (max = 64)",
+                          column.name);
       return {};
     case FieldType::Float:
     case FieldType::Double:
@@ -141,7 +144,7 @@ Status set_type(ColumnDef& column, const ast::ColumnType& type) {
     case FieldType::Set:
       for (std::string_view label : *type.labels) column.labels.emplace_back(label);
       if (column.type == FieldType::Set && column.labels.size() > 64)
-        return make_error(1097, "Too many strings for column {} and SET", column.name);
+        return make_error(er::kTooBigSet, "Too many strings for column {} and SET", column.name);
       return {};
     case FieldType::Date:
       column.length = 10;
@@ -201,8 +204,8 @@ Result<ColumnDef> make_column(const ast::ColumnSpec& spec, uint16_t table_collat
       column.default_value = Value::null();
     } else {
       if (is_blob(column.type) || column.type == FieldType::Json)
-        return make_error(1101, "BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value",
-                          column.name);
+        return make_error(er::kBlobCantHaveDefault,
+                          "BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value", column.name);
       auto value = context.column_default(*spec.default_value, column);
       if (!value.ok()) return std::move(value).error();
       column.default_value = std::move(*value);

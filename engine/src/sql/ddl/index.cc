@@ -49,7 +49,8 @@ Status check_key_length(const TableDef& table, const IndexDef& index) {
     bytes += uint64_t{part.prefix_length ? part.prefix_length : column.length} * per_character;
   }
   if (bytes > kMaxKeyBytes)
-    return make_error(1071, "Specified key was too long; max key length is {} bytes", kMaxKeyBytes);
+    return make_error(er::kTooLongKey, "Specified key was too long; max key length is {} bytes",
+                      kMaxKeyBytes);
   return {};
 }
 
@@ -65,11 +66,11 @@ Result<IndexColumn> make_part(const TableDef& table, const ast::IndexPart& spec)
         "JSON column '{}' supports indexing only via generated columns on a specified JSON path.",
         column.name);
   if (is_blob(column.type) && spec.prefix_length == 0) {
-    return make_error(1170, "BLOB/TEXT column '{}' used in key specification without a key length",
-                      column.name);
+    return make_error(er::kBlobKeyWithoutLength,
+                      "BLOB/TEXT column '{}' used in key specification without a key length", column.name);
   }
   if (spec.prefix_length != 0 && (!text || (!is_blob(column.type) && spec.prefix_length > column.length))) {
-    return make_error(1089,
+    return make_error(er::kWrongSubKey,
                       "Incorrect prefix key; the used key part isn't a string, the used length is longer "
                       "than the key part, or the storage engine doesn't support unique prefix keys");
   }
@@ -130,14 +131,16 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
     return {};
   }
   if (character_count(index.comment) > kMaxCommentLength)
-    return make_error(1688, "Comment for index '{}' is too long (max = {})", spec.name, kMaxCommentLength);
+    return make_error(er::kTooLongIndexComment, "Comment for index '{}' is too long (max = {})", spec.name,
+                      kMaxCommentLength);
   index.name = spec.name.empty() ? free_index_name(table, index) : std::string(spec.name);
   COMMITD_RETURN_IF_ERROR(check_name(index.name));
   if (find_index(table, index.name))
     return make_error(er::kDupKeyName, "Duplicate key name '{}'", index.name);
-  if (lower_case(index.name) == "primary") return make_error(1280, "Incorrect index name '{}'", index.name);
+  if (lower_case(index.name) == "primary")
+    return make_error(er::kWrongNameForIndex, "Incorrect index name '{}'", index.name);
   if (table.indexes.size() > kMaxIndexes)
-    return make_error(1069, "Too many keys specified; max {} keys allowed", kMaxIndexes);
+    return make_error(er::kTooManyKeys, "Too many keys specified; max {} keys allowed", kMaxIndexes);
   table.indexes.push_back(std::move(index));
   return {};
 }
@@ -151,8 +154,9 @@ void ensure_clustered_index(TableDef& table, CatalogChange& change) {
 }
 
 Status check_table(const TableDef& table) {
-  if (table.columns.empty()) return make_error(1113, "A table must have at least 1 column");
-  if (table.columns.size() > 4096) return make_error(1117, "Too many columns");
+  if (table.columns.empty())
+    return make_error(er::kTableMustHaveColumns, "A table must have at least 1 column");
+  if (table.columns.size() > 4096) return make_error(er::kTooManyFields, "Too many columns");
   const storage::TableEngine& engine = storage::engine_of(table);
   std::set<std::string> names;
   int counters = 0;
@@ -161,7 +165,7 @@ Status check_table(const TableDef& table) {
     if (!names.insert(lower_case(column.name)).second)
       return make_error(er::kDupFieldName, "Duplicate column name '{}'", column.name);
     if (engine.in_memory && (is_blob(column.type) || column.type == FieldType::Json))
-      return make_error(1163, "The used table type doesn't support BLOB/TEXT columns");
+      return make_error(er::kTableCantHandleBlob, "The used table type doesn't support BLOB/TEXT columns");
     if (!column.auto_increment) continue;
     bool keyed = std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
       return !index.columns.empty() && index.columns[0].column == i;

@@ -54,8 +54,8 @@ Result<uint16_t> resolve_collation(std::string_view charset_name, std::string_vi
     const Collation* collation = find_collation(collation_name);
     if (!collation) return make_error(er::kUnknownCollation, "Unknown collation: '{}'", collation_name);
     if (charset && collation->charset != charset->charset) {
-      return make_error(1253, "COLLATION '{}' is not valid for CHARACTER SET '{}'", collation_name,
-                        charset_name);
+      return make_error(er::kCollationCharsetMismatch, "COLLATION '{}' is not valid for CHARACTER SET '{}'",
+                        collation_name, charset_name);
     }
     return collation->id;
   }
@@ -69,7 +69,8 @@ Result<std::string> resolve_engine(std::string_view engine, std::string_view tab
   const storage::TableEngine* found = storage::find_table_engine(engine);
   if (found == nullptr) return make_error(er::kUnknownStorageEngine, "Unknown storage engine '{}'", engine);
   if (equal_words(engine, "InnoDB")) {
-    diagnostics.note(make_error(1266, "Using storage engine {} for table '{}': it takes InnoDB's place",
+    diagnostics.note(make_error(er::kWarnUsingOtherHandler,
+                                "Using storage engine {} for table '{}': it takes InnoDB's place",
                                 found->name, table));
   }
   return std::string(storage::engine_name_as_written(engine));

@@ -1,12 +1,12 @@
 // CREATE, ALTER and DROP SERVER.
 #include "base/charset/utf8.h"
+#include "base/error_codes.h"
 #include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
 
 namespace commitd::sql::ddl {
 namespace {
 
-constexpr uint16_t kWrongStringLength = 1470, kForeignServerExists = 1476;
 constexpr size_t kMostCharacters = 64, kMostOfHost = 255;  // as mysql.servers has them
 
 Error no_such_server(std::string_view name) {
@@ -18,7 +18,7 @@ Error no_such_server(std::string_view name) {
 // What a password is stands in no message: replicas would write it to their error log.
 Status check_length(std::string_view text, std::string_view what, size_t most = kMostCharacters) {
   if (character_count(text) <= most) return {};
-  return make_error(kWrongStringLength, "String '{}' is too long for {} (should be no longer than {})",
+  return make_error(er::kWrongStringLength, "String '{}' is too long for {} (should be no longer than {})",
                     what == "password" ? "…" : text, what, most);
 }
 
@@ -54,7 +54,7 @@ Result<Effect> create_server(const ast::ServerStatement& statement, Context& con
   COMMITD_RETURN_IF_ERROR(check_length(statement.name, "server name"));
   COMMITD_RETURN_IF_ERROR(check_length(statement.wrapper, "wrapper name"));
   if (context.catalog.find_server(statement.name)) {
-    return make_error(kForeignServerExists,
+    return make_error(er::kForeignServerExists,
                       "The foreign server, {}, you are trying to create already exists.", statement.name);
   }
   ServerDef server;

@@ -75,10 +75,6 @@ inline Turn::Step take_turn(StatementContext& context) {
 }
 
 // 1317 when the statement was killed: where it waits for something else.
-inline Status check_interrupted(const SessionState& session) {
-  constexpr uint16_t kQueryInterruptedCode = 1317;
-  if (session.interrupted()) return Error{kQueryInterruptedCode, "Query execution was interrupted"};
-  return {};
-}
+Status check_interrupted(const SessionState& session);
 
 }  // namespace commitd::sql

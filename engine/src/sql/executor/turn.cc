@@ -31,8 +31,7 @@ Status Turn::look(const SessionState& session) {
   if (session.interrupted() || (over && session.client_has_gone()))
     return make_error(er::kQueryInterrupted, "Query execution was interrupted");
   if (now < end_) return {};
-  constexpr uint16_t kQueryTimeout = 3024;
-  return make_error(kQueryTimeout,
+  return make_error(er::kQueryTimeout,
                     "Query execution was interrupted, maximum statement execution time exceeded");
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/charset/utf8.h"
 #include "base/decimal.h"
+#include "base/error_codes.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_aggregate.h"
 #include "sql/expression/kept_memory.h"
@@ -154,8 +155,7 @@ class Spread : public Filtered {
     if (degrees <= 0) return Value::null();
     const double variance = squares_ / static_cast<double>(degrees);
     if (!std::isfinite(variance)) {
-      constexpr uint16_t kOutOfRange = 1690;
-      evaluation_->fail(make_error(kOutOfRange, "DOUBLE value is out of range in 'variance'"));
+      evaluation_->fail(make_error(er::kDataOutOfRange, "DOUBLE value is out of range in 'variance'"));
       return Value::null();
     }
     const bool root = call_.what == What::Deviation || call_.what == What::SampleDeviation;

@@ -15,7 +15,6 @@ namespace {
 using ast::Op;
 using Kind = Value::Kind;
 
-constexpr uint16_t kOutOfRange = 1690;
 constexpr uint8_t kDivisionScale = 4;  // div_precision_increment
 
 bool is_integer(const Value& v) {
@@ -38,7 +37,7 @@ Value operand_number(const Value& v) {
 }
 
 Value out_of_range(Evaluation& evaluation, std::string_view kind, std::string_view source) {
-  evaluation.fail(make_error(kOutOfRange, "{} value is out of range in '({})'", kind, source));
+  evaluation.fail(make_error(er::kDataOutOfRange, "{} value is out of range in '({})'", kind, source));
   return Value::null();
 }
 

@@ -152,7 +152,6 @@ class Cast : public OneOperand {
   }
   // As bits: what is above the signed numbers is negative.
   static Value signed_of_text(const Value& operand, Evaluation& evaluation) {
-    constexpr uint16_t kUnknownError = 1105;
     bool complete = true;
     const int64_t number = leading_integer(operand.as_string(), &complete);
     if (!complete && number != INT64_MAX) {
@@ -162,8 +161,8 @@ class Cast : public OneOperand {
     if (complete) return Value::integer(number);
     const auto above = whole_integer(operand.as_string());
     if (!above) warn_of_integer("INTEGER", operand, evaluation);
-    evaluation.warn(
-        {kUnknownError, "Cast to signed converted positive out-of-range integer to its negative complement"});
+    evaluation.warn({er::kUnknownError,
+                     "Cast to signed converted positive out-of-range integer to its negative complement"});
     return Value::integer(above ? static_cast<int64_t>(to_bits(*above)) : -1);
   }
   Value decimal(const Value& operand, Evaluation& evaluation) const {
@@ -181,7 +180,7 @@ class Cast : public OneOperand {
     Decimal most{power_of_ten(static_cast<uint8_t>(std::min<uint32_t>(length_, kMaxDecimalPrecision))) - 1,
                  decimals_};
     if (whole.unscaled < 0) most.unscaled = -most.unscaled;
-    evaluation.warn(make_error(er::kDataOutOfRange, "Out of range value for column '(null)' at row 1"));
+    evaluation.warn(make_error(er::kWarnDataOutOfRange, "Out of range value for column '(null)' at row 1"));
     return Value::decimal(most);
   }
   static bool has_too_many_digits(std::string_view text) {

@@ -6,6 +6,7 @@
 
 #include "base/charset/transcode.h"
 #include "base/charset/utf8.h"
+#include "base/error_codes.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
 #include "sql/session_state.h"
@@ -117,12 +118,11 @@ std::optional<std::string> text_of_bytes(std::string_view bytes, Charset charset
 }
 
 Error invalid_characters(std::string_view bytes, const CharsetInfo& charset) {
-  constexpr uint16_t kInvalidCharacterString = 1300;
   constexpr size_t kMostShown = 6;
   std::string shown;
   for (const char byte : bytes.substr(valid_utf8_prefix(bytes)).substr(0, kMostShown))
     shown += fmt::format("{:02X}", static_cast<uint8_t>(byte));
-  return make_error(kInvalidCharacterString, "Invalid {} character string: '{}'", charset.name, shown);
+  return make_error(er::kInvalidCharacterString, "Invalid {} character string: '{}'", charset.name, shown);
 }
 
 ExpressionPtr make_charset_conversion(ExpressionPtr operand, const CharsetInfo& charset) {

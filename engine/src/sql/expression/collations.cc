@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/charset/collation.h"
+#include "base/error_codes.h"
 #include "sql/expression/conversion.h"
 
 namespace commitd::sql {
@@ -70,7 +71,6 @@ uint16_t CommonCollation::collation() const {
 }
 
 std::optional<Error> illegal_mix(std::span<const Expression* const> operands, std::string_view operation) {
-  constexpr uint16_t kCannotAggregateCollations = 1267;
   CommonCollation common;
   for (const Expression* operand : operands) common.add(*operand);
   if (!common.undecided()) return std::nullopt;
@@ -84,7 +84,7 @@ std::optional<Error> illegal_mix(std::span<const Expression* const> operands, st
   if (operands.size() > kMostListed) listed.clear();
   if (operands.size() == 2) listed.replace(listed.find("), ("), 4, ") and (");
   if (!listed.empty()) listed += ' ';
-  return make_error(kCannotAggregateCollations, "Illegal mix of collations {}for operation '{}'", listed,
+  return make_error(er::kCantAggregateNcollations, "Illegal mix of collations {}for operation '{}'", listed,
                     operation);
 }
 

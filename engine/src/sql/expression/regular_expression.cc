@@ -7,6 +7,7 @@
 #include <unicode/utf16.h>
 
 #include "base/charset/utf8.h"
+#include "base/error_codes.h"
 #include "sql/expression/conversion.h"
 #include "sql/session_state.h"
 
@@ -22,44 +23,50 @@ constexpr char16_t kInvalidByte = 0xDC00;
 Error error_of(UErrorCode code, const UParseError& where) {
   switch (code) {
     case U_ILLEGAL_ARGUMENT_ERROR:
-      return make_error(3685, "Illegal argument to a regular expression.");
+      return make_error(er::kRegexpIllegalArgument, "Illegal argument to a regular expression.");
     case U_INDEX_OUTOFBOUNDS_ERROR:
-      return make_error(3686, "Index out of bounds in regular expression search.");
+      return make_error(er::kRegexpIndexOutofboundsError,
+                        "Index out of bounds in regular expression search.");
     case U_REGEX_RULE_SYNTAX:
-      return make_error(3688, "Syntax error in regular expression on line {}, character {}.", where.line,
-                        where.offset);
+      return make_error(er::kRegexpRuleSyntax, "Syntax error in regular expression on line {}, character {}.",
+                        where.line, where.offset);
     case U_REGEX_BAD_ESCAPE_SEQUENCE:
-      return make_error(3689, "Unrecognized escape sequence in regular expression.");
+      return make_error(er::kRegexpBadEscapeSequence, "Unrecognized escape sequence in regular expression.");
     case U_REGEX_UNIMPLEMENTED:
       return make_error(
-          3690, "The regular expression contains a feature that is not implemented in this library version.");
+          er::kRegexpUnimplemented,
+          "The regular expression contains a feature that is not implemented in this library version.");
     case U_REGEX_MISMATCHED_PAREN:
-      return make_error(3691, "Mismatched parenthesis in regular expression.");
+      return make_error(er::kRegexpMismatchedParen, "Mismatched parenthesis in regular expression.");
     case U_REGEX_BAD_INTERVAL:
-      return make_error(3692, "Incorrect description of a {{min,max}} interval.");
+      return make_error(er::kRegexpBadInterval, "Incorrect description of a {{min,max}} interval.");
     case U_REGEX_MAX_LT_MIN:
-      return make_error(3693, "The maximum is less than the minumum in a {{min,max}} interval.");
+      return make_error(er::kRegexpMaxLtMin,
+                        "The maximum is less than the minumum in a {{min,max}} interval.");
     case U_REGEX_INVALID_BACK_REF:
-      return make_error(3694, "Invalid back-reference in regular expression.");
+      return make_error(er::kRegexpInvalidBackRef, "Invalid back-reference in regular expression.");
     case U_REGEX_LOOK_BEHIND_LIMIT:
-      return make_error(3695, "The look-behind assertion exceeds the limit in regular expression.");
+      return make_error(er::kRegexpLookBehindLimit,
+                        "The look-behind assertion exceeds the limit in regular expression.");
     case U_REGEX_MISSING_CLOSE_BRACKET:
-      return make_error(3696, "The regular expression contains an unclosed bracket expression.");
+      return make_error(er::kRegexpMissingCloseBracket,
+                        "The regular expression contains an unclosed bracket expression.");
     case U_REGEX_INVALID_RANGE:
-      return make_error(3697,
+      return make_error(er::kRegexpInvalidRange,
                         "The regular expression contains an [x-y] character range where x comes after y.");
     case U_REGEX_STACK_OVERFLOW:
-      return make_error(3698, "Overflow in the regular expression backtrack stack.");
+      return make_error(er::kRegexpStackOverflow, "Overflow in the regular expression backtrack stack.");
     case U_REGEX_TIME_OUT:
-      return make_error(3699, "Timeout exceeded in regular expression match.");
+      return make_error(er::kRegexpTimeOut, "Timeout exceeded in regular expression match.");
     case U_REGEX_PATTERN_TOO_BIG:
-      return make_error(3700, "The regular expression pattern exceeds limits on size or complexity.");
+      return make_error(er::kRegexpPatternTooBig,
+                        "The regular expression pattern exceeds limits on size or complexity.");
     case U_REGEX_STOPPED_BY_CALLER:
       return make_error(er::kQueryInterrupted, "Query execution was interrupted");
     case U_REGEX_INVALID_CAPTURE_GROUP_NAME:
-      return make_error(3887, "A capture group has an invalid name.");
+      return make_error(er::kRegexpInvalidCaptureGroupName, "A capture group has an invalid name.");
     default:
-      return make_error(3687, "Internal error in the regular expression library.");
+      return make_error(er::kRegexpInternalError, "Internal error in the regular expression library.");
   }
 }
 

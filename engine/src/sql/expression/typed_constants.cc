@@ -1,4 +1,5 @@
 // Constants beside a column of another kind: MySQL reads them as the column's kind once, and compares those.
+#include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
@@ -21,8 +22,6 @@ std::optional<Temporal> date_of_text(const std::string& text) {
   return found ? found : store::with_zero_parts(text);
 }
 
-constexpr uint16_t kWrongValue = 1525;
-
 class DateConstant : public OneOperand {
  public:
   DateConstant(ExpressionPtr operand, bool date_only)
@@ -35,8 +34,8 @@ class DateConstant : public OneOperand {
     if (const auto date = date_of(scratch)) {
       scratch = Value::temporal(*date);
     } else if (scratch.kind() == Value::Kind::String) {
-      evaluation.fail(make_error(kWrongValue, "Incorrect {} value: '{}'", date_only_ ? "DATE" : "DATETIME",
-                                 scratch.as_string()));
+      evaluation.fail(make_error(er::kWrongValue, "Incorrect {} value: '{}'",
+                                 date_only_ ? "DATE" : "DATETIME", scratch.as_string()));
       scratch = Value::null();
     }
     return scratch;

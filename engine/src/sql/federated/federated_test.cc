@@ -1,4 +1,5 @@
 // ENGINE=FEDERATED as clients see it, the other servers being lists of answers.
+#include "base/error_codes.h"
 #include "base/memory_budget.h"
 #include "sql/testing/sql_fixture.h"
 #include "storage/federated/testing/fake_servers.h"
@@ -224,13 +225,13 @@ TEST_F(Federated, DefinitionsAreRenamedAndDroppedOnly) {
 }
 
 TEST_F(Federated, ErrorsEndTheStatementAndTheNextOneIsTriedAnew) {
-  far.unreachable = Error{2003, "Can't connect to MySQL server on 'far' (111)"};
+  far.unreachable = Error{er::kClientConnHost, "Can't connect to MySQL server on 'far' (111)"};
   EXPECT_EQ(
       run("SELECT * FROM f"),
       "ERROR 1429: Unable to connect to foreign data source: error: 2003  'Can't connect to MySQL server "
       "on 'far' (111)'");
   far.unreachable.reset();
-  far.refusals[kAll] = Error{1146, "Table 'shop.orders' doesn't exist"};
+  far.refusals[kAll] = Error{er::kNoSuchTable, "Table 'shop.orders' doesn't exist"};
   EXPECT_EQ(code("SELECT * FROM f"), "ERROR 1431");
   EXPECT_EQ(code("SELECT id FROM l WHERE EXISTS (SELECT * FROM f WHERE f.v > l.w)"), "ERROR 1431");
   far.refusals.clear();

@@ -8,6 +8,7 @@
 #include <absl/container/inlined_vector.h>
 #include <absl/strings/ascii.h>
 
+#include "base/error_codes.h"
 #include "sql/expression/bit_text.h"
 #include "sql/expression/byte_literal.h"
 #include "sql/expression/charset_conversion.h"
@@ -185,12 +186,11 @@ uint64_t max_allowed_packet(Evaluation& evaluation) {
 }
 
 Value too_long(Evaluation& evaluation, std::string_view function) {
-  constexpr uint16_t kAllowedPacketOverflowed = 1301;
   std::string name(function);
   absl::AsciiStrToLower(&name);
   evaluation.session().diagnostics.warn(make_error(
-      kAllowedPacketOverflowed, "Result of {}() was larger than max_allowed_packet ({}) - truncated", name,
-      max_allowed_packet(evaluation)));
+      er::kWarnAllowedPacketOverflowed, "Result of {}() was larger than max_allowed_packet ({}) - truncated",
+      name, max_allowed_packet(evaluation)));
   return Value::null();
 }
 

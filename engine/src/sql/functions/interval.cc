@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/expression.h"
@@ -144,8 +145,7 @@ std::optional<Interval> read_interval(const Value& amount, std::string_view unit
 namespace {
 
 Value overflow(Evaluation& e) {
-  constexpr uint16_t kDatetimeFunctionOverflow = 1441;
-  e.warn({kDatetimeFunctionOverflow, "Datetime function: datetime field overflow"});
+  e.warn({er::kDatetimeFunctionOverflow, "Datetime function: datetime field overflow"});
   return Value::null();
 }
 

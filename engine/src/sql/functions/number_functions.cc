@@ -3,6 +3,7 @@
 #include <random>
 
 #include "base/decimal.h"
+#include "base/error_codes.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 #include "sql/functions/functions.h"
@@ -100,7 +101,7 @@ Value ceiling(Evaluation&, Values a) {
 // 1690: a result that is no number of its type.
 Value real_in_range(Evaluation& e, double value, std::string_view call) {
   if (std::isfinite(value)) return Value::real(value);
-  e.fail(make_error(1690, "DOUBLE value is out of range in '{}'", call));
+  e.fail(make_error(er::kDataOutOfRange, "DOUBLE value is out of range in '{}'", call));
   return Value::null();
 }
 
@@ -115,8 +116,7 @@ Value exponential(Evaluation& e, Values a) {
   return real_in_range(e, std::exp(to_double(a[0])), fmt::format("exp({})", to_text(a[0])));
 }
 Value no_logarithm(Evaluation& e) {
-  constexpr uint16_t kInvalidArgumentForLogarithm = 3020;
-  e.warn({kInvalidArgumentForLogarithm, "Invalid argument for logarithm"});
+  e.warn({er::kInvalidArgumentForLogarithm, "Invalid argument for logarithm"});
   return Value::null();
 }
 Value natural_log(Evaluation& e, Values a) {
@@ -146,7 +146,7 @@ Value tangent(Evaluation&, Values a) {
 Value cotangent(Evaluation& e, Values a) {
   const double value = std::tan(to_double(a[0]));
   if (value == 0) {
-    e.fail(make_error(1690, "DOUBLE value is out of range in 'cot({})'", to_text(a[0])));
+    e.fail(make_error(er::kDataOutOfRange, "DOUBLE value is out of range in 'cot({})'", to_text(a[0])));
     return Value::null();
   }
   return Value::real(1 / value);
@@ -204,9 +204,8 @@ Value bit_count(Evaluation&, Values a) {
 }
 
 NumberLocale locale_named(const std::string& name, Evaluation& e) {
-  constexpr uint16_t kUnknownLocale = 1649;
   const auto found = find_number_locale(name);
-  if (!found) e.session().diagnostics.warn(make_error(kUnknownLocale, "Unknown locale: '{}'", name));
+  if (!found) e.session().diagnostics.warn(make_error(er::kUnknownLocale, "Unknown locale: '{}'", name));
   return found.value_or(NumberLocale{});
 }
 

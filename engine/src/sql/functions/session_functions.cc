@@ -50,7 +50,8 @@ Value last_insert_id(Evaluation& e, Values a) {
 std::optional<GtidSet> gtid_set(Evaluation& e, const Value& value) {
   auto parsed = GtidSet::parse(to_text(value));
   if (parsed.ok()) return *std::move(parsed);
-  e.fail(make_error(1772, "Malformed GTID set specification '{}'.", to_text(value)));
+  e.fail(make_error(er::kMalformedGtidSetSpecification, "Malformed GTID set specification '{}'.",
+                    to_text(value)));
   return std::nullopt;
 }
 
@@ -139,11 +140,10 @@ constexpr FunctionSpec kFunctions[] = {
 }  // namespace
 
 Status check_lock_name(const Value& name) {
-  constexpr uint16_t kWrongLockName = 3057;
   constexpr size_t kLongest = 64;
   const std::string text = name.to_text();
   if (!name.is_null() && !text.empty() && character_count(text) <= kLongest) return {};
-  return make_error(kWrongLockName, "Incorrect user-level lock name '{}'.", text);
+  return make_error(er::kUserLockWrongName, "Incorrect user-level lock name '{}'.", text);
 }
 
 std::span<const FunctionSpec> session_functions() {

@@ -16,7 +16,6 @@ using Values = std::span<const Value>;
 using Types = std::span<const ValueType>;
 
 constexpr int64_t kSecond = 1'000'000;
-constexpr uint16_t kWrongValueForType = 1411;
 
 Value text_or_null(std::optional<std::string> text) {
   return text ? Value::string(*std::move(text)) : Value::null();
@@ -181,7 +180,7 @@ Value str_to_date(Evaluation& e, Values a) {
       dated && (is_zero_date(*t) ? (mode & sql_mode::kNoZeroDate) != 0
                                  : (t->month == 0 || t->day == 0) && (mode & sql_mode::kNoZeroInDate) != 0);
   if (t && !refused) return Value::temporal(*t);
-  e.warn(make_error(kWrongValueForType, "Incorrect datetime value: '{}' for function str_to_date", text));
+  e.warn(make_error(er::kWrongValueForType, "Incorrect datetime value: '{}' for function str_to_date", text));
   return Value::null();
 }
 

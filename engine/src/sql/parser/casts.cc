@@ -10,30 +10,28 @@ using ast::ExprKind;
 namespace {
 
 std::optional<Error> check_length(const ast::Expr& cast, uint64_t length, uint64_t decimals) {
-  constexpr uint16_t kTooBigScale = 1425, kTooBigPrecision = 1426, kLessDigitsThanDecimals = 1427,
-                     kTooBigDisplayWidth = 1439;
   constexpr uint64_t kMostFraction = 6, kMostDigits = 65, kMostDecimals = 30;
   const std::string_view operand = cast.arguments[0]->source;
   switch (cast.cast) {
     case ast::CastType::Char:
     case ast::CastType::Binary:
       if (length <= UINT32_MAX) return std::nullopt;
-      return make_error(kTooBigDisplayWidth, "Display width out of range for column '{}' (max = {})",
+      return make_error(er::kTooBigDisplaywidth, "Display width out of range for column '{}' (max = {})",
                         "cast as char", UINT32_MAX);
     case ast::CastType::Time:
     case ast::CastType::DateTime:
       if (length <= kMostFraction) return std::nullopt;
-      return make_error(kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.", length,
-                        operand, kMostFraction);
+      return make_error(er::kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.",
+                        length, operand, kMostFraction);
     case ast::CastType::Decimal:
       if (length > kMostDigits)
-        return make_error(kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.", length,
-                          operand, kMostDigits);
+        return make_error(er::kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.",
+                          length, operand, kMostDigits);
       if (decimals > kMostDecimals)
-        return make_error(kTooBigScale, "Too big scale {} specified for column '{}'. Maximum is {}.",
+        return make_error(er::kTooBigScale, "Too big scale {} specified for column '{}'. Maximum is {}.",
                           decimals, operand, kMostDecimals);
       if (decimals > length)
-        return make_error(kLessDigitsThanDecimals,
+        return make_error(er::kMBiggerThanD,
                           "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '').");
       return std::nullopt;
     default:

@@ -69,7 +69,6 @@ void Grammar::index_parts(ast::IndexSpec& index) {
 
 // How a definition is changed. There is one way for each change, whichever is asked for.
 bool Grammar::change_option() {
-  constexpr uint16_t kUnknownAlgorithm = 1800, kUnknownLock = 1801;
   if (!is(Word::Algorithm) && !is(Word::Lock)) return false;
   const bool algorithm = accept(Word::Algorithm);
   if (!algorithm) expect(Word::Lock);
@@ -78,8 +77,8 @@ bool Grammar::change_option() {
   const auto& known = algorithm ? kAlgorithms : kLocks;
   const auto same = [&](std::string_view word) { return equal_words(value, word); };
   if (executed_before_ || std::ranges::any_of(known, same)) return true;
-  fail(algorithm ? make_error(kUnknownAlgorithm, "Unknown ALGORITHM '{}'", value)
-                 : make_error(kUnknownLock, "Unknown LOCK type '{}'", value));
+  fail(algorithm ? make_error(er::kUnknownAlterAlgorithm, "Unknown ALGORITHM '{}'", value)
+                 : make_error(er::kUnknownAlterLock, "Unknown LOCK type '{}'", value));
   return true;
 }
 

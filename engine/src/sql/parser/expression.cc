@@ -104,7 +104,7 @@ bool starts_predicate_tail(const Token& token) {
 }  // namespace
 
 void Grammar::enter() {
-  if (++depth_ > kDeepest) fail(Error{1436, "Expression is nested too deeply"});
+  if (++depth_ > kDeepest) fail(Error{er::kStackOverrunNeedMore, "Expression is nested too deeply"});
 }
 
 void Grammar::set_source(ast::Expr& e, const char* begin) {
@@ -113,7 +113,8 @@ void Grammar::set_source(ast::Expr& e, const char* begin) {
   for (const ast::Expr* argument : e.arguments) below = std::max(below, argument->height);
   e.height = static_cast<uint16_t>(below + 1);
   tallest_ = std::max(tallest_, e.height);
-  if (e.height > kTallest) fail(Error{1436, "Expression is too long a chain of operators"});
+  if (e.height > kTallest)
+    fail(Error{er::kStackOverrunNeedMore, "Expression is too long a chain of operators"});
 }
 
 // a OR b OR … as a tree that is as low as can be: it is bound and evaluated recursively, in the same order.

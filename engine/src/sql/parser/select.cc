@@ -1,4 +1,5 @@
 #include "sql/ast/select.h"
+#include "base/error_codes.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {
@@ -213,7 +214,8 @@ ast::TableRef Grammar::table_factor() {
       leave();
       expect(')');
       ref.alias = optional_alias(false);
-      if (ref.alias.empty()) fail(Error{1248, "Every derived table must have its own alias"});
+      if (ref.alias.empty())
+        fail(Error{er::kDerivedMustHaveAlias, "Every derived table must have its own alias"});
       return ref;
     }
     auto* inside = arena_.make<ast::List<ast::TableRef>>(arena_.resource());

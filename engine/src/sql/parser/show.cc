@@ -1,4 +1,5 @@
 // SHOW, EXPLAIN, DESCRIBE.
+#include "base/error_codes.h"
 #include "sql/ast/accounts.h"
 #include "sql/ast/administration.h"
 #include "sql/parser/grammar.h"
@@ -8,13 +9,13 @@ namespace commitd::sql {
 using ast::ShowWhat;
 
 void Grammar::explain_format() {
-  constexpr uint16_t kUnknownFormat = 1791;
   expect('=');
   const std::string_view format = string_or_identifier();
   const std::string_view name = upper(format);
   if (name == "JSON") unsupported("EXPLAIN FORMAT=JSON");
   if (name == "TREE") unsupported("EXPLAIN FORMAT=TREE");
-  if (name != "TRADITIONAL") fail(make_error(kUnknownFormat, "Unknown EXPLAIN format name: '{}'", format));
+  if (name != "TRADITIONAL")
+    fail(make_error(er::kUnknownExplainFormat, "Unknown EXPLAIN format name: '{}'", format));
 }
 
 ast::Statement* Grammar::explain() {

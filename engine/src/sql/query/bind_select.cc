@@ -98,7 +98,7 @@ class SelectBinder {
 
   Status expand_star(const ast::Expr& star) {
     const Scope& scope = bound_->scope;
-    if (scope.sources.empty()) return make_error(1096, "No tables used");
+    if (scope.sources.empty()) return make_error(er::kNoTablesUsed, "No tables used");
     if (!star.table.empty() && !scope.has_source(star.db, star.table)) {
       return make_error(er::kBadTable, "Unknown table '{}'", star.table);
     }

@@ -64,7 +64,8 @@ class Opener {
     auto opened = co_await open_source(context_, ref);
     if (!opened.ok()) co_return std::move(opened).error();
     if (from_.scope.sources.size() >= kMostTables)
-      co_return make_error(1116, "Too many tables; MySQL can only use {} tables in a join", kMostTables);
+      co_return make_error(er::kTooManyTables, "Too many tables; MySQL can only use {} tables in a join",
+                           kMostTables);
     for (const Source& other : from_.scope.sources) {
       if (other.alias == opened->alias && other.db == opened->db)
         co_return make_error(er::kNonUniqTable, "Not unique table/alias: '{}'", opened->alias);
@@ -167,7 +168,7 @@ Task<Result<FromClause>> open_from(StatementContext& context, const ast::List<as
 Result<Source> source_of_result(std::string_view name, std::span<const ResultColumn> described,
                                 std::vector<Row> rows, const ast::List<std::string_view>* columns) {
   if (columns != nullptr && columns->size() != described.size())
-    return make_error(1353,
+    return make_error(er::kViewWrongList,
                       "In definition of view, derived table or common table expression, SELECT list and "
                       "column names list have different column counts");
   Source source;

@@ -186,10 +186,9 @@ class GroupCheck {
   }
 
   Error error(size_t number, std::string_view clause, const std::string& column) const {
-    constexpr uint16_t kMixOfGroupFunctions = 1140;
     if (groups_.empty()) {
       return make_error(
-          kMixOfGroupFunctions,
+          er::kMixOfGroupFuncAndFields,
           "In aggregated query without GROUP BY, expression #{} of {} contains nonaggregated column "
           "'{}'; this is incompatible with sql_mode=only_full_group_by",
           number, clause, column);

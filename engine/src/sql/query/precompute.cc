@@ -38,7 +38,8 @@ Task<Result<Value>> sleep_for(StatementContext& context, double seconds) {
 // 0 when the set was executed, 1 at the timeout.
 Task<Result<Value>> wait_for_gtids(SessionState& session, std::string text, double timeout) {
   auto set = GtidSet::parse(text);
-  if (!set.ok()) co_return make_error(1772, "Malformed GTID set specification '{}'.", text);
+  if (!set.ok())
+    co_return make_error(er::kMalformedGtidSetSpecification, "Malformed GTID set specification '{}'.", text);
   if (session.server.transactions == nullptr)
     co_return make_error(er::kOptionPreventsStatement, "The server has no data yet");
   const Deadline end = timeout > 0 ? deadline_after(timeout) : kNoDeadline;
@@ -91,9 +92,8 @@ Task<Result<Value>> waited_value(StatementContext& context, const ast::Expr& cal
     COMMITD_CO_RETURN_IF_ERROR(check_lock_name(values[0]));
     co_return co_await take_named_lock(context.session, to_text(values[0]), to_double(values[1]));
   }
-  constexpr uint16_t kWrongParameterCount = 1582;
-  co_return make_error(kWrongParameterCount, "Incorrect parameter count in the call to native function '{}'",
-                       call.text);
+  co_return make_error(er::kWrongParamcountToNativeFct,
+                       "Incorrect parameter count in the call to native function '{}'", call.text);
 }
 
 // Of a subquery of which the rows are known, or the tables opened: what is around it is bound for another

@@ -253,7 +253,8 @@ Result<std::vector<ResultColumn>> union_columns(std::span<const RowBuffer> parts
   std::vector<ResultColumn> columns = parts.front().columns;
   for (const RowBuffer& part : parts) {
     if (columns.size() != part.columns.size())
-      return make_error(1222, "The used SELECT statements have a different number of columns");
+      return make_error(er::kWrongNumberOfColumnsInSelect,
+                        "The used SELECT statements have a different number of columns");
   }
   for (size_t i = 0; i < columns.size(); ++i) {
     std::vector<ValueType> types;
@@ -377,9 +378,8 @@ Task<Status> enter_table(StatementContext& context, std::string_view db, std::st
 namespace {
 
 Error no_such_table(const SessionState& session, std::string_view db, std::string_view name) {
-  constexpr uint16_t kUnknownTable = 1109;
   if (same_name(db, "information_schema"))
-    return make_error(kUnknownTable, "Unknown table '{}' in information_schema", upper_case(name));
+    return make_error(er::kUnknownTable, "Unknown table '{}' in information_schema", upper_case(name));
   if (!is_virtual_database(db) && !session.server.catalog->has_database(db))
     return make_error(er::kBadDb, "Unknown database '{}'", db);
   return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, name);

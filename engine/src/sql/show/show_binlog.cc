@@ -86,7 +86,8 @@ std::string event_info(const binlog::EventView& event) {
 }
 
 Error cannot_show_events(std::string_view why) {
-  return make_error(1220, "Error when executing command SHOW BINLOG EVENTS: {}", why);
+  return make_error(er::kErrorWhenExecutingCommand, "Error when executing command SHOW BINLOG EVENTS: {}",
+                    why);
 }
 
 // Whether an event really starts here: the position came from somebody.

@@ -146,8 +146,8 @@ Result<ShowResult> show_grants(const ast::ShowStatement& statement, SessionState
       own ? session.record
           : session.server.accounts->record(statement.user, statement.host.empty() ? "%" : statement.host);
   if (!account)
-    return make_error(1141, "There is no such grant defined for user '{}' on host '{}'", statement.user,
-                      statement.host);
+    return make_error(er::kNonexistingGrant, "There is no such grant defined for user '{}' on host '{}'",
+                      statement.user, statement.host);
   if (!own)
     COMMITD_RETURN_IF_ERROR(session.require(privilege::kSelect | privilege::kCreateUser, "CREATE USER"));
   auto result = shown({text(fmt::format("Grants for {}@{}", account->user, account->host), 1024)});

@@ -117,9 +117,9 @@ Status PersistedVariables::set(const std::string& name, PersistedVariable variab
 Status PersistedVariables::remove(const std::string& name) {
   std::lock_guard lock(mutex_);
   Entries entries = entries_;
-  constexpr uint16_t kNotPersisted = 3615;
   if (entries.erase(name) == 0)
-    return make_error(kNotPersisted, "Variable {} does not exist in persisted config file", name);
+    return make_error(er::kVarDoesNotExistPersisted, "Variable {} does not exist in persisted config file",
+                      name);
   return replace(std::move(entries));
 }
 

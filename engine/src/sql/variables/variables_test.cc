@@ -1,4 +1,5 @@
 // SET as sessions see it: scopes, ranges, and what is kept for the next start.
+#include "base/error_codes.h"
 #include "sql/testing/sql_fixture.h"
 #include "sql/variables/persisted_variables.h"
 
@@ -93,7 +94,7 @@ TEST_F(Variables, PersistSetsAndKeeps) {
 
 TEST_F(Variables, WhatCannotBeKeptIsNotTaken) {
   server().variables->persisted().save_with([](const std::string&) -> Status {
-    return Error{1026, "disk full"};
+    return Error{er::kErrorOnWrite, "disk full"};
   });
   EXPECT_EQ(run("SET PERSIST_ONLY local_infile = ON"), "ERROR 1026: disk full");
   EXPECT_EQ(run("SELECT COUNT(*) FROM performance_schema.persisted_variables"), "0");

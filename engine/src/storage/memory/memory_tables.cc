@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/error_codes.h"
 #include "base/packed_int.h"
 #include "storage/final_entries.h"
 #include "storage/table_engines.h"
@@ -10,7 +11,6 @@
 namespace commitd::storage {
 namespace {
 
-constexpr uint16_t kRecordFileFull = 1114;
 // A node of the tree and the strings' own.
 constexpr uint64_t kEntryOverhead = 64;
 // So much more than needed may stay reserved.
@@ -113,7 +113,7 @@ Status MemoryTables::check_room(const TableDef& table, uint64_t bytes, uint64_t 
     if (known != bytes_.end()) wanted += known->second;
   }
   if (wanted <= table_limit && reserved_.cover(all_bytes_ + bytes)) return {};
-  return make_error(kRecordFileFull, "The table '{}' is full", table.name);
+  return make_error(er::kRecordFileFull, "The table '{}' is full", table.name);
 }
 
 void MemoryTables::account(Entries::const_iterator entry, bool added) {

@@ -14,7 +14,7 @@ Result<Value> adjusted(StoreContext& context, Error error, Value value) {
 }
 
 Error out_of_range(const ColumnDef& column, const StoreContext& context) {
-  return make_error(er::kDataOutOfRange, "Out of range value for column '{}' at row {}", column.name,
+  return make_error(er::kWarnDataOutOfRange, "Out of range value for column '{}' at row {}", column.name,
                     context.row);
 }
 Error too_long(const ColumnDef& column, const StoreContext& context) {

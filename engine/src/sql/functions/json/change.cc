@@ -104,8 +104,7 @@ Value changed(JsonArguments& arguments, Change change, bool cells_only = false) 
 
 bool has_pairs(JsonArguments& arguments, std::string_view function) {
   if (arguments.size() % 2 != 0) return true;
-  constexpr uint16_t kWrongParameterCount = 1582;
-  arguments.fail(make_error(kWrongParameterCount,
+  arguments.fail(make_error(er::kWrongParamcountToNativeFct,
                             "Incorrect parameter count in the call to native function '{}'", function));
   return false;
 }

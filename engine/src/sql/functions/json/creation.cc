@@ -1,4 +1,5 @@
 // Functions that make documents, and those between documents and texts.
+#include "base/error_codes.h"
 #include "base/json/binary.h"
 #include "base/json/errors.h"
 #include "base/json/text.h"
@@ -20,8 +21,7 @@ Value json_array(Evaluation& evaluation, Values a) {
 
 Value json_object(Evaluation& evaluation, Values a) {
   if (a.size() % 2 != 0) {
-    constexpr uint16_t kWrongParameterCount = 1582;
-    evaluation.fail(make_error(kWrongParameterCount,
+    evaluation.fail(make_error(er::kWrongParamcountToNativeFct,
                                "Incorrect parameter count in the call to native function 'JSON_OBJECT'"));
     return Value::null();
   }
