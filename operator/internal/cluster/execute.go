@@ -16,7 +16,7 @@ func Execute(ctx context.Context, c Command, server engine.Server, password stri
 	case CommandFence:
 		return server.Fence(ctx, c.Epoch)
 	case CommandPromote:
-		return server.Promote(ctx, c.Epoch, c.Quorum)
+		return server.PromoteFenced(ctx, c.Epoch, c.Quorum)
 	case CommandFollow:
 		source := c.Source
 		source.User, source.Password = engine.OperatorUser, password

@@ -109,3 +109,51 @@ func aLatePromotion(t *testing.T, l *lab) {
 	l.operate(t)
 	l.mustServe(t)
 }
+
+// aLatePromotionOfACopy: an operator is paused before it promotes a server; another one has done it, and since then that server's
+// volume was replaced by a copy from before the epoch, which answers at the same address, and another master serves.
+func aLatePromotionOfACopy(t *testing.T, l *lab) {
+	l.world.Kill("c-0")
+	for l.record.Epoch < 2 || l.record.Election != nil || !l.late.isAny() {
+		p := l.decide()
+		if p.plan.Record != nil {
+			l.persist(p)
+		}
+		for _, c := range p.plan.Commands {
+			if c.Kind == CommandPromote {
+				l.late = action{command: c}
+			}
+			l.execute(c)
+		}
+	}
+	promoted := l.late.command.Server
+	l.world.Start("c-0")
+	l.operate(t)
+	l.mustServe(t)
+	l.world.Kill(promoted)
+	l.operate(t)
+	if !l.world.Restore(promoted, 1) || l.record.Master == promoted {
+		t.Fatalf("%+v", l.record)
+	}
+	l.world.Start(promoted)
+}
+
+// aLateFollow: an operator is paused before it has a replica follow a master. That master is cut off since then, another one serves,
+// and the link is about to be mended.
+func aLateFollow(t *testing.T, l *lab) {
+	l.world.Kill("c-2")
+	l.world.Start("c-2")
+	plan := l.decide().plan
+	if len(plan.Commands) != 1 || plan.Commands[0].Kind != CommandFollow {
+		t.Fatalf("%+v", plan)
+	}
+	l.late = action{command: plan.Commands[0]}
+	l.operate(t)
+	l.isolations, l.hides = 1, 1
+	l.world.Isolate("c-0", true)
+	l.world.Hide("c-0", true)
+	l.operate(t)
+	if l.record.Epoch != 2 || l.record.Master != "c-1" {
+		t.Fatalf("%+v", l.record)
+	}
+}

@@ -73,6 +73,8 @@ var models = map[string]model{
 	"a late claim":                   {policy: requiredPolicy(2), servers: 3, begin: aLateClaim, limits: limits{epochs: 2, writes: 1, slow: true}},
 	"a late election":                {policy: requiredPolicy(2), servers: 3, begin: aLateElection, limits: limits{epochs: 4, writes: 1}},
 	"a late promotion":               {policy: preferredPolicy(2), servers: 3, begin: aLatePromotion, limits: limits{epochs: 3, writes: 2, kills: 1}},
+	"a late promotion of a copy":     {policy: requiredPolicy(2), servers: 3, begin: aLatePromotionOfACopy, limits: limits{epochs: 3, writes: 2, kills: 3}},
+	"a late follow":                  {policy: requiredPolicy(2), servers: 3, begin: aLateFollow, limits: limits{epochs: 2, writes: 1}},
 	"async":                          {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, timeouts: 1}},
 	"async and back":                 {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, terms: 1, timeouts: 1, kills: 1}},
 	"a switchover under async":       {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, switchovers: 1, timeouts: 1}, large: true},

@@ -16,7 +16,7 @@ var hunts = []struct {
 }{
 	{mutation: forcedUpdates, model: "a late election"},
 	{mutation: epochNotRaised, model: "failover"},
-	{server: fake.EpochNotChecked, model: "a late promotion"},
+	{server: fake.EpochNotChecked, model: "a late follow"},
 	{mutation: copiesAreMembers, model: "an older copy of a volume"},
 	{mutation: emptiedIsCounted, model: "an emptied holder"},
 	{mutation: halfIsEnough, model: "failover"},
@@ -31,6 +31,7 @@ var hunts = []struct {
 	{mutation: demotingIsFenced, model: "a late claim"},
 	{mutation: operatorAloneLoses, model: "hidden servers"},
 	{mutation: demotedBeforeCaughtUp, model: "switchover"},
+	{server: fake.PromotedUnasked, model: "a late promotion of a copy"},
 	{server: fake.FloorFromLog, model: "an old log that is longer"},
 }
 

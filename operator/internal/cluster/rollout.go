@@ -30,10 +30,6 @@ func (v *View) rollout(p *Plan, master *Server) (*v1alpha1.Record, *Event) {
 	}
 	next := outdated[0]
 	p.Rollout = describeOutdated(outdated)
-	if v.switching() {
-		p.Rollout += "; waiting for the switchover"
-		return nil, nil
-	}
 	if next == master && v.Policy.Replicas > 0 {
 		return v.moveOff(p, master)
 	}
@@ -94,7 +90,8 @@ func (v *View) goOnRestarting(p *Plan, master *Server, r *v1alpha1.RestartStatus
 	case s.PodUID == r.PodUID && s.Outdated == "":
 		return v.restartEnded(nil)
 	case s.PodUID == r.PodUID && s == master && v.Policy.Replicas > 0:
-		return v.restartEnded(nil) // it has been elected meanwhile
+		// It has been elected meanwhile, and a paused operator may be about to delete its pod: no other one goes before it.
+		return v.moveOff(p, master)
 	case s.PodUID == r.PodUID:
 		v.takeDown(p, s, master)
 	case s.PodUID == "":
@@ -178,6 +175,9 @@ func (v *View) takesPart(s, master *Server) bool {
 func (v *View) moveOff(p *Plan, master *Server) (*v1alpha1.Record, *Event) {
 	to := v.bestTarget(master)
 	switch {
+	case v.switching():
+		p.Rollout += "; waiting for the switchover"
+		return nil, nil
 	case to == "":
 		p.Rollout += "; it is the master, and no replica can take over: none follows it and applies what it receives"
 		return nil, nil

@@ -251,3 +251,39 @@ func (l *lab) stepUntil(t *testing.T, enough func() bool) {
 	}
 	t.Fatalf("it never comes to that: %+v", l.record)
 }
+
+// A paused operator is about to delete a pod whose server has become the master since: that server stays the next one to go.
+func TestALateRestartNeverTakesASecondServerDown(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	l.edit()
+	l.stepUntil(t, func() bool { return l.record.Restart != nil })
+	late := l.decide().plan.Commands[0]
+	if late.Kind != CommandRestart || late.Server != "c-2" {
+		t.Fatalf("%s", late)
+	}
+	// c-2 alone holds it, so c-2 is elected.
+	l.world.Write("c-0", 1)
+	for l.world.Deliver("c-2") || l.world.Acknowledge() {
+	}
+	l.world.Kill("c-0")
+	l.stepUntil(t, func() bool { return l.record.Master == "c-2" && l.record.Election == nil })
+	for steps := 0; len(l.outdated) > 0; steps++ {
+		if steps > 200 {
+			t.Fatalf("never restarted: %v, %+v", l.outdated, l.record)
+		}
+		l.start("c-0")
+		l.world.Run()
+		l.step(t)
+		if paused := l.clone(); true {
+			paused.execute(late)
+			if broken := paused.broken(); broken != "" {
+				t.Fatalf("step %d: %s", steps, broken)
+			}
+		}
+		for name := range l.taken {
+			if steps%3 == 0 {
+				l.start(name)
+			}
+		}
+	}
+}

@@ -120,6 +120,10 @@ func promote(epoch int64) func(context.Context, engine.Server) error {
 	return func(ctx context.Context, s engine.Server) error { return s.Promote(ctx, epoch, engine.Quorum{}) }
 }
 
+func promoteFenced(epoch int64) func(context.Context, engine.Server) error {
+	return func(ctx context.Context, s engine.Server) error { return s.PromoteFenced(ctx, epoch, engine.Quorum{}) }
+}
+
 func promoteWith(epoch int64, member string) func(context.Context, engine.Server) error {
 	return func(ctx context.Context, s engine.Server) error {
 		return s.Promote(ctx, epoch, engine.Quorum{WaitCount: 1, Members: []string{member}})
@@ -146,12 +150,15 @@ const (
 var promises = []step{
 	{"fence before there is data", fence(1), errAny, engine.RoleUninitialized, 0, 0},
 	{"initialize", engineInitialize, nil, engine.RoleUndecided, 0, 0},
+	{"promote what was never fenced", promoteFenced(2), engine.ErrEpoch, engine.RoleUndecided, 0, 0},
 	{"initialize again", engineInitialize, engine.ErrInitialized, engine.RoleUndecided, 0, 0},
 	{"fence", fence(2), nil, engine.RoleFenced, 2, 0},
 	{"fence again", fence(2), nil, engine.RoleFenced, 2, 0},
 	{"fence by an older operator", fence(1), engine.ErrEpoch, engine.RoleFenced, 2, 0},
 	{"promote by an older operator", promote(1), engine.ErrEpoch, engine.RoleFenced, 2, 0},
-	{"promote", promote(2), nil, engine.RoleMaster, 2, 0},
+	{"promote what another epoch has fenced", promoteFenced(3), engine.ErrEpoch, engine.RoleFenced, 2, 0},
+	{"promote", promoteFenced(2), nil, engine.RoleMaster, 2, 0},
+	{"promote the master that is fenced no more", promoteFenced(2), nil, engine.RoleMaster, 2, 0},
 	{"promote again", promote(2), nil, engine.RoleMaster, 2, 0},
 	{"quorum", quorum(2, 1), nil, engine.RoleMaster, 2, 1},
 	{"a newer quorum", quorum(2, 2), nil, engine.RoleMaster, 2, 2},
@@ -162,6 +169,7 @@ var promises = []step{
 	{"follow in the master's epoch", follow(2, otherUUID), engine.ErrEpoch, engine.RoleMaster, 2, 2},
 	{"fence in the master's epoch", fence(2), engine.ErrEpoch, engine.RoleMaster, 2, 2},
 	{"a crash", nil, nil, engine.RoleUndecided, 2, 0},
+	{"promote what was fenced before it", promoteFenced(2), engine.ErrEpoch, engine.RoleUndecided, 2, 0},
 	{"promote with another quorum after it", promoteWith(2, otherUUID), engine.ErrEpoch, engine.RoleUndecided, 2, 0},
 	{"the same promote after it", promote(2), nil, engine.RoleMaster, 2, 2},
 	{"promote with another quorum", promoteWith(2, otherUUID), engine.ErrEpoch, engine.RoleMaster, 2, 2},

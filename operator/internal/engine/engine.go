@@ -4,6 +4,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Role is what a server says it is.
@@ -62,6 +63,14 @@ type Status struct {
 	// ApplierState is empty for an engine that does not tell.
 	ApplierState string
 	ApplierError string
+}
+
+// MayBePromoted: the server has stepped down for this epoch, and has listened to nobody older since.
+func (s *Status) MayBePromoted(epoch int64) error {
+	if s.Epoch != epoch || (s.Role != RoleFenced && s.Role != RoleMaster) {
+		return fmt.Errorf("%w: epoch %d has not fenced this server: it is %s in epoch %d", ErrEpoch, epoch, s.Role, s.Epoch)
+	}
+	return nil
 }
 
 // Quorum is who must acknowledge a transaction besides the master, and what happens when they do not.
@@ -126,6 +135,9 @@ type Server interface {
 	Initialize(ctx context.Context) error
 	Fence(ctx context.Context, epoch int64) error
 	Promote(ctx context.Context, epoch int64, quorum Quorum) error
+	// PromoteFenced promotes a server only if its process has been fenced in that very epoch, or is the epoch's master already. Whatever
+	// answers at the same address since, an older copy of the volume above all, has not been.
+	PromoteFenced(ctx context.Context, epoch int64, quorum Quorum) error
 	Follow(ctx context.Context, epoch int64, source Source) error
 	SetQuorum(ctx context.Context, epoch, version int64, quorum Quorum) error
 	// EnsureAccounts creates the database and the accounts; it waits for acknowledgements like any other write.

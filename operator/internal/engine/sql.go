@@ -71,7 +71,30 @@ func (c *Client) Fence(ctx context.Context, epoch int64) error {
 
 // Promote makes the server the master of an epoch.
 func (c *Client) Promote(ctx context.Context, epoch int64, q Quorum) error {
-	return c.control(ctx, fmt.Sprintf("ALTER INSTANCE PROMOTE EPOCH %d %s", epoch, quorumClause(q)))
+	return c.control(ctx, promoteStatement(epoch, q))
+}
+
+// PromoteFenced asks and promotes over one connection: it ends with the process that has answered, and so does the mastership
+// that is meant for it.
+func (c *Client) PromoteFenced(ctx context.Context, epoch int64, q Quorum) error {
+	connection, err := c.db.Conn(ctx)
+	if err != nil {
+		return translate(err)
+	}
+	defer connection.Close()
+	status, err := statusOver(ctx, connection)
+	if err != nil {
+		return err
+	}
+	if err := status.MayBePromoted(epoch); err != nil {
+		return err
+	}
+	_, err = connection.ExecContext(ctx, promoteStatement(epoch, q))
+	return translate(err)
+}
+
+func promoteStatement(epoch int64, q Quorum) string {
+	return fmt.Sprintf("ALTER INSTANCE PROMOTE EPOCH %d %s", epoch, quorumClause(q))
 }
 
 // Follow makes the server a replica of an epoch's master.

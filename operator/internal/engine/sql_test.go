@@ -20,6 +20,8 @@ type script struct {
 	mu         sync.Mutex
 	statements []string
 	answer     func(string) (*mysql.Result, error)
+	// hangsUp: a connection ends behind its first statement.
+	hangsUp bool
 }
 
 func (s *script) HandleQuery(query string) (*mysql.Result, error) {
@@ -57,6 +59,9 @@ func serve(t *testing.T, s *script) *Client {
 				session, err := conf.NewConn(c, OperatorUser, "secret", s)
 				for err == nil {
 					err = session.HandleCommand()
+					if s.hangsUp {
+						_ = c.Close()
+					}
 				}
 			}()
 		}
@@ -104,6 +109,41 @@ func TestControlStatementsAreThoseOfTheContract(t *testing.T) {
 	}
 	if got := s.asked(); !slices.Equal(got, want) {
 		t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestOnlyTheProcessThatTheEpochHasFencedIsPromoted(t *testing.T) {
+	for what, c := range map[string]struct {
+		role     string
+		epoch    int
+		promoted bool
+	}{
+		"fenced in the epoch":          {"fenced", 7, true},
+		"its master already":           {"master", 7, true},
+		"an older copy of the volume":  {"undecided", 3, false},
+		"fenced in an earlier epoch":   {"fenced", 6, false},
+		"started again since":          {"undecided", 7, false},
+		"following another in it":      {"replica", 7, false},
+		"the master of an older epoch": {"master", 6, false},
+	} {
+		row := statusRowOf([]string{"role", "epoch"}, []any{c.role, c.epoch})
+		s := &script{answer: func(q string) (*mysql.Result, error) {
+			if strings.HasPrefix(q, "SELECT") {
+				return row(q)
+			}
+			return nil, nil
+		}}
+		err := serve(t, s).PromoteFenced(within(t), 7, Quorum{})
+		if promoted := len(s.asked()) == 2; promoted != c.promoted || (err == nil) != c.promoted || (err != nil && !errors.Is(err, ErrEpoch)) {
+			t.Errorf("%s: %v, asked %q", what, err, s.asked())
+		}
+	}
+}
+
+func TestAPromotionEndsWithTheProcessThatHasAnswered(t *testing.T) {
+	s := &script{hangsUp: true, answer: statusRowOf([]string{"role", "epoch"}, []any{"fenced", 7})}
+	if err := serve(t, s).PromoteFenced(within(t), 7, Quorum{}); err == nil || len(s.asked()) != 1 {
+		t.Fatalf("%v, asked %q", err, s.asked())
 	}
 }
 

@@ -10,8 +10,15 @@ import (
 )
 
 // Status reads the status row. Columns are found by name, so that a newer engine may add some.
-func (c *Client) Status(ctx context.Context) (Status, error) {
-	rows, err := c.db.QueryContext(ctx, "SELECT * FROM performance_schema.commitd_instance")
+func (c *Client) Status(ctx context.Context) (Status, error) { return statusOver(ctx, c.db) }
+
+// queryer is any connection, or a certain one.
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func statusOver(ctx context.Context, over queryer) (Status, error) {
+	rows, err := over.QueryContext(ctx, "SELECT * FROM performance_schema.commitd_instance")
 	if err != nil {
 		return Status{}, translate(err)
 	}

@@ -7,6 +7,8 @@ type Mutation string
 const (
 	// EpochNotChecked: a server takes commands of epochs that are older than what it has promised.
 	EpochNotChecked Mutation = "servers do not check epochs"
+	// PromotedUnasked: whatever server answers is promoted, though another process was meant.
+	PromotedUnasked Mutation = "a promotion reaches a process that its epoch has not fenced"
 	// FloorFromLog: a server whose tail was cut goes on with the numbers of what it cut.
 	FloorFromLog Mutation = "a cut forgets which numbers were given"
 )

@@ -97,34 +97,47 @@ func (w *World) leaveRole(s *state) {
 // Promote makes a master and logs the transaction that opens the epoch. A server that was promoted in this epoch and has
 // restarted since goes on with the quorum that it had last, and shows nothing more until all that it has is acknowledged.
 func (h Server) Promote(_ context.Context, epoch int64, q engine.Quorum) error {
+	return h.with(func(s *state) error { return h.world.promote(s, epoch, q) })
+}
+
+// PromoteFenced asks first, over the same connection.
+func (h Server) PromoteFenced(_ context.Context, epoch int64, q engine.Quorum) error {
 	return h.with(func(s *state) error {
-		q = asSent(q)
-		if err := satisfiable(q); err != nil {
+		status := h.world.status(s)
+		if err := status.MayBePromoted(epoch); err != nil && !mutated(PromotedUnasked) {
 			return err
 		}
-		again := s.epoch == epoch && s.next == 0 && s.granted.role == engine.RoleMaster
-		if again && !sameQuorum(s.kept.Quorum, q) {
-			return fmt.Errorf("%w: in epoch %d this server waits for %d of %v", engine.ErrEpoch, epoch, s.kept.WaitCount, s.kept.Members)
-		}
-		if err := s.promise(epoch, grant{role: engine.RoleMaster}, false); err != nil {
-			return err
-		}
-		if again && s.role == engine.RoleMaster {
-			return nil
-		}
-		if !again {
-			s.kept = keptQuorum{Quorum: q}
-		}
-		h.world.leaveRole(s)
-		s.role = engine.RoleMaster
-		s.quorum, s.version = s.kept.Quorum, s.kept.version
-		if s.lastLogEpoch() < epoch {
-			h.world.appendOwn(s, 0)
-		}
-		s.openedAt = len(s.log) - 1
-		h.world.settle(s)
-		return nil
+		return h.world.promote(s, epoch, q)
 	})
+}
+
+func (w *World) promote(s *state, epoch int64, q engine.Quorum) error {
+	q = asSent(q)
+	if err := satisfiable(q); err != nil {
+		return err
+	}
+	again := s.epoch == epoch && s.next == 0 && s.granted.role == engine.RoleMaster
+	if again && !sameQuorum(s.kept.Quorum, q) {
+		return fmt.Errorf("%w: in epoch %d this server waits for %d of %v", engine.ErrEpoch, epoch, s.kept.WaitCount, s.kept.Members)
+	}
+	if err := s.promise(epoch, grant{role: engine.RoleMaster}, false); err != nil {
+		return err
+	}
+	if again && s.role == engine.RoleMaster {
+		return nil
+	}
+	if !again {
+		s.kept = keptQuorum{Quorum: q}
+	}
+	w.leaveRole(s)
+	s.role = engine.RoleMaster
+	s.quorum, s.version = s.kept.Quorum, s.kept.version
+	if s.lastLogEpoch() < epoch {
+		w.appendOwn(s, 0)
+	}
+	s.openedAt = len(s.log) - 1
+	w.settle(s)
+	return nil
 }
 
 // asSent is what a server makes of a quorum: members travel as one text with commas in it.
