@@ -2,12 +2,12 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-COMPONENTS := engine operator/localcluster operator chaos/ledger chaos/demo benchmarks dashboards charts
+COMPONENTS := engine operator/localcluster operator operator/e2e chaos/ledger chaos/demo benchmarks dashboards charts
 # What does not need commitd: beside the engine, whose tests mostly wait.
-BESIDE     := operator/localcluster operator chaos/ledger chaos/demo benchmarks
+BESIDE     := operator/localcluster operator operator/e2e chaos/ledger chaos/demo benchmarks
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
-.PHONY: help images images-push demo demo-down test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report regressions clean
+.PHONY: help images images-push demo demo-down e2e test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report regressions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ demo: ## a real local Kubernetes, a cluster of three, load, a killed master and 
 
 demo-down: ## stops everything that `make demo` started and removes its network
 	@$(MAKE) --no-print-directory -C chaos/demo down
+
+e2e: ## the operator with real pods, case by case, judged by the ledger: CASES=partition,scale (CASES=list shows them), CLUSTER=kind, CONTEXT=mine
+	@$(MAKE) --no-print-directory -C operator/e2e e2e CASES='$(CASES)'
 
 test: ## unit tests, real clients against the real server, operator tests; ends in one summary line
 	@.ci/steps test:engine test:dashboards // $(BESIDE:%=test:%)
@@ -55,7 +58,7 @@ ci: ## what CI runs: tests, lint, sanitizers, fuzzers, the kill loop and the dem
 	  then test:engine asan:engine tidy:engine fuzz:engine:FUZZ_SEED=1 drop:engine:PRESET=asan tsan:engine drop:engine:PRESET=tsan \
 	    // $(BESIDE:%=test:%) $(COMPONENTS:%=lint:%) lint:scripts test:dashboards killloop:chaos:ROUNDS=5 \
 	    killloop:chaos:ROUNDS=10:REPLICAS=2 \
-	  then demo:chaos/demo down:chaos/demo
+	  then demo:chaos/demo smoke:operator/e2e down:chaos/demo
 
 killloop: engine ## ROUNDS=20 rounds of kill -9 under load, judged by the ledger; REPLICAS=2 with a source and replicas
 	@$(MAKE) --no-print-directory -C chaos killloop ROUNDS=$(or $(ROUNDS),20) DURABILITY=$(DURABILITY) REPLICAS=$(REPLICAS)

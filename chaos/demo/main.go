@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"commitlab.dev/demo/stage"
 )
 
 func main() {
@@ -27,14 +29,14 @@ func main() {
 }
 
 func run(ctx context.Context, root string, ports ports) error {
-	tools, err := newTools(root, ports)
+	tools, err := newTools(ctx, root, ports)
 	if err != nil {
 		return err
 	}
 	demo := newDemo(tools)
-	progress := newProgress(os.Stdout)
+	progress := stage.NewProgress(os.Stdout)
 	for _, steps := range demo.steps() {
-		if err := progress.together(ctx, steps); err != nil {
+		if err := progress.Together(ctx, steps); err != nil {
 			return err
 		}
 	}

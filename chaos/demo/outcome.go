@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"commitlab.dev/demo/stage"
 )
 
 // outcome is what the demo shows in the end.
@@ -16,12 +18,12 @@ type outcome struct {
 	epochBefore  int64
 	epochAfter   int64
 	commits      commitPath
-	verdict      verdict
+	verdict      stage.Verdict
 }
 
 // good says whether everything happened and nothing acknowledged was lost.
 func (o outcome) good() bool {
-	return o.verdict.Result == "Passed" && o.verdict.Lost == 0 && o.verdict.Duplicated == 0 &&
+	return o.verdict.Good() &&
 		len(o.verdict.Faults) > 0 && o.newMaster != "" && o.newMaster != o.killed && o.epochAfter > o.epochBefore
 }
 
@@ -49,15 +51,15 @@ func (o outcome) print(out io.Writer, t tools) {
 	line("commit path", "%.0f transactions/s on %s after the failover, %.1f per group, %.2f fdatasync each",
 		o.commits.perSecond, o.newMaster, o.commits.perGroup, o.commits.syncsEach)
 	fmt.Fprintln(out, "\nWhere to look (until `make demo-down`):")
-	line("kubectl", "export KUBECONFIG=%s PATH=%s:$PATH", t.kubeconfig, t.path("build", "bin"))
+	line("kubectl", "export KUBECONFIG=%s PATH=%s:$PATH", t.Kubeconfig, t.Path("build", "bin"))
 	line("", "kubectl get commitcluster,pods -o wide; kubectl commitlab status %s", clusterName)
 	line("Prometheus", "%s", t.prometheusURL())
-	line("dashboards", "%s (import into Grafana; in the cluster as ConfigMaps labelled grafana_dashboard)", t.path("dashboards", "generated"))
+	line("dashboards", "%s (import into Grafana; in the cluster as ConfigMaps labelled grafana_dashboard)", t.Path("dashboards", "generated"))
 	line("ledger", "curl %s/verdict", t.ledgerURL())
 	line("regressions", "make regressions flips each classic regression's switch under load, on processes of this machine")
 }
 
-func describeServers(servers []server) string {
+func describeServers(servers []stage.Server) string {
 	equal := 0
 	var wrong []string
 	for _, s := range servers {
