@@ -71,8 +71,11 @@ func (s *scene) loses(ctx context.Context, name string, do func(master string) e
 
 var replicaLossCase = testCase{
 	name:  "replica-loss",
-	shows: "both replicas are gone: with durability required writes wait, and go on when one is back",
+	shows: "both replicas are gone: with durability required writes wait for them, beyond semisync.timeout",
 	act: func(ctx context.Context, s *scene) error {
+		if err := s.change(ctx, `{"spec":{"semisync":{"timeout":"1s"}}}`); err != nil {
+			return err
+		}
 		if err := s.step(ctx, "both killed", time.Minute, s.loseReplicas); err != nil {
 			return err
 		}
@@ -103,13 +106,18 @@ func (s *scene) loseReplicas(ctx context.Context) (string, error) {
 	if _, err := s.Kubectl(ctx, "create", "quota", "no-more-pods", "--hard=pods=1"); err != nil {
 		return "", err
 	}
-	if err := s.ledger.Mark(ctx, stage.Mark{Name: "replica-loss", Target: replicas[0], Proof: "process"}); err != nil {
+	// Writers wait, and need not see an error.
+	mark := stage.Mark{Name: "replica-loss", Target: replicas[0], Proof: "process", Unnoticed: true}
+	if err := s.ledger.Mark(ctx, mark); err != nil {
 		return "", err
 	}
 	return strings.Join(replicas, ", "), s.kill(ctx, replicas...)
 }
 
-// awaitBlocked waits until the operator says so and nothing more is acknowledged.
+// longEnough is how long nothing may be acknowledged: a preferred cluster would have lowered its wait count by then.
+const longEnough = 4 * time.Second
+
+// awaitBlocked waits until the operator says so and nothing has been acknowledged for longEnough.
 func (s *scene) awaitBlocked(ctx context.Context) (string, error) {
 	said, err := s.awaitCluster(ctx, func(c stage.Cluster) error {
 		if blocked, _ := c.Condition("WritesBlocked"); blocked.Status != "True" || blocked.Reason != "TooFewReplicas" {
@@ -120,15 +128,27 @@ func (s *scene) awaitBlocked(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	acknowledged := -1
-	err = stage.Poll(ctx, func() (bool, error) {
-		now, err := s.ledger.Status(ctx)
-		still := now.Acknowledged == acknowledged
-		acknowledged = now.Acknowledged
-		return err == nil && still, errors.Join(err, fmt.Errorf("%d commits are acknowledged, and it goes on", acknowledged))
-	})
+	if err := s.awaitSilence(ctx, longEnough); err != nil {
+		return "", err
+	}
+	now, err := s.look(ctx)
+	if err == nil && now.Status.Semisync != said.Status.Semisync {
+		err = fmt.Errorf("SEMISYNC was %q and is %q", said.Status.Semisync, now.Status.Semisync)
+	}
 	blocked, _ := said.Condition("WritesBlocked")
 	return blocked.Message, err
+}
+
+// awaitSilence waits until nothing has been acknowledged for so long.
+func (s *scene) awaitSilence(ctx context.Context, long time.Duration) error {
+	acknowledged, since := -1, time.Now()
+	return stage.Poll(ctx, func() (bool, error) {
+		now, err := s.ledger.Status(ctx)
+		if err == nil && now.Acknowledged != acknowledged {
+			acknowledged, since = now.Acknowledged, time.Now()
+		}
+		return err == nil && time.Since(since) >= long, errors.Join(err, fmt.Errorf("%d commits are acknowledged, and it goes on", acknowledged))
+	})
 }
 
 func (s *scene) letPodsBack(ctx context.Context) error {
