@@ -89,10 +89,14 @@ const reportInterval = 15 * time.Second
 // was still missing.
 func Poll(ctx context.Context, try func() (done bool, missing error)) error {
 	report, _ := ctx.Value(reportKey{}).(func(error))
+	var missing error
 	for reported := time.Now(); ; {
-		done, missing := try()
+		done, now := try()
 		if done {
 			return nil
+		}
+		if ctx.Err() == nil || missing == nil { // else the end of the context has ended the try, and that is what it tells
+			missing = now
 		}
 		if report != nil && missing != nil && time.Since(reported) > reportInterval {
 			report(missing)

@@ -71,3 +71,18 @@ func TestPollingThatGivesUpSaysWhatWasMissing(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+func TestATryThatTheEndCutsShortDoesNotHideWhatWasMissing(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	tries := 0
+	err := Poll(ctx, func() (bool, error) {
+		if tries++; tries == 2 {
+			cancel()
+			return false, errors.New("signal: killed")
+		}
+		return false, errors.New("the master is gone")
+	})
+	if err == nil || !strings.Contains(err.Error(), "the master is gone") {
+		t.Errorf("error is %v", err)
+	}
+}
