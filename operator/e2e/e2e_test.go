@@ -98,20 +98,29 @@ func TestOnlyARunWithoutAFailureIsGood(t *testing.T) {
 	}
 }
 
-func TestTheTableHasTheWorstRTOOfEachCase(t *testing.T) {
+func TestTheTableHasTheLongestRTOOfEachPlay(t *testing.T) {
 	r := report{Cases: []result{
-		passed("partition", stage.Fault{RTOSeconds: 0.25, RecoveredBy: "unnoticed"}, stage.Fault{RTOSeconds: 7.125, RecoveredBy: "failover"},
-			stage.Fault{RTOSeconds: 99, LedgerAway: true}),
+		passed("partition", stage.Fault{RTOSeconds: 0.25, RecoveredBy: "unnoticed"}, stage.Fault{RTOSeconds: 7.25, RecoveredBy: "failover"},
+			stage.Fault{RTOSeconds: 99, LedgerAway: true, RecoveredBy: "restart"}),
 		passed("create"),
-		result{Case: "volume"}.failed("verdict Failed; 2 acknowledged commits are lost"),
+		passed("partition", stage.Fault{RTOSeconds: 6.25, RecoveredBy: "restart"}),
+		result{Case: "volume", Verdict: stage.Verdict{Lost: 2}}.failed("verdict Failed; 2 acknowledged commits are lost"),
 	}}
 	var out bytes.Buffer
 	r.print(&out)
-	for _, want := range []string{"partition          passed       7.12 failover           4321      0", "create             passed          - ",
+	for _, want := range []string{"partition        2/2       6.75   7.25  failover,restart           8642     0", "create           1/1          -      -  ",
+		"volume           0/1          -      -                                0     2",
 		"volume: failed: verdict Failed; 2 acknowledged commits are lost"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
+	}
+}
+
+func TestAnUnknownKindOfClusterIsRefused(t *testing.T) {
+	p := place{kind: "minikube"}
+	if _, err := p.bringUp(t.Context()); err == nil || !strings.Contains(err.Error(), `"minikube"`) {
+		t.Error(err)
 	}
 }
 

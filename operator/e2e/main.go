@@ -22,6 +22,7 @@ func main() {
 	flag.StringVar(&o.place.registry, "registry", "", "with -context: where its nodes find the images")
 	flag.StringVar(&o.place.tag, "tag", "dev", "with -registry: their tag")
 	flag.StringVar(&o.place.next, "next-image", "commitlab.dev/commitd:next", "commitd under a second name, for the case image")
+	flag.IntVar(&o.times, "times", 1, "how often all of them are played")
 	flag.BoolVar(&o.keep, "keep", false, "leave the namespaces of cases that passed, too")
 	list := flag.Bool("list", false, "list the cases")
 	flag.Parse()
@@ -41,6 +42,7 @@ func main() {
 type options struct {
 	root  string
 	cases string
+	times int
 	place place
 	keep  bool
 }
@@ -59,18 +61,20 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	report := newReport(checkout, o.place)
-	for _, c := range chosen {
-		if ctx.Err() != nil {
-			break
+	for range o.times {
+		for _, c := range chosen {
+			if ctx.Err() != nil {
+				break
+			}
+			report.add(play(ctx, o, progress, c))
 		}
-		report.add(play(ctx, o, progress, c))
 	}
 	report.print(os.Stdout)
 	file, err := report.keep(checkout.Path("build", "e2e"))
 	if err == nil {
 		fmt.Println("\n  kept as", file)
 	}
-	if !report.good(len(chosen)) {
+	if !report.good(o.times * len(chosen)) {
 		err = errors.Join(err, errors.New("not every case passed"))
 	}
 	return err

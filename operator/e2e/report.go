@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,10 +65,10 @@ func (r *report) good(asked int) bool {
 
 // print shows one line for each case, with the longest time without an acknowledged commit that a client saw.
 func (r *report) print(out io.Writer) {
-	fmt.Fprintf(out, "\n  %-18s %-8s %8s %-10s %12s %6s %8s\n", "case", "result", "RTO, s", "by", "acknowledged", "lost", "took, s")
-	for _, c := range r.Cases {
-		rto, by := worst(c.Verdict.Faults)
-		fmt.Fprintf(out, "  %-18s %-8s %8s %-10s %12d %6d %8.0f\n", c.Case, c.Result, rto, by, c.Verdict.Acknowledged, c.Verdict.Lost, c.Seconds)
+	fmt.Fprintf(out, "\n  %-16s %-7s %6s %6s  %-18s %12s %5s %8s\n", "case", "passed", "RTO, s", "worst", "by", "acknowledged", "lost", "took, s")
+	for _, row := range r.rows() {
+		fmt.Fprintf(out, "  %-16s %-7s %6s %6s  %-18s %12d %5d %8.0f\n",
+			row.name, fmt.Sprintf("%d/%d", row.passed, row.played), row.median(), row.worst(), strings.Join(row.by, ","), row.acknowledged, row.lost, row.seconds)
 	}
 	for _, c := range r.Cases {
 		if c.Why != "" {
@@ -76,13 +77,66 @@ func (r *report) print(out io.Writer) {
 	}
 }
 
-// worst is the longest RTO of a case, and who took over then.
-func worst(faults []stage.Fault) (rto, by string) {
-	rto, by, longest := "-", "", -1.0
+// row sums up all plays of one case.
+type row struct {
+	name               string
+	played, passed     int
+	rtos               []float64 // sorted
+	by                 []string
+	acknowledged, lost int
+	seconds            float64
+}
+
+func (r *report) rows() (rows []*row) {
+	byName := map[string]*row{}
+	for _, c := range r.Cases {
+		of := byName[c.Case]
+		if of == nil {
+			of = &row{name: c.Case}
+			byName[c.Case] = of
+			rows = append(rows, of)
+		}
+		of.add(c)
+	}
+	return rows
+}
+
+func (r *row) add(c result) {
+	r.played++
+	if c.Result == "passed" {
+		r.passed++
+	}
+	r.acknowledged += c.Verdict.Acknowledged
+	r.lost += c.Verdict.Lost
+	r.seconds += c.Seconds
+	if rto, by := longest(c.Verdict.Faults); by != "" {
+		r.rtos = append(r.rtos, rto)
+		slices.Sort(r.rtos)
+		if !slices.Contains(r.by, by) {
+			r.by = append(r.by, by)
+		}
+	}
+}
+
+func (r *row) median() string {
+	if len(r.rtos) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", (r.rtos[(len(r.rtos)-1)/2]+r.rtos[len(r.rtos)/2])/2)
+}
+
+func (r *row) worst() string {
+	if len(r.rtos) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", r.rtos[len(r.rtos)-1])
+}
+
+// longest is the longest RTO of one play, and what ended it; empty when the ledger knows none.
+func longest(faults []stage.Fault) (rto float64, by string) {
 	for _, f := range faults {
-		if f.RTOSeconds > longest && !f.LedgerAway {
-			longest = f.RTOSeconds
-			rto, by = fmt.Sprintf("%.2f", f.RTOSeconds), f.RecoveredBy
+		if f.RTOSeconds >= rto && !f.LedgerAway {
+			rto, by = f.RTOSeconds, f.RecoveredBy
 		}
 	}
 	return rto, by
