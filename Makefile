@@ -7,7 +7,7 @@ COMPONENTS := engine operator/localcluster operator operator/e2e chaos/ledger ch
 BESIDE     := operator/localcluster operator operator/e2e chaos/ledger chaos/demo benchmarks
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
-.PHONY: help images images-push demo demo-down e2e test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report regressions clean
+.PHONY: help images images-push demo demo-down pictures e2e test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report regressions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,11 @@ demo: ## a real local Kubernetes, a cluster of three, load, a killed master and 
 
 demo-down: ## stops everything that `make demo` started and removes its network
 	@$(MAKE) --no-print-directory -C chaos/demo down
+
+pictures: ## the demo, and the README's two pictures of it
+	@mkdir -p build/logs
+	@set -o pipefail; $(MAKE) --no-print-directory demo | tee build/logs/demo.txt
+	@docs/make-pictures
 
 e2e: ## the operator with real pods, case by case, judged by the ledger: CASES=partition,scale (CASES=list shows them), CLUSTER=kind, CONTEXT=mine
 	@$(MAKE) --no-print-directory -C operator/e2e e2e CASES='$(CASES)'

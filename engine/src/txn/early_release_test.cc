@@ -1,7 +1,7 @@
 // Early lock release: what others may see of a transaction that is in the log's order and not acknowledged,
 // and what becomes of them when it is lost. The acknowledgement comes when the test says so.
 #include "base/error_codes.h"
-#include "txn/transaction_fixture.h"
+#include "txn/testing/transaction_fixture.h"
 
 namespace commitd::txn {
 namespace {

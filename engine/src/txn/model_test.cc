@@ -5,7 +5,7 @@
 
 #include "base/error_codes.h"
 #include "observe/metrics.h"
-#include "txn/transaction_fixture.h"
+#include "txn/testing/transaction_fixture.h"
 
 namespace commitd::txn {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/error_codes.h"
 #include "txn/range_locks.h"
-#include "txn/transaction_fixture.h"
+#include "txn/testing/transaction_fixture.h"
 
 namespace commitd::txn {
 namespace {

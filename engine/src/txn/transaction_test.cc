@@ -1,7 +1,7 @@
 #include "txn/transaction.h"
 
 #include "base/error_codes.h"
-#include "txn/transaction_fixture.h"
+#include "txn/testing/transaction_fixture.h"
 
 namespace commitd::txn {
 namespace {

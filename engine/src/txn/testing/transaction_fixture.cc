@@ -1,4 +1,4 @@
-#include "txn/transaction_fixture.h"
+#include "txn/testing/transaction_fixture.h"
 
 #include "base/file.h"
 #include "log/log.h"
