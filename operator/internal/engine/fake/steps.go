@@ -287,7 +287,7 @@ func (w *World) Lacks(name string) []int {
 	return lacking
 }
 
-// Lost lists acknowledged transactions that some server with a role does not show. Ask when nothing is under way.
+// Lost lists acknowledged transactions that some server that is up and has a role does not show. Ask when nothing is under way.
 func (w *World) Lost() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -295,7 +295,7 @@ func (w *World) Lost() []int {
 	for _, a := range w.Acknowledged {
 		for _, s := range w.servers {
 			shown := slices.ContainsFunc(s.log[:s.visible], func(e Entry) bool { return e.Tx == a.Tx })
-			if !shown && (s.role == engine.RoleMaster || s.role == engine.RoleReplica) {
+			if !shown && s.alive && (s.role == engine.RoleMaster || s.role == engine.RoleReplica) {
 				lost = append(lost, a.Tx)
 			}
 		}
