@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -42,6 +43,8 @@ type options struct {
 	mariadb       bool
 	replicas      int
 	pauses        bool
+	power         string
+	library       string
 	keep          bool
 	verbose       bool
 }
@@ -61,6 +64,8 @@ func newCommand() *cobra.Command {
 	flags.BoolVar(&o.mariadb, "mariadb", false, "kill Debian's MariaDB instead, for comparison")
 	flags.IntVar(&o.replicas, "replicas", 0, "a source with so many replicas, and a script that fails over; the source and replicas are killed in turn and together")
 	flags.BoolVar(&o.pauses, "pauses", false, "with --replicas: also stop the source, replace it and let it go on")
+	flags.StringVar(&o.power, "power", "", "each kill is a loss of power: what was not synced is lost (all), or all but the first of it in each file (torn)")
+	flags.StringVar(&o.library, "power-library", "build/bin/powerloss.so", "the library that makes the disk forget")
 	flags.StringVar(&o.serverFlags, "server-flags", "", "more flags for commitd, as --commitd-durability=xa")
 	flags.StringVar(&o.serverCommand, "server-command", "", "another server: a template with {datadir}, {port}, {http_port}, {socket}")
 	flags.StringVar(&o.initCommand, "init-command", "", "how that server's datadir is made, same placeholders")
@@ -82,14 +87,35 @@ func (o *options) commands() (dbserver.Commands, error) {
 	case o.serverCommand != "":
 		return dbserver.Commands{Init: o.initCommand, Run: o.serverCommand}, nil
 	case o.mariadb:
-		return dbserver.MariaDB(), nil
+		return o.onDisk(dbserver.MariaDB())
 	}
 	if _, err := os.Stat(o.commitd); err != nil {
 		return dbserver.Commands{}, fmt.Errorf("%w: build it with make -C engine build, or say where it is with --commitd", err)
 	}
 	commands := dbserver.Commitd(o.commitd)
 	commands.Run += " " + o.serverFlags
-	return commands, nil
+	return o.onDisk(commands)
+}
+
+var disks = map[string]dbserver.Disk{"all": dbserver.Forgetful, "torn": dbserver.Torn}
+
+// onDisk puts the data where a kill takes away what was not synced.
+func (o *options) onDisk(commands dbserver.Commands) (dbserver.Commands, error) {
+	if o.power == "" {
+		return commands, nil
+	}
+	disk, known := disks[o.power]
+	if !known {
+		return commands, fmt.Errorf("--power=%s: say all or torn", o.power)
+	}
+	library, err := filepath.Abs(o.library)
+	if err == nil {
+		_, err = os.Stat(library)
+	}
+	if err != nil {
+		return commands, fmt.Errorf("%w: build it with make -C chaos/powerloss, or say where it is with --power-library", err)
+	}
+	return commands.On(disk, library), nil
 }
 
 func (o *options) execute(ctx context.Context) error {
@@ -134,6 +160,10 @@ func (o *options) victim(log *slog.Logger) (killloop.Victim, error) {
 	}
 	set, err := replicaset.New(replicaset.Config{
 		Program: o.commitd, Flags: o.serverFlags, Dir: o.config.Dir, Replicas: o.replicas, WaitCount: 1,
+		Adapt: func(member dbserver.Commands) dbserver.Commands {
+			member.Env = commands.Env
+			return member
+		},
 	}, log)
 	if err != nil {
 		return nil, err
@@ -143,21 +173,31 @@ func (o *options) victim(log *slog.Logger) (killloop.Victim, error) {
 
 // summary prints a line per round and one for all.
 type summary struct {
-	rounds  int
-	last    killloop.Round
-	slowest float64
+	rounds   int
+	last     killloop.Round
+	slowest  float64
+	unsynced int
 }
 
 func (s *summary) add(r killloop.Round) {
 	s.rounds, s.last = s.rounds+1, r
 	s.slowest = max(s.slowest, r.Fault.RTOSeconds)
+	s.unsynced += r.UnsyncedWrites
 	v := r.Verdict
-	fmt.Printf("round %2d: %s acknowledged %d lost %d indeterminate %d recovery %.3f s by %s (%s)\n",
-		r.Number, strings.ToLower(string(v.Result)), v.Acknowledged, v.Lost, v.Indeterminate, r.Fault.RTOSeconds, r.Fault.RecoveredBy, r.Fault.Name)
+	fmt.Printf("round %2d: %s acknowledged %d lost %d indeterminate %d recovery %.3f s by %s (%s%s)\n",
+		r.Number, strings.ToLower(string(v.Result)), v.Acknowledged, v.Lost, v.Indeterminate, r.Fault.RTOSeconds, r.Fault.RecoveredBy, r.Fault.Name,
+		unsynced(r.UnsyncedWrites))
 }
 
 func (s *summary) print(planned int) {
 	v := s.last.Verdict
-	fmt.Printf("killloop: %d of %d rounds, acknowledged %d, lost %d, duplicated %d, corrupt %d, slowest recovery %.3f s\n",
-		s.rounds, planned, v.Acknowledged, v.Lost, v.Duplicated, v.Corrupt, s.slowest)
+	fmt.Printf("killloop: %d of %d rounds, acknowledged %d, lost %d, duplicated %d, corrupt %d, slowest recovery %.3f s%s\n",
+		s.rounds, planned, v.Acknowledged, v.Lost, v.Duplicated, v.Corrupt, s.slowest, unsynced(s.unsynced))
+}
+
+func unsynced(writes int) string {
+	if writes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d unsynced writes lost", writes)
 }

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// Commands are templates of command lines, split at blanks; {datadir}, {port}, {http_port} and {socket} are replaced.
+// Commands are templates of command lines, split at blanks, and of what is added to the environment; {datadir}, {port}, {http_port}, {socket}
+// and {unsynced} are replaced.
 type Commands struct {
 	// Init is run once, before the first start; empty when the server initialises itself.
 	Init string
@@ -116,14 +117,17 @@ func (s *Server) HTTPAddress() string { return net.JoinHostPort("127.0.0.1", str
 func (s *Server) command(template string) *exec.Cmd {
 	values := strings.NewReplacer(
 		"{datadir}", s.dataDir(), "{port}", strconv.Itoa(s.port), "{http_port}", strconv.Itoa(s.httpPort),
-		"{socket}", filepath.Join(s.dir, "sock"))
+		"{socket}", filepath.Join(s.dir, "sock"), "{unsynced}", s.unsyncedDir())
 	words := strings.Fields(template)
 	for i := range words {
 		words[i] = values.Replace(words[i])
 	}
 	command := exec.Command(words[0], words[1:]...)
 	// MariaDB clears left-over files from the temporary directory: two servers must not share one.
-	command.Env = append(append(os.Environ(), "TMPDIR="+s.tmpDir()), s.commands.Env...)
+	command.Env = append(os.Environ(), "TMPDIR="+s.tmpDir())
+	for _, variable := range s.commands.Env {
+		command.Env = append(command.Env, values.Replace(variable))
+	}
 	// The server must not outlive a checker that is killed.
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return command

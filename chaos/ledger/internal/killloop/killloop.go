@@ -49,6 +49,8 @@ type Victim interface {
 	NextFault(round int) Fault
 	// LogFile is where a person looks first.
 	LogFile() string
+	// UnsyncedWrites is how many the power losses so far have taken away; none where a kill takes nothing away.
+	UnsyncedWrites() (int, error)
 }
 
 // Fault is one thing that a round does to its victim.
@@ -65,6 +67,8 @@ type Round struct {
 	Fault   timeline.Fault
 	Verdict judge.Verdict
 	Elapsed time.Duration
+	// UnsyncedWrites were taken away in this round.
+	UnsyncedWrites int
 }
 
 // Loop is one sequence of rounds.
@@ -120,6 +124,10 @@ func Run(ctx context.Context, config Config, victim Victim, report func(Round), 
 
 func (l *Loop) round(ctx context.Context, number int) (Round, error) {
 	began := time.Now()
+	unsynced, err := l.victim.UnsyncedWrites()
+	if err != nil {
+		return Round{}, err
+	}
 	if err := l.loadAndKill(ctx, number); err != nil {
 		return Round{}, err
 	}
@@ -127,6 +135,10 @@ func (l *Loop) round(ctx context.Context, number int) (Round, error) {
 		return Round{}, err
 	}
 	round := Round{Number: number}
+	if round.UnsyncedWrites, err = l.victim.UnsyncedWrites(); err != nil {
+		return Round{}, err
+	}
+	round.UnsyncedWrites -= unsynced
 	l.journal.View(func(s *journal.State) {
 		servers := judge.Servers{Master: l.victim.DSN(database), Expected: l.victim.Servers(database), Patience: l.config.Patience}
 		round.Verdict = judge.Verify(ctx, s, servers, l.log)

@@ -14,11 +14,10 @@ import (
 	"commitlab.dev/ledger/internal/timeline"
 )
 
-func newSet(t *testing.T, dir string, waitCount int) *replicaset.Set {
+func newSet(t *testing.T, config replicaset.Config) *replicaset.Set {
 	t.Helper()
-	set, err := replicaset.New(replicaset.Config{
-		Program: dbservertest.Commitd(t), Dir: dir, Replicas: 2, WaitCount: waitCount, Careless: waitCount == 0,
-	}, slog.New(slog.DiscardHandler))
+	config.Program, config.Replicas = dbservertest.Commitd(t), 2
+	set, err := replicaset.New(config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +39,7 @@ func TestASourceAndItsReplicasSurviveEveryKill(t *testing.T) {
 	c := config(t)
 	c.Rounds = len(kills)
 	var rounds []Round
-	err := Run(t.Context(), c, NewReplicated(newSet(t, c.Dir, 1), false), func(r Round) { rounds = append(rounds, r) }, slog.New(slog.DiscardHandler))
+	err := Run(t.Context(), c, NewReplicated(newSet(t, replicaset.Config{Dir: c.Dir, WaitCount: 1}), false), func(r Round) { rounds = append(rounds, r) }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,19 +106,26 @@ func (d *deafReplicas) awaitWrites(ctx context.Context, source *replicaset.Membe
 	return nil
 }
 
-// One difference between the two: whether the source waits for a replica. If the checker passed both, it would pass anything.
-func TestCommitsThatNoReplicaHeldAreFoundMissing(t *testing.T) {
-	c := config(t)
-	c.Rounds = 1
-	c.Disturb = false
-	victim := &deafReplicas{replicated: replicated{Set: newSet(t, c.Dir, 0)}, t: t, lonely: true}
-	round := runOnce(t, c, victim)
-	if v := round.Verdict; v.Result != judge.Failed || v.Lost == 0 || len(v.LostCommits) == 0 {
-		t.Fatalf("%s, lost %d, because %q", v.Result, v.Lost, v.Reasons)
-	}
-	lost := round.Verdict.LostCommits[0]
-	if lost.AcknowledgedBy.Epoch != 1 || lost.AcknowledgedBy.ID == "" || lost.AcknowledgedAt.IsZero() || !slices.Contains(lost.StillOn, victim.killed) {
-		t.Errorf("%s: %s acknowledged it and still has it", lost, victim.killed)
+// One difference between these and the test below: whether the source waits for a replica, and for how long. If the checker passed all, it would
+// pass anything.
+func TestCommitsThatNoReplicaHeldAreFoundEachTime(t *testing.T) {
+	for name, unsafe := range map[string]replicaset.Config{
+		"asynchronous":       {WaitCount: 0},
+		"ON_TIMEOUT 'async'": {WaitCount: 1, Terms: "TIMEOUT 200 ON_TIMEOUT 'async'"},
+	} {
+		eachTime(t, name, func(t *testing.T) {
+			c := config(t)
+			c.Rounds = 1
+			c.Disturb = false
+			unsafe.Dir, unsafe.Careless = c.Dir, true
+			victim := &deafReplicas{replicated: replicated{Set: newSet(t, unsafe)}, t: t, lonely: true}
+			round := runOnce(t, c, victim)
+			mustLose(t, round)
+			lost := round.Verdict.LostCommits[0]
+			if lost.AcknowledgedBy.Epoch != 1 || !slices.Contains(lost.StillOn, victim.killed) {
+				t.Errorf("%s: %s acknowledged it and still has it", lost, victim.killed)
+			}
+		})
 	}
 }
 
@@ -127,7 +133,7 @@ func TestCommitsThatAReplicaHeldSurviveTheSame(t *testing.T) {
 	c := config(t)
 	c.Rounds = 1
 	c.Disturb = false
-	round := runOnce(t, c, &deafReplicas{replicated: replicated{Set: newSet(t, c.Dir, 1)}, t: t})
+	round := runOnce(t, c, &deafReplicas{replicated: replicated{Set: newSet(t, replicaset.Config{Dir: c.Dir, WaitCount: 1})}, t: t})
 	if v := round.Verdict; v.Result != judge.Passed {
 		t.Fatalf("%s because %q", v.Result, v.Reasons)
 	}

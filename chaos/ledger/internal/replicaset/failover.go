@@ -68,7 +68,7 @@ func (s *Set) tryToElect(ctx context.Context) error {
 	}
 	next := quorum{epoch: s.epoch, master: best.member, members: s.others(best.member), waitCount: s.config.WaitCount}
 	s.quorums = append(s.quorums, next)
-	err = best.member.command(ctx, "ALTER INSTANCE PROMOTE EPOCH %d WAIT_COUNT %d MEMBERS '%s'", s.epoch, next.waitCount, uuids(next.members))
+	err = best.member.command(ctx, "ALTER INSTANCE PROMOTE EPOCH %d WAIT_COUNT %d MEMBERS '%s' %s", s.epoch, next.waitCount, uuids(next.members), s.config.Terms)
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,9 @@ func newMember(config Config, number int) (*Member, error) {
 	name := fmt.Sprintf("server-%d", number)
 	commands := dbserver.CommitdMember(config.Program, number)
 	commands.Run += " " + config.Flags
+	if config.Adapt != nil {
+		commands = config.Adapt(commands)
+	}
 	s, err := dbserver.New(commands, filepath.Join(config.Dir, name))
 	if err != nil {
 		return nil, err

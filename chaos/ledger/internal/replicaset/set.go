@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/server"
 )
 
@@ -17,11 +18,15 @@ import (
 type Config struct {
 	Program string
 	// Flags are added to each server's command line.
-	Flags    string
+	Flags string
+	// Adapt changes how each server is started; nil leaves it.
+	Adapt    func(dbserver.Commands) dbserver.Commands
 	Dir      string
 	Replicas int
 	// WaitCount is how many replicas must hold a commit before it is acknowledged.
 	WaitCount int
+	// Terms of each promotion, as ON_TIMEOUT 'async' TIMEOUT 100.
+	Terms string
 	// Careless elections do not ask whether the servers that were reached can know of every acknowledged commit. For tests of the checker.
 	Careless bool
 }
@@ -99,6 +104,19 @@ func (s *Set) Stop(patience time.Duration) error {
 		}
 	}
 	return first
+}
+
+// UnsyncedWrites of all servers.
+func (s *Set) UnsyncedWrites() (int, error) {
+	all := 0
+	for _, m := range s.members {
+		writes, err := m.Server.UnsyncedWrites()
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		all += writes
+	}
+	return all, nil
 }
 
 // DSN leads to whoever is the source.

@@ -4,6 +4,7 @@ package dbservertest
 import (
 	"database/sql"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -45,6 +46,18 @@ func Commitd(t *testing.T) string {
 		t.Skipf("%v (make -C engine build, or set COMMITD)", err)
 	}
 	return program
+}
+
+// PowerLossLibrary builds the library that makes disks forget.
+func PowerLossLibrary(t *testing.T) string {
+	t.Helper()
+	_, file, _, _ := runtime.Caller(0)
+	source := filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "powerloss", "powerloss.c")
+	library := filepath.Join(t.TempDir(), "powerloss.so")
+	if output, err := exec.Command("cc", "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl", "-lpthread").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return library
 }
 
 func awaitAnswer(t *testing.T, s *dbserver.Server) {
