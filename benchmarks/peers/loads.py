@@ -117,6 +117,10 @@ def load(name):
         # Seed 003: everybody updates the same row.
         return SlapOn("updates", ("DROP TABLE IF EXISTS peers.hot", "CREATE TABLE peers.hot (id INT PRIMARY KEY, n INT) ENGINE=InnoDB",
                                   "INSERT INTO peers.hot VALUES (1, 0)"), "UPDATE hot SET n = n + 1 WHERE id = 1")
+    if name == "keyed-write":
+        # With a primary key, which the table of mysqlslap's generated load has not.
+        return SlapOn("inserts", ("DROP TABLE IF EXISTS peers.k", "CREATE TABLE peers.k (id INT PRIMARY KEY AUTO_INCREMENT, v INT) ENGINE=InnoDB"),
+                      "INSERT INTO k (v) VALUES (1)")
     if name == "statements":
         # Seed 000, Libing Song's list of what calls the after_commit hook.
         return SlapOn("statements", ("DROP TABLE IF EXISTS peers.s", "CREATE TABLE peers.s (id INT PRIMARY KEY AUTO_INCREMENT) ENGINE=InnoDB"),
@@ -125,4 +129,4 @@ def load(name):
         return K6(name.removeprefix("k6:"))
     if name in SYSBENCH:
         return Sysbench(name)
-    raise ValueError(f"'{name}' is no load: slap-write, connect, hot-row, statements, k6:NAME, {', '.join(SYSBENCH)}")
+    raise ValueError(f"'{name}' is no load: slap-write, keyed-write, connect, hot-row, statements, k6:NAME, {', '.join(SYSBENCH)}")

@@ -215,6 +215,10 @@ class RealTest(unittest.TestCase):
         self.assertEqual(set(found["skipped"]), {"R15"})
         self.assertEqual(len(found["host"]["fdatasync_us"]), 400)
 
+    def test_commits_overtake_each_other_in_a_table_with_a_key(self):
+        _, found = self.bench("R13", "--rounds", "4")
+        self.assertTrue(found["cells"][0]["judgement"]["flagged"], found["cells"][0]["judgement"])
+
     def test_a_peer_is_loaded_in_turns_in_the_same_run(self):
         output, found = self.bench("peer-slap-write", "--rounds", "2")
         self.assertEqual(set(found["cells"][0]["figures"]), {"commitd", "mariadb"})
