@@ -190,9 +190,7 @@ std::vector<PluginInfo> Registry::list() const {
 }
 
 bool Registry::is_installed(std::string_view name) const {
-  MutexLock lock(mutex_);
-  return std::any_of(installed_.begin(), installed_.end(),
-                     [&](const auto& installed) { return equal_words(installed->plugin.name, name); });
+  return find(name) != nullptr;
 }
 
 Status Registry::install_now(const PluginName& wanted, By by) {
@@ -249,16 +247,11 @@ Status Registry::initialize(Installed& installed) {
 
 Status Registry::uninstall_now(const std::string& name) {
   MutexLock change(change_);
-  std::unique_ptr<Installed> leaving = remove(name);
+  const Installed* leaving = find(name);
   if (leaving == nullptr) return does_not_exist(name);
-  Status may_leave = check_may_leave(*leaving);
-  if (may_leave.ok()) may_leave = save();
-  if (!may_leave.ok()) {
-    MutexLock lock(mutex_);
-    installed_.push_back(std::move(leaving));
-    return may_leave;
-  }
-  take_down(std::move(leaving));
+  COMMITD_RETURN_IF_ERROR(check_may_leave(*leaving));
+  COMMITD_RETURN_IF_ERROR(save(leaving));
+  take_down(remove(name));
   return {};
 }
 
@@ -267,6 +260,15 @@ Status Registry::check_may_leave(const Installed& installed) {
   if ((plugin.flags & COMMITD_PLUGIN_NO_UNINSTALL) != 0) return not_uninstallable(plugin.name);
   const char* why = installed.why_in_use();
   return why == nullptr ? Status() : Status(in_use(plugin.name, why));
+}
+
+// It stays where it is for as long as `change_` is held.
+const Registry::Installed* Registry::find(std::string_view name) const {
+  MutexLock lock(mutex_);
+  const auto found = std::find_if(installed_.begin(), installed_.end(), [&](const auto& installed) {
+    return equal_words(installed->plugin.name, name);
+  });
+  return found == installed_.end() ? nullptr : found->get();
 }
 
 std::unique_ptr<Registry::Installed> Registry::remove(std::string_view name) {
@@ -286,13 +288,13 @@ void Registry::take_down(std::unique_ptr<Installed> installed) {
   if (installed->plugin.deinit != nullptr) installed->plugin.deinit();
 }
 
-Status Registry::save() const {
+Status Registry::save(const Installed* without) const {
   if (!save_) return {};
   std::string content;
   {
     MutexLock lock(mutex_);
     for (const auto& installed : installed_) {
-      if (installed->by != By::Option)
+      if (installed->by != By::Option && installed.get() != without)
         content += fmt::format("{}\t{}\n", installed->plugin.name, installed->library_name);
     }
   }

@@ -75,11 +75,12 @@ class Registry {
   Result<SharedLibrary> open_library(const std::string& library) const;
   Status initialize(Installed& installed);
   static Status check_may_leave(const Installed& installed);
+  const Installed* find(std::string_view name) const;
   std::unique_ptr<Installed> remove(std::string_view name);
   void take_down(std::unique_ptr<Installed> installed);
   void load_all_of(const std::string& library);
   void load_one(const PluginName& wanted, By by);
-  Status save() const;
+  Status save(const Installed* without = nullptr) const;
   WorkerThread& worker();
 
   Observers& observers_;

@@ -64,7 +64,10 @@ class RegistryTest : public testing::Test {
       host_ = host;
       return host->observe_transactions(host, &observer_);
     };
-    plugin.why_in_use = [this] { return why_in_use_; };
+    plugin.why_in_use = [this] {
+      listed_when_asked_ = names();
+      return why_in_use_;
+    };
     plugin.excludes = excludes;
     registry_->link_in(std::move(plugin));
   }
@@ -73,6 +76,7 @@ class RegistryTest : public testing::Test {
   commitd_transaction_observer observer_{};
   const commitd_host* host_ = nullptr;
   const char* why_in_use_ = nullptr;
+  std::vector<std::string> listed_when_asked_;
   std::string list_, said_;
   bool disk_is_full_ = false;
   std::unique_ptr<Registry> registry_;
@@ -175,6 +179,7 @@ TEST_F(RegistryTest, OneThatIsLinkedInTakesItsNameFromALibraryThatIsNotThere) {
   EXPECT_NE(host_->observe_transactions(host_, &observer_), 0) << "only while it starts";
   why_in_use_ = "Not now.";
   EXPECT_EQ(uninstall("linked"), 1883);
+  EXPECT_THAT(listed_when_asked_, ElementsAre("linked"));
   why_in_use_ = nullptr;
   EXPECT_EQ(uninstall("linked"), 0);
 }
