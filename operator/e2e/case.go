@@ -112,6 +112,9 @@ func (s *scene) perform(ctx context.Context, c testCase, verdict *stage.Verdict)
 		return err
 	}
 	return s.step(ctx, "verdict", 3*time.Minute, func(ctx context.Context) (told string, err error) {
+		if err := s.recovered(ctx); err != nil { // the ledger sees for itself what was done to a server, which may take it a moment longer
+			return "", err
+		}
 		*verdict, err = s.ledger.Judge(ctx, enoughCommits)
 		return fmt.Sprintf("%s, %d acknowledged, %d lost", verdict.Result, verdict.Acknowledged, verdict.Lost), err
 	})

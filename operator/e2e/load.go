@@ -97,10 +97,10 @@ func forwardedFrom(line string) (address string, ok bool) {
 	return address, ok
 }
 
-// recovered waits until writes go on behind the last fault.
+// recovered waits until the last fault is proved and writes go on behind it; where there was none, not at all.
 func (s *scene) recovered(ctx context.Context) error {
 	return stage.Poll(ctx, func() (bool, error) {
 		status, err := s.ledger.Status(ctx)
-		return err == nil && status.Recovered, errors.Join(err, errors.New("the ledger's writes have not gone on"))
+		return err == nil && status.Recovered, errors.Join(err, errors.New("the ledger has not seen the fault, or that writes go on behind it"))
 	})
 }
