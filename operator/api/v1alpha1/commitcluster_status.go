@@ -91,7 +91,7 @@ type SwitchoverStatus struct {
 	ID string `json:"id"`
 	// Reason is Requested, ScaleDown, RollingRestart or PodLeaves.
 	Reason string `json:"reason"`
-	// Phase is CatchingUp, Moving, Succeeded, Failed or Cancelled.
+	// Phase is CatchingUp, HandingOver, Moving, Succeeded, Failed or Cancelled.
 	Phase string `json:"phase"`
 	From  string `json:"from"`
 	// +optional
@@ -101,6 +101,9 @@ type SwitchoverStatus struct {
 	StartedAt metav1.Time `json:"startedAt"`
 	// Deadline is when a switchover that has not begun to move is given up.
 	Deadline metav1.Time `json:"deadline"`
+	// HandoverAt is when the master was first to take no more writes; it is not waited for long.
+	// +optional
+	HandoverAt *metav1.Time `json:"handoverAt,omitempty"`
 	// +optional
 	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
 }

@@ -49,10 +49,12 @@ const (
 	SwitchoverPodLeaves = "PodLeaves"
 
 	SwitchoverCatchingUp = "CatchingUp"
-	SwitchoverMoving     = "Moving"
-	SwitchoverSucceeded  = "Succeeded"
-	SwitchoverFailed     = "Failed"
-	SwitchoverCancelled  = "Cancelled"
+	// SwitchoverHandingOver: the master finishes what it has begun, and takes no more writes.
+	SwitchoverHandingOver = "HandingOver"
+	SwitchoverMoving      = "Moving"
+	SwitchoverSucceeded   = "Succeeded"
+	SwitchoverFailed      = "Failed"
+	SwitchoverCancelled   = "Cancelled"
 )
 
 // Phases, for display only: nothing decides by them.

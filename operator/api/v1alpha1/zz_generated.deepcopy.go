@@ -869,6 +869,10 @@ func (in *SwitchoverStatus) DeepCopyInto(out *SwitchoverStatus) {
 	*out = *in
 	in.StartedAt.DeepCopyInto(&out.StartedAt)
 	in.Deadline.DeepCopyInto(&out.Deadline)
+	if in.HandoverAt != nil {
+		in, out := &in.HandoverAt, &out.HandoverAt
+		*out = (*in).DeepCopy()
+	}
 	if in.CompletedAt != nil {
 		in, out := &in.CompletedAt, &out.CompletedAt
 		*out = (*in).DeepCopy()

@@ -90,6 +90,7 @@ func (v *View) runCluster(p *Plan, master *Server) {
 	if q := v.Record.Quorum; !inForce(q, &master.Status) {
 		p.Commands = append(p.Commands, quorumCommand(master, q))
 	}
+	v.handOver(p, master)
 	for i := range v.Servers {
 		if s := &v.Servers[i]; s.Name != master.Name {
 			v.bringIn(p, s, master)

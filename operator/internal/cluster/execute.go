@@ -21,6 +21,8 @@ func Execute(ctx context.Context, c Command, server engine.Server, password stri
 		source := c.Source
 		source.User, source.Password = engine.OperatorUser, password
 		return server.Follow(ctx, c.Epoch, source)
+	case CommandHandover:
+		return server.HandOver(ctx, c.Epoch)
 	case CommandRestart:
 		return fmt.Errorf("%s: a pod is not deleted by SQL", c.Server)
 	case CommandQuorum:

@@ -183,7 +183,7 @@ func (k *keyWriter) switchover(s *v1alpha1.SwitchoverStatus) {
 		return
 	}
 	k.add(k.place(s.From), k.place(s.To), byte(len(s.ID)), s.ID[len(s.ID)-1])
-	k.bits(k.now.After(s.Deadline.Time))
+	k.bits(k.now.After(s.Deadline.Time), s.HandoverAt != nil && k.now.Sub(s.HandoverAt.Time) > handoverPatience)
 }
 
 func (k *keyWriter) restart(r *v1alpha1.RestartStatus) {
@@ -225,7 +225,7 @@ func (k *keyWriter) action(a *action) {
 func (k *keyWriter) row(r *lateRow) {
 	st := &r.server.Status
 	k.add('l', k.place(r.server.Name), k.podsSince(r.server.Name, r.server.PodUID))
-	k.bits(r.server.Outdated != "", r.server.Reachable, st.WritesBlocked, st.AckWaitingSeconds > 0, st.SecondsSinceHeartbeat == nil, st.SecondsSinceHeartbeat != nil && *st.SecondsSinceHeartbeat > 1)
+	k.bits(r.server.Outdated != "", r.server.Reachable, st.HandedOver, st.WritesBlocked, st.AckWaitingSeconds > 0, st.SecondsSinceHeartbeat == nil, st.SecondsSinceHeartbeat != nil && *st.SecondsSinceHeartbeat > 1)
 	if !r.server.Reachable {
 		return
 	}

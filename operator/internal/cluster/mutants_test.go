@@ -31,6 +31,7 @@ var hunts = []struct {
 	{mutation: demotingIsFenced, model: "a late claim"},
 	{mutation: operatorAloneLoses, model: "hidden servers"},
 	{mutation: demotedBeforeCaughtUp, model: "switchover"},
+	{mutation: handoverKept, model: "switchover"},
 	{server: fake.PromotedUnasked, model: "a late promotion of a copy"},
 	{server: fake.FloorFromLog, model: "an old log that is longer"},
 }

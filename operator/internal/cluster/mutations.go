@@ -20,5 +20,6 @@ const (
 	promotedBeforePersisted mutation = "4: the winner is promoted before it is on record"
 	demotingIsFenced        mutation = "4: a server that has promised the epoch counts before it has stepped down"
 	operatorAloneLoses      mutation = "5: a master that the operator does not reach is lost"
+	handoverKept            mutation = "9: a handover that came to nothing is not taken back"
 	demotedBeforeCaughtUp   mutation = "9: a switchover demotes before the target holds everything"
 )

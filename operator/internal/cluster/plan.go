@@ -42,6 +42,7 @@ const (
 	CommandPromote    CommandKind = "PROMOTE"
 	CommandFollow     CommandKind = "FOLLOW"
 	CommandQuorum     CommandKind = "QUORUM"
+	CommandHandover   CommandKind = "HANDOVER"
 	// CommandRestart deletes the server's pod, to have another one made from what the spec asks for now.
 	CommandRestart CommandKind = "RESTART"
 )

@@ -29,6 +29,8 @@ const (
 	ownSwitchoverRetry = time.Minute
 	// switchoversRemembered bounds the list of identifiers in the status.
 	switchoversRemembered = 16
+	// handoverPatience is how long a switchover waits for the handover: it is a courtesy to clients, and nothing depends on it.
+	handoverPatience = 2 * time.Second
 	// fewUnapplied transactions are applied at once: a new master takes writes only when nothing is left to apply.
 	fewUnapplied = 1000
 )
@@ -78,7 +80,7 @@ func (r *SwitchoverRequest) deadline(now time.Time) (time.Time, error) {
 
 // switchover is the next step of a planned move of the mastership, if there is one. First the target becomes one of those
 // that must acknowledge every transaction (switchoverQuorum); once the record says that alone it holds everything
-// acknowledged, an epoch is claimed in which it is the candidate. Until then nothing has happened that a client could see.
+// acknowledged, the master hands over, and an epoch is claimed in which the target is the candidate.
 func (v *View) switchover(p *Plan, master *Server) (*v1alpha1.Record, *Event) {
 	s := v.Record.Switchover
 	if s == nil || s.Ended() {
@@ -108,11 +110,46 @@ func (v *View) switchover(p *Plan, master *Server) (*v1alpha1.Record, *Event) {
 		p.Waiting = "switchover: " + obstacle
 		return nil, nil
 	}
+	if !v.handoverEnded(master) {
+		p.Waiting = "switchover: " + s.From + " finishes what it has begun"
+		return v.handingOver(), nil
+	}
 	message := fmt.Sprintf("from %s to %s", s.From, s.To)
 	r := v.claim(ReasonSwitchover, message)
 	r.Election.Candidate = s.To
 	r.Switchover.Phase = v1alpha1.SwitchoverMoving
 	return r, &Event{Reason: ReasonSwitchover, Message: message}
+}
+
+// handingOver is the record by which HANDOVER is sent; nil when it is that already.
+func (v *View) handingOver() *v1alpha1.Record {
+	if v.Record.Switchover.Phase == v1alpha1.SwitchoverHandingOver {
+		return nil
+	}
+	r := v.Record.DeepCopy()
+	now := metav1.NewTime(v.Now)
+	r.Switchover.Phase, r.Switchover.HandoverAt = v1alpha1.SwitchoverHandingOver, &now
+	return r
+}
+
+// handoverEnded: no client waits for an answer of the master's any more, or it has been waited for long enough.
+func (v *View) handoverEnded(master *Server) bool {
+	s := v.Record.Switchover
+	return !master.Status.CanHandOver || master.Status.HandedOver ||
+		(s.Phase == v1alpha1.SwitchoverHandingOver && v.Now.Sub(s.HandoverAt.Time) > handoverPatience)
+}
+
+// handOver has the master finish what it has begun. A master that has done so and is not to be demoted takes writes again: the
+// switchover was given up, or a paused operator sent HANDOVER late. While the target cannot take over, writes go on as well.
+func (v *View) handOver(p *Plan, master *Server) {
+	s := v.Record.Switchover
+	hands := v.switching() && s.Phase == v1alpha1.SwitchoverHandingOver && s.From == master.Name && v.obstacle(s.To) == ""
+	switch {
+	case hands && !v.handoverEnded(master):
+		p.Commands = append(p.Commands, Command{Kind: CommandHandover, Server: master.Name, Epoch: v.Record.Epoch})
+	case !hands && master.Status.HandedOver && inForce(v.Record.Quorum, &master.Status) && !mutated(handoverKept):
+		p.Commands = append(p.Commands, v.promote(master))
+	}
 }
 
 func (v *View) ended(record *v1alpha1.Record, phase, message string) (*v1alpha1.Record, *Event) {

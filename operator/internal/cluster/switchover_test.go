@@ -3,8 +3,11 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/engine"
@@ -310,5 +313,72 @@ func TestTheMastershipLeavesAPodThatIsBeingDeleted(t *testing.T) {
 	v.server("c-0").Leaving = true
 	if p := Decide(v); p.Record != nil || len(p.Commands) > 0 {
 		t.Fatalf("nobody can take over: %+v", p)
+	}
+}
+
+// A planned move cuts no commit off: the master has answered all of them before it is fenced, and took none since.
+func TestTheMasterHandsOverBeforeItIsDemoted(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	l.write(t)
+	l.request = &SwitchoverRequest{ID: "1", To: "c-1"}
+	var story []string
+	for l.record.Switchover == nil || !l.record.Switchover.Ended() {
+		l.world.Run()
+		p := l.decide()
+		if p.plan.Record != nil {
+			if e := p.plan.Record.Election; e != nil && l.world.Write("c-0", l.written+1) {
+				t.Fatal("epoch 2 is claimed, and the master of epoch 1 takes writes")
+			}
+			l.persist(p)
+		}
+		for _, c := range p.plan.Commands {
+			if c.Server == "c-0" {
+				story = append(story, string(c.Kind))
+			}
+			l.execute(c)
+		}
+	}
+	if want := []string{"QUORUM", "HANDOVER", "FENCE", "FOLLOW"}; !slices.Equal(story, want) {
+		t.Fatalf("%v, want %v", story, want)
+	}
+	l.operate(t)
+	l.mustServe(t)
+}
+
+func TestWhatFollowsFromAHandover(t *testing.T) {
+	handing := func(v *View, ago time.Duration) {
+		at := metav1.NewTime(v.Now.Add(-ago))
+		v.Record.Switchover = &v1alpha1.SwitchoverStatus{ID: "1", Reason: v1alpha1.SwitchoverRequested, Phase: v1alpha1.SwitchoverHandingOver,
+			From: "c-0", To: "c-1", Deadline: metav1.NewTime(v.Now.Add(time.Hour)), HandoverAt: &at}
+		v.Request = &SwitchoverRequest{ID: "1", To: "c-1"}
+	}
+	handedOver := func(v *View) {
+		v.server("c-0").Status.HandedOver, v.server("c-0").Status.WritesBlocked = true, true
+	}
+	for what, c := range map[string]struct {
+		change   func(*View)
+		commands []string
+		claims   bool
+	}{
+		"it is asked for":                         {func(v *View) { handing(v, 0) }, []string{"c-0: HANDOVER EPOCH 1"}, false},
+		"it is asked for again":                   {func(v *View) { handing(v, handoverPatience) }, []string{"c-0: HANDOVER EPOCH 1"}, false},
+		"it is not waited for long":               {func(v *View) { handing(v, 2*handoverPatience) }, nil, true},
+		"it is done":                              {func(v *View) { handing(v, 0); handedOver(v) }, nil, true},
+		"an engine that does not know it":         {func(v *View) { handing(v, 0); v.server("c-0").Status.CanHandOver = false }, nil, true},
+		"the target is gone meanwhile":            {func(v *View) { handing(v, 0); handedOver(v); v.server("c-1").Reachable = false }, []string{"c-0: PROMOTE EPOCH 1"}, false},
+		"the target is gone before it":            {func(v *View) { handing(v, 0); v.server("c-1").Reachable = false }, nil, false},
+		"nobody has asked for it":                 {handedOver, []string{"c-0: PROMOTE EPOCH 1"}, false},
+		"nobody has, and another quorum is to be": {func(v *View) { handedOver(v); v.Record.Quorum.Version++ }, []string{"c-0: QUORUM EPOCH 1"}, false},
+	} {
+		v := bootstrapped(t, requiredPolicy(1), "c-0", "c-1").view()
+		c.change(&v)
+		p := Decide(v)
+		var commands []string
+		for _, command := range p.Commands {
+			commands = append(commands, strings.Join(strings.Fields(command.String())[:4], " "))
+		}
+		if claims := p.Record != nil && p.Record.Election != nil; !slices.Equal(commands, c.commands) || claims != c.claims {
+			t.Errorf("%s: %v, %+v", what, commands, p.Record)
+		}
 	}
 }

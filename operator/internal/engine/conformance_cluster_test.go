@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,8 +49,8 @@ func (p processes) kill(name string)                 { p[name].kill() }
 func (p processes) start(t *testing.T, name string)  { t.Helper(); p[name].start(t) }
 func (p processes) giveUp(string)                    {}
 func (p processes) write(t *testing.T, name string) {
-	client := p[name].client
-	go func() { _ = client.EnsureAccounts(t.Context(), "written", nil) }()
+	client, database := p[name].client, fmt.Sprint("written_", time.Now().UnixNano())
+	go func() { _ = client.EnsureAccounts(t.Context(), database, nil) }()
 }
 func (p processes) run() {}
 
@@ -153,9 +154,22 @@ func conformTogether(tt *testing.T, all servers) {
 	t.follow(1, "a", "c")
 	t.eventually("both acknowledge", func() bool { return t.attached("a", "b", "c") && t.equal(1) })
 
+	// A handover ends writes, once everything is acknowledged, until it is taken back; the replicas stay.
+	t.must("hand over", t.server("a").HandOver(t.Context(), 1))
+	if st := t.status("a"); !st.HandedOver || !st.CanHandOver || t.serves("a") || st.Role != engine.RoleMaster || !t.attached("a", "b", "c") {
+		t.Errorf("a has handed over: %+v", st)
+	}
+	t.must("take it back", t.server("a").PromoteFenced(t.Context(), 1, t.quorum(1, "b", "c")))
+	t.eventually("a serves again", func() bool { return t.serves("a") && !t.status("a").HandedOver && t.equal(1) })
+
 	t.kill("b")
 	t.kill("c")
 	t.eventually("a alone serves nobody", func() bool { return !t.serves("a") && t.attached("a") })
+	t.write(tt, "a")
+	t.eventually("it waits", func() bool { return t.status("a").AckWaiting > 0 })
+	if err := t.server("a").HandOver(t.Context(), 1); err == nil || t.status("a").HandedOver {
+		t.Errorf("a has handed over what nobody has acknowledged: %v", err)
+	}
 	t.start(tt, "b")
 	if st := t.status("b"); st.Role != engine.RoleUndecided || st.Epoch != 1 || st.LastLogEpoch != 1 {
 		t.Errorf("b after a crash: %+v", st)

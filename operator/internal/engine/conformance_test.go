@@ -135,6 +135,10 @@ func follow(epoch int64, uuid string) func(context.Context, engine.Server) error
 	return func(ctx context.Context, s engine.Server) error { return s.Follow(ctx, epoch, source) }
 }
 
+func handOver(epoch int64) func(context.Context, engine.Server) error {
+	return func(ctx context.Context, s engine.Server) error { return s.HandOver(ctx, epoch) }
+}
+
 func quorum(epoch, version int64) func(context.Context, engine.Server) error {
 	return func(ctx context.Context, s engine.Server) error {
 		return s.SetQuorum(ctx, epoch, version, engine.Quorum{})
@@ -157,11 +161,17 @@ var promises = []step{
 	{"fence by an older operator", fence(1), engine.ErrEpoch, engine.RoleFenced, 2, 0},
 	{"promote by an older operator", promote(1), engine.ErrEpoch, engine.RoleFenced, 2, 0},
 	{"promote what another epoch has fenced", promoteFenced(3), engine.ErrEpoch, engine.RoleFenced, 2, 0},
+	{"hand over what is no master", handOver(2), engine.ErrEpoch, engine.RoleFenced, 2, 0},
 	{"promote", promoteFenced(2), nil, engine.RoleMaster, 2, 0},
 	{"promote the master that is fenced no more", promoteFenced(2), nil, engine.RoleMaster, 2, 0},
 	{"promote again", promote(2), nil, engine.RoleMaster, 2, 0},
 	{"quorum", quorum(2, 1), nil, engine.RoleMaster, 2, 1},
 	{"a newer quorum", quorum(2, 2), nil, engine.RoleMaster, 2, 2},
+	{"hand over by an older operator", handOver(1), engine.ErrEpoch, engine.RoleMaster, 2, 2},
+	{"hand over in an epoch that nobody has claimed", handOver(3), engine.ErrEpoch, engine.RoleMaster, 2, 2},
+	{"hand over", handOver(2), nil, engine.RoleMaster, 2, 2},
+	{"hand over again", handOver(2), nil, engine.RoleMaster, 2, 2},
+	{"take it back", promoteFenced(2), nil, engine.RoleMaster, 2, 2},
 	{"the quorum in force", quorum(2, 2), nil, engine.RoleMaster, 2, 2},
 	{"an older quorum", quorum(2, 1), engine.ErrEpoch, engine.RoleMaster, 2, 2},
 	{"a quorum of another epoch", quorum(3, 9), engine.ErrEpoch, engine.RoleMaster, 2, 2},

@@ -50,6 +50,9 @@ type Status struct {
 	WritesBlocked     bool
 	AckWaiting        int64
 	AckWaitingSeconds float64
+	// HandedOver: a master that takes no writes, though it could; CanHandOver is false for an engine that does not know of it.
+	HandedOver  bool
+	CanHandOver bool
 
 	SourceUUID    string
 	SourceHost    string
@@ -140,6 +143,9 @@ type Server interface {
 	PromoteFenced(ctx context.Context, epoch int64, quorum Quorum) error
 	Follow(ctx context.Context, epoch int64, source Source) error
 	SetQuorum(ctx context.Context, epoch, version int64, quorum Quorum) error
+	// HandOver has the master take no more writes, and waits until all that it has logged is acknowledged. The same Promote again
+	// takes it back.
+	HandOver(ctx context.Context, epoch int64) error
 	// EnsureAccounts creates the database and the accounts; it waits for acknowledgements like any other write.
 	EnsureAccounts(ctx context.Context, database string, accounts []Account) error
 	// GlobalVariables reads global values by name; what the server does not know is left out.

@@ -109,6 +109,14 @@ func (c *Client) SetQuorum(ctx context.Context, epoch, version int64, q Quorum) 
 	return c.control(ctx, fmt.Sprintf("ALTER INSTANCE QUORUM EPOCH %d VERSION %d %s", epoch, version, quorumClause(q)))
 }
 
+// handoverTimeout is how long clients wait for a handover that comes to nothing.
+const handoverTimeout = time.Second
+
+// HandOver ends writes on this master.
+func (c *Client) HandOver(ctx context.Context, epoch int64) error {
+	return c.control(ctx, fmt.Sprintf("ALTER INSTANCE HANDOVER EPOCH %d TIMEOUT %d", epoch, handoverTimeout.Milliseconds()))
+}
+
 // EnsureAccounts runs every statement even when one fails, so that one unsupported statement does not keep the rest away.
 func (c *Client) EnsureAccounts(ctx context.Context, database string, accounts []Account) error {
 	statements := []string{"CREATE DATABASE IF NOT EXISTS " + quoteName(database)}

@@ -70,6 +70,7 @@ func (r *statusRow) status() (Status, error) {
 		WritesBlocked:         r.integer("writes_blocked") != 0,
 		AckWaiting:            r.integer("ack_waiting"),
 		AckWaitingSeconds:     r.number("ack_waiting_seconds"),
+		HandedOver:            r.integer("handed_over") != 0,
 		SourceUUID:            r.text("source_uuid"),
 		SourceHost:            r.text("source_host"),
 		SourcePort:            r.integer("source_port"),
@@ -79,6 +80,7 @@ func (r *statusRow) status() (Status, error) {
 		ApplierState:          r.text("applier_state"),
 		ApplierError:          r.text("applier_error"),
 	}
+	_, s.CanHandOver = r.values["handed_over"]
 	if v := r.values["seconds_since_heartbeat"]; v.Valid {
 		seconds := r.number("seconds_since_heartbeat")
 		s.SecondsSinceHeartbeat = &seconds

@@ -91,7 +91,7 @@ func (s *state) promise(epoch int64, g grant, slowly bool) error {
 func (w *World) leaveRole(s *state) {
 	w.disconnect(s)
 	s.connected, s.heard, s.diverged = false, false, false
-	s.source, s.quorum, s.version, s.acked, s.openedAt, s.gaveUp = engine.Source{}, engine.Quorum{}, 0, nil, 0, false
+	s.source, s.quorum, s.version, s.acked, s.openedAt, s.gaveUp, s.handedOver = engine.Source{}, engine.Quorum{}, 0, nil, 0, false, false
 }
 
 // Promote makes a master and logs the transaction that opens the epoch. A server that was promoted in this epoch and has
@@ -124,6 +124,7 @@ func (w *World) promote(s *state, epoch int64, q engine.Quorum) error {
 		return err
 	}
 	if again && s.role == engine.RoleMaster {
+		s.handedOver = false
 		return nil
 	}
 	if !again {
@@ -195,6 +196,20 @@ func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quor
 	})
 }
 
+// HandOver succeeds or fails at once: time passes between steps only.
+func (h Server) HandOver(_ context.Context, epoch int64) error {
+	return h.with(func(s *state) error {
+		if s.role != engine.RoleMaster || s.epoch != epoch || s.next != 0 {
+			return fmt.Errorf("%w: HANDOVER EPOCH %d to a %s of epoch %d", engine.ErrEpoch, epoch, s.role, max(s.epoch, s.next))
+		}
+		s.handedOver = s.visible == len(s.log) && s.ackedBy(len(s.log)) >= s.quorum.WaitCount
+		if !s.handedOver {
+			return errors.New("not everything that is logged was acknowledged: nothing was handed over")
+		}
+		return nil
+	})
+}
+
 // EnsureAccounts remembers the accounts' names.
 func (h Server) EnsureAccounts(_ context.Context, _ string, accounts []engine.Account) error {
 	return h.with(func(s *state) error {
@@ -223,7 +238,7 @@ func (w *World) status(s *state) engine.Status {
 	st := engine.Status{
 		ServerUUID: s.uuid, Version: "8.4.0-fake", Role: s.role, Epoch: s.epoch, LastLogEpoch: s.lastLogEpoch(),
 		GTIDExecuted: gtids(s.log[:s.visible]), GTIDLogged: gtids(s.log),
-		WritesBlocked: w.writesBlocked(s), AckWaiting: int64(len(s.log) - s.visible), ReceiverState: "off",
+		WritesBlocked: w.writesBlocked(s), AckWaiting: int64(len(s.log) - s.visible), ReceiverState: "off", CanHandOver: true, HandedOver: s.handedOver,
 	}
 	if s.next != 0 {
 		// A role is shown when it is true: while a server steps down it is undecided.
@@ -276,7 +291,7 @@ func (w *World) attached(master *state) []string {
 }
 
 func (w *World) writesBlocked(s *state) bool {
-	return s.role != engine.RoleMaster || s.visible <= s.openedAt || (!s.gaveUp && int32(len(w.attached(s))) < s.quorum.WaitCount)
+	return s.role != engine.RoleMaster || s.handedOver || s.visible <= s.openedAt || (!s.gaveUp && int32(len(w.attached(s))) < s.quorum.WaitCount)
 }
 
 // gtids writes a log's contents as a GTID set.

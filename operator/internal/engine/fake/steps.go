@@ -13,7 +13,7 @@ func (w *World) Write(name string, tx int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.named(name)
-	if !s.alive || s.role != engine.RoleMaster || s.visible <= s.openedAt {
+	if !s.alive || s.role != engine.RoleMaster || s.visible <= s.openedAt || s.handedOver {
 		return false
 	}
 	w.appendOwn(s, tx)

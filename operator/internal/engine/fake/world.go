@@ -83,6 +83,7 @@ type state struct {
 	accounts   []string
 	openedAt   int
 	gaveUp     bool // by the terms of its quorum: it acknowledges by itself
+	handedOver bool // a master that takes no writes
 	ackWaiting float64
 	variables  map[string]string
 }
