@@ -61,7 +61,7 @@ sanitizers: ## the engine's tests under address+undefined and thread sanitizers
 ci: ## what CI runs: tests, lint, sanitizers, fuzzers, the kill loop and the demo; .ci/README.md says what takes how long
 	@EVERYTHING_IS_BUILT=1 .ci/steps build:engine // build:operator/localcluster build:benchmarks \
 	  then test:engine asan:engine tidy:engine fuzz:engine:FUZZ_SEED=1 drop:engine:PRESET=asan tsan:engine drop:engine:PRESET=tsan \
-	    // $(BESIDE:%=test:%) $(COMPONENTS:%=lint:%) lint:scripts test:dashboards killloop:chaos:ROUNDS=5 \
+	    // $(BESIDE:%=test:%) $(COMPONENTS:%=lint:%) vulncheck:operator sbom:operator lint:scripts test:dashboards killloop:chaos:ROUNDS=5 \
 	    killloop:chaos:ROUNDS=10:REPLICAS=2 \
 	  then demo:chaos/demo smoke:operator/e2e down:chaos/demo
 
