@@ -68,6 +68,18 @@ class SlapOn(Slap):
         server.sql("; ".join(self.statements))
 
 
+class RemoteConnect(Slap):
+    """Seed 002: connect, read one row of a table on another server, disconnect. The other server is one more login of the same."""
+
+    def __init__(self):
+        super().__init__("connections", "--query=SELECT id FROM far WHERE id = 1", "--detach=1", "--create-schema=peers", "--no-drop")
+
+    def prepare(self, server):
+        super().prepare(server)
+        server.sql("DROP TABLE IF EXISTS peers.far, peers.near; CREATE TABLE peers.near (id INT PRIMARY KEY) ENGINE=InnoDB; INSERT INTO peers.near VALUES (1); "
+                   f"CREATE TABLE peers.far (id INT PRIMARY KEY) ENGINE=FEDERATED CONNECTION='mysql://root@127.0.0.1:{server.tcp_port}/peers/near'")
+
+
 class K6:
     """A load of the catalogue, by our k6."""
 
@@ -121,6 +133,8 @@ def load(name):
         # With a primary key, which the table of mysqlslap's generated load has not.
         return SlapOn("inserts", ("DROP TABLE IF EXISTS peers.k", "CREATE TABLE peers.k (id INT PRIMARY KEY AUTO_INCREMENT, v INT) ENGINE=InnoDB"),
                       "INSERT INTO k (v) VALUES (1)")
+    if name == "connect-remote":
+        return RemoteConnect()
     if name == "statements":
         # Seed 000, Libing Song's list of what calls the after_commit hook.
         return SlapOn("statements", ("DROP TABLE IF EXISTS peers.s", "CREATE TABLE peers.s (id INT PRIMARY KEY AUTO_INCREMENT) ENGINE=InnoDB"),
@@ -129,4 +143,4 @@ def load(name):
         return K6(name.removeprefix("k6:"))
     if name in SYSBENCH:
         return Sysbench(name)
-    raise ValueError(f"'{name}' is no load: slap-write, keyed-write, connect, hot-row, statements, k6:NAME, {', '.join(SYSBENCH)}")
+    raise ValueError(f"'{name}' is no load: slap-write, keyed-write, connect, connect-remote, hot-row, statements, k6:NAME, {', '.join(SYSBENCH)}")

@@ -19,6 +19,12 @@ COMMITD = os.environ.get("COMMITD", str(ROOT / "build" / "bin" / "commitd"))
 START_SECONDS = 60
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class Server:
     """What both kinds have in common: the process, and what the kernel and the sync shim know of it."""
 
@@ -120,14 +126,9 @@ class Commitd(Server):
         self.program = program
 
     def command(self):
-        return [self.program, f"--datadir={self.datadir}", "--port=0", "--admin-port=0", f"--socket={self.socket}", f"--http-port={self.http_port()}",
+        self.port, self.tcp_port = free_port(), free_port()
+        return [self.program, f"--datadir={self.datadir}", f"--port={self.tcp_port}", "--admin-port=0", f"--socket={self.socket}", f"--http-port={self.port}",
                 "--max-connections=3000", f"--sync_binlog={1 if self.durable else 0}", *self.options]
-
-    def http_port(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        return self.port
 
     def metrics(self):
         """Every series by its full name, and the sum of all series that differ in their labels only by the name without labels."""

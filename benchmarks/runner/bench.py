@@ -26,6 +26,7 @@ import judge  # noqa: E402
 import loads  # noqa: E402
 import readers as log_readers  # noqa: E402
 import record  # noqa: E402
+import replicas  # noqa: E402
 import servers  # noqa: E402
 import sync_counters  # noqa: E402
 
@@ -80,6 +81,11 @@ class Bench:
         with make(variant.name, list(variant.options), self.durable, self.disk, self.directory) as server:
             yield server
 
+    def compared(self, scenario, variant):
+        if not scenario.replica:
+            return self.server(variant)
+        return replicas.pair(servers.maker(variant.kind), variant, scenario.options, self.durable, self.disk, self.directory)
+
     def why_not(self, scenario):
         """Why a scenario cannot run here, or nothing."""
         if scenario.shown_by:
@@ -104,7 +110,7 @@ class Bench:
             return []
         self.say(f"{scenario.id}: {scenario.title}")
         with contextlib.ExitStack() as stack:
-            running = [stack.enter_context(self.server(variant)) for variant in variants(scenario, self.options)]
+            running = [stack.enter_context(self.compared(scenario, variant)) for variant in variants(scenario, self.options)]
             load = loads.load(scenario.load)
             for server in running:
                 load.prepare(server)
@@ -116,7 +122,7 @@ class Bench:
         rounds = {server.name: [] for server in running}
         with contextlib.ExitStack() as stack:
             for server in running:
-                stack.enter_context(log_readers.reading(server, readers, semisync))
+                stack.enter_context(log_readers.reading(server, readers, semisync, scenario.acknowledgement_ms))
                 load.run(server, clients, 1)  # the first round of a server is not like the others
             for number in range(self.options.rounds):
                 for server in running:

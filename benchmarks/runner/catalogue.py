@@ -40,6 +40,8 @@ class Scenario:
     clients: tuple = ()
     readers: tuple = (0,)
     semisync_readers: tuple = (0,)  # of the readers
+    acknowledgement_ms: float = 0  # so late do these acknowledge
+    replica: bool = False  # the switch is one of a replica beside each server
     judged: Judged | None = None
     figures: dict = dataclasses.field(default_factory=dict)
     seed_figures: tuple = ()

@@ -18,8 +18,8 @@ def command(server, file, number):
             f"--stop-never-slave-server-id={FIRST_SERVER_ID + number}", file]
 
 
-def semisync_command(server, file, number):
-    return ["/usr/bin/python3", str(pathlib.Path(__file__).with_name("semisync_reader.py")), server.socket, str(FIRST_SERVER_ID + number), file]
+def semisync_command(server, file, number, late_ms=0):
+    return ["/usr/bin/python3", str(pathlib.Path(__file__).with_name("semisync_reader.py")), server.socket, str(FIRST_SERVER_ID + number), file, str(late_ms)]
 
 
 def attached(server):
@@ -27,13 +27,14 @@ def attached(server):
 
 
 @contextlib.contextmanager
-def reading(server, count, semisync=0):
-    """So many readers stream the log, each into a directory of its own, until the end of the block; commits wait for one of the `semisync` first ones."""
+def reading(server, count, semisync=0, late_ms=0):
+    """So many readers stream the log, each into a directory of its own, until the end of the block; commits wait for one of the `semisync` first ones,
+    which acknowledge `late_ms` behind what they read."""
     if count == 0:
         yield
         return
     file = server.sql("SHOW BINARY LOGS")[0][0]
-    commands = [(semisync_command if number < semisync else command)(server, file, number) for number in range(count)]
+    commands = [semisync_command(server, file, number, late_ms) if number < semisync else command(server, file, number) for number in range(count)]
     with tempfile.TemporaryDirectory(prefix="readers-") as directory:
         processes = [start(reader, pathlib.Path(directory, str(number))) for number, reader in enumerate(commands)]
         try:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import queue
 import random
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import catalogue  # noqa: E402
 import judge  # noqa: E402
 import recipes  # noqa: E402
 import record  # noqa: E402
+import replicas  # noqa: E402
 import report  # noqa: E402
 import scaling  # noqa: E402
 import semisync_reader  # noqa: E402
@@ -207,12 +209,12 @@ class RealTest(unittest.TestCase):
             return done.stdout, json.loads(pathlib.Path(out, "results.json").read_text())
 
     def test_the_broadcast_is_flagged_and_a_missing_switch_is_named(self):
-        output, found = self.bench("R5", "R15", "--rounds", "4")
+        output, found = self.bench("R5", "R6", "--rounds", "4")
         (cell,) = [c for c in found["cells"] if c["key"]["scenario"] == "R5"]
         self.assertTrue(cell["judgement"]["flagged"], cell["judgement"])
         self.assertEqual(len(cell["rounds"]["broadcast"]), 4)
-        self.assertIn("R15: skipped: the server has ", output)
-        self.assertEqual(set(found["skipped"]), {"R15"})
+        self.assertIn("R6: skipped: the server has ", output)
+        self.assertEqual(set(found["skipped"]), {"R6"})
         self.assertEqual(len(found["host"]["fdatasync_us"]), 400)
 
     def test_commits_overtake_each_other_in_a_table_with_a_key(self):
@@ -239,6 +241,14 @@ class SemisyncReaderTest(unittest.TestCase):
         with self.assertRaises(EOFError):
             next(stream)
 
+    def test_late_acknowledgements_keep_their_order_and_do_not_add_up(self):
+        waiting, sent, now = queue.SimpleQueue(), [], [10.0]
+        for packet in ((9.0, b"a"), (9.5, b"b"), (9.75, b"c"), None):
+            waiting.put(packet)
+        clock = types.SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds))
+        semisync_reader.send_late(lambda packet: sent.append((now[0], packet)), waiting, 2, clock)
+        self.assertEqual(sent, [(11.0, b"a"), (11.5, b"b"), (11.75, b"c")])
+
     def test_an_acknowledgement_names_position_and_file(self):
         self.assertEqual(semisync_reader.acknowledgement(0x1234, b"f.1"), b"\x0c\0\0\0\xef\x34\x12" + 6 * b"\0" + b"f.1")
 
@@ -255,6 +265,21 @@ class ReadersTest(unittest.TestCase):
                 load.slap(server, 4, 100)
                 self.assertGreaterEqual(server.metrics()["commitd_semisync_yes_tx_total"], 100)
             self.assertEqual(server.metrics()["commitd_semisync_no_tx_total"], 0)
+
+
+@unittest.skipUnless(PROGRAM.exists(), f"{PROGRAM} is not built")
+class ReplicasTest(unittest.TestCase):
+    def test_the_load_is_the_sources_and_its_commits_wait_for_the_replica(self):
+        bench.sync_counters.build()
+        with tempfile.TemporaryDirectory() as directory, \
+                replicas.pair(servers.Commitd, catalogue.Variant("v"), [], True, bench.sync_counters.Disk("native"), directory) as pair:
+            load = bench.loads.load("slap-write")
+            load.prepare(pair)
+            load.slap(pair, 4, 100)
+            found = pair.metrics()
+            self.assertGreaterEqual(found["commitd_semisync_yes_tx_total"], 100)
+            self.assertEqual(found["commitd_semisync_no_tx_total"], 0)
+            self.assertGreaterEqual(found["replica:commitd_replica_received_transactions_total"], 100)
 
 
 @unittest.skipUnless(PROGRAM.exists() and tour.PROMETHEUS.exists(), "commitd or Prometheus is not there")

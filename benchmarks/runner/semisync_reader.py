@@ -1,8 +1,12 @@
 #!/usr/bin/python3
-"""Streams the log as a semisync replica does, stores nothing, and acknowledges what it is asked to: semisync_reader.py SOCKET SERVER_ID FILE."""
+"""Streams the log as a semisync replica does, stores nothing, and acknowledges what it is asked to, as late as a network would make it:
+semisync_reader.py SOCKET SERVER_ID FILE [LATE_MS]."""
 
+import queue
 import struct
 import sys
+import threading
+import time
 
 import pymysql
 
@@ -41,17 +45,35 @@ def events(payloads):
         yield payload[2] == 1, kind, end, payload[3 + HEADER.size:]
 
 
-def main(socket, server_id, file):
+def send_late(send, waiting, late_seconds, clock=time):
+    """Each acknowledgement so long behind its event, whatever else is on its way; ends at None."""
+    while (come := waiting.get()) is not None:
+        at, packet = come
+        clock.sleep(max(0, at + late_seconds - clock.monotonic()))
+        send(packet)
+
+
+def sender(send, late_seconds):
+    """What takes acknowledgements: sends them at once, or late, from a thread of its own."""
+    if late_seconds == 0:
+        return send
+    waiting = queue.SimpleQueue()
+    threading.Thread(target=send_late, args=(send, waiting, late_seconds), daemon=True).start()
+    return lambda packet: waiting.put((time.monotonic(), packet))
+
+
+def main(socket, server_id, file, late_ms="0"):
     connection = pymysql.connect(unix_socket=socket, user="root")
     with connection.cursor() as cursor:
         cursor.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32', @rpl_semi_sync_replica = 1, @rpl_semi_sync_slave = 1")
     connection._execute_command(COM_BINLOG_DUMP, struct.pack("<IHI", START_OF_LOG, 0, int(server_id)) + file.encode())
     file = file.encode()
+    acknowledge = sender(connection._sock.sendall, float(late_ms) / 1000)
     for asked, kind, end, body in events(packets(connection._rfile)):
         if kind == ROTATE_EVENT:
             file = body[8:-4]  # behind the position, before the checksum
         if asked:
-            connection._sock.sendall(acknowledgement(end, file))
+            acknowledge(acknowledgement(end, file))
 
 
 if __name__ == "__main__":

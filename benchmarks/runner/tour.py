@@ -11,7 +11,6 @@ import argparse
 import contextlib
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
@@ -59,18 +58,12 @@ def arguments(argv):
     return options
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @contextlib.contextmanager
 def watched(server, out):
     """Prometheus, which scrapes the server; gives its address."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "prometheus.yaml").write_text(CONFIG.format(port=server.port, rules=servers.ROOT / "dashboards" / "rules" / "*.yaml"))
-    address = f"127.0.0.1:{free_port()}"
+    address = f"127.0.0.1:{servers.free_port()}"
     command = [str(PROMETHEUS), f"--config.file={out / 'prometheus.yaml'}", f"--storage.tsdb.path={out / 'prometheus'}", f"--web.listen-address={address}",
                "--web.enable-remote-write-receiver"]
     with open(out / "prometheus.log", "wb") as log:
@@ -113,13 +106,18 @@ class Tour:
         self.bench.say(f"{scenario.id}: {scenario.title}")
         try:
             with contextlib.ExitStack() as stack:
-                stack.enter_context(readers.reading(self.server, min(scenario.readers[0], MOST_READERS)))
+                stack.enter_context(readers.reading(self.server, *self.readers(scenario), scenario.acknowledgement_ms))
                 rounds = self.turns(scenario, loads.load(scenario.load))
         finally:
             self.server.sql(f"SET GLOBAL {scenario.switch} = DEFAULT")
-        cell = self.results.put(scenario, self.options.clients, (min(scenario.readers[0], MOST_READERS), 0), self.options, "operations", rounds, {"tour": self.server.version()})
+        cell = self.results.put(scenario, self.options.clients, self.readers(scenario), self.options, "operations", rounds, {"tour": self.server.version()})
         for line in record.summary(scenario, cell):
             self.bench.say(f"{scenario.id}:   {line}")
+
+    @staticmethod
+    def readers(scenario):
+        count = min(scenario.readers[0], MOST_READERS)
+        return count, min(scenario.semisync_readers[0], count)
 
     def turns(self, scenario, load):
         load.prepare(self.server)
@@ -144,6 +142,8 @@ class Tour:
                 self.server.sql(f"SET GLOBAL {scenario.switch} = '{value}'")
         except RuntimeError as error:
             return f"it cannot be flipped on this server: {str(error).rpartition('ERROR ')[2]}"
+        if scenario.replica:
+            return f"it is a replica's: make bench SCENARIO={scenario.id}"
         if any("durability=xa" in option for option in scenario.options):
             return f"it shows with {scenario.options[-1]} only: make bench SCENARIO={scenario.id}"
         return ""
