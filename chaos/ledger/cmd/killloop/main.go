@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -45,6 +45,9 @@ type options struct {
 	pauses        bool
 	power         string
 	library       string
+	seed          uint64
+	report        string
+	revision      string
 	keep          bool
 	verbose       bool
 }
@@ -69,7 +72,11 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&o.serverFlags, "server-flags", "", "more flags for commitd, as --commitd-durability=xa")
 	flags.StringVar(&o.serverCommand, "server-command", "", "another server: a template with {datadir}, {port}, {http_port}, {socket}")
 	flags.StringVar(&o.initCommand, "init-command", "", "how that server's datadir is made, same placeholders")
-	flags.IntVar(&o.config.Rounds, "rounds", 20, "how many kills")
+	flags.IntVar(&o.config.Rounds, "rounds", 20, "how many kills; 0 is no bound")
+	flags.DurationVar(&o.config.Duration, "duration", 0, "begin no round after it; 0 is no bound")
+	flags.Uint64Var(&o.seed, "seed", 0, "with --replicas: draw faults and moments, from this seed")
+	flags.StringVar(&o.report, "report", "", "a file to write what happened to, in Markdown")
+	flags.StringVar(&o.revision, "revision", "", "the commit that the report names")
 	flags.IntVar(&o.config.Writers, "writers", 32, "concurrent writers")
 	flags.DurationVar(&o.config.MinLoad, "min-load", 200*time.Millisecond, "load before the kill, at least")
 	flags.DurationVar(&o.config.MaxLoad, "max-load", 2*time.Second, "load before the kill, at most")
@@ -134,13 +141,20 @@ func (o *options) execute(ctx context.Context) error {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	if o.seed != 0 {
+		o.config.Random = rand.New(rand.NewPCG(o.seed, 0))
+	}
 	victim, err := o.victim(log)
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	var summary summary
 	err = killloop.Run(ctx, o.config, victim, summary.add, log)
 	summary.print(o.config.Rounds)
+	if o.report != "" {
+		err = errors.Join(err, os.WriteFile(o.report, []byte(summary.report(o.revision, o.seed, time.Since(began), err)), 0o644))
+	}
 	if err == nil && temporary && !o.keep {
 		return os.RemoveAll(o.config.Dir)
 	}
@@ -168,36 +182,8 @@ func (o *options) victim(log *slog.Logger) (killloop.Victim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return killloop.NewReplicated(set, o.pauses), nil
-}
-
-// summary prints a line per round and one for all.
-type summary struct {
-	rounds   int
-	last     killloop.Round
-	slowest  float64
-	unsynced int
-}
-
-func (s *summary) add(r killloop.Round) {
-	s.rounds, s.last = s.rounds+1, r
-	s.slowest = max(s.slowest, r.Fault.RTOSeconds)
-	s.unsynced += r.UnsyncedWrites
-	v := r.Verdict
-	fmt.Printf("round %2d: %s acknowledged %d lost %d indeterminate %d recovery %.3f s by %s (%s%s)\n",
-		r.Number, strings.ToLower(string(v.Result)), v.Acknowledged, v.Lost, v.Indeterminate, r.Fault.RTOSeconds, r.Fault.RecoveredBy, r.Fault.Name,
-		unsynced(r.UnsyncedWrites))
-}
-
-func (s *summary) print(planned int) {
-	v := s.last.Verdict
-	fmt.Printf("killloop: %d of %d rounds, acknowledged %d, lost %d, duplicated %d, corrupt %d, slowest recovery %.3f s%s\n",
-		s.rounds, planned, v.Acknowledged, v.Lost, v.Duplicated, v.Corrupt, s.slowest, unsynced(s.unsynced))
-}
-
-func unsynced(writes int) string {
-	if writes == 0 {
-		return ""
+	if o.config.Random != nil {
+		return killloop.NewRandom(set, o.config.Random), nil
 	}
-	return fmt.Sprintf(", %d unsynced writes lost", writes)
+	return killloop.NewReplicated(set, o.pauses), nil
 }

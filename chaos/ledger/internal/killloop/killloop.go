@@ -24,9 +24,13 @@ import (
 // Config says how a victim is loaded and killed.
 type Config struct {
 	// Dir holds the datadirs, the servers' logs and the journal.
-	Dir     string
-	Rounds  int
-	Writers int
+	Dir string
+	// Rounds at most, and no new one once Duration is over; 0 is no bound.
+	Rounds   int
+	Duration time.Duration
+	Writers  int
+	// Random chooses the moments; nil takes some seed.
+	Random *rand.Rand
 	// The kill comes at a random moment between MinLoad and MaxLoad after acknowledgements began to flow.
 	MinLoad, MaxLoad time.Duration
 	// AfterLoad is how long the load goes on after the recovery.
@@ -96,6 +100,9 @@ func Run(ctx context.Context, config Config, victim Victim, report func(Round), 
 		return err
 	}
 	defer j.Close()
+	if config.Random == nil {
+		config.Random = rand.New(rand.NewPCG(rand.Uint64(), 0))
+	}
 	loop := &Loop{config: config, victim: victim, journal: j, log: log}
 	defer func() {
 		if err := victim.Stop(config.Patience); err != nil {
@@ -105,7 +112,8 @@ func Run(ctx context.Context, config Config, victim Victim, report func(Round), 
 	if err := loop.patiently(ctx, victim.Start); err != nil {
 		return err
 	}
-	for number := 1; number <= config.Rounds && ctx.Err() == nil; number++ {
+	began := time.Now()
+	for number := 1; config.goesOn(number, time.Since(began)) && ctx.Err() == nil; number++ {
 		round, err := loop.round(ctx, number)
 		if ctx.Err() != nil { // stopped from outside: whatever the round says is not about the server
 			return ctx.Err()
@@ -120,6 +128,10 @@ func Run(ctx context.Context, config Config, victim Victim, report func(Round), 
 		}
 	}
 	return ctx.Err()
+}
+
+func (c Config) goesOn(number int, elapsed time.Duration) bool {
+	return (c.Rounds == 0 || number <= c.Rounds) && (c.Duration == 0 || elapsed < c.Duration)
 }
 
 func (l *Loop) round(ctx context.Context, number int) (Round, error) {
@@ -185,7 +197,7 @@ func (l *Loop) injectUnderLoad(ctx context.Context, fault Fault) error {
 	if err := l.awaitAcknowledgement(ctx, time.Now()); err != nil {
 		return fmt.Errorf("before the fault: %w", err)
 	}
-	sleep(ctx, l.config.MinLoad+rand.N(l.config.MaxLoad-l.config.MinLoad+1))
+	sleep(ctx, l.config.MinLoad+time.Duration(l.config.Random.Int64N(int64(l.config.MaxLoad-l.config.MinLoad)+1)))
 	mark := timeline.Mark{At: time.Now(), Name: fault.Name, ExpectOutage: fault.ExpectOutage}
 	if err := l.journal.AppendSync(journal.Fault{Mark: mark}); err != nil {
 		return err

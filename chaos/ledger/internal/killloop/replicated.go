@@ -16,14 +16,21 @@ import (
 type replicated struct {
 	*replicaset.Set
 	strikes []strike
+	// random chooses among them; nil: one after the other.
+	random *rand.Rand
 }
 
 // NewReplicated prepares a set whose servers are killed in turn and together; with pauses, the source is also stopped, replaced and let go on.
 func NewReplicated(set *replicaset.Set, pauses bool) Victim {
 	if pauses {
-		return replicated{set, append(slices.Clone(kills), pause)}
+		return replicated{Set: set, strikes: append(slices.Clone(kills), pause)}
 	}
-	return replicated{set, kills}
+	return replicated{Set: set, strikes: kills}
+}
+
+// NewRandom is such a set whose faults are drawn: the same source of random numbers draws the same ones.
+func NewRandom(set *replicaset.Set, random *rand.Rand) Victim {
+	return replicated{Set: set, strikes: append(slices.Clone(kills), pause), random: random}
 }
 
 func (r replicated) LogFile() string { return r.Source().LogFile() }
@@ -46,9 +53,12 @@ var kills = []strike{
 // A source that goes on after it was replaced answers reads until it hears of the new epoch, or until its lease is over.
 var pause = strike{"source stopped, replaced and let go on", true, replicated.pauseSource}
 
-// NextFault goes through all strikes in turn: few rounds shall meet each.
+// NextFault goes through all strikes in turn, for few rounds shall meet each, or draws one.
 func (r replicated) NextFault(round int) Fault {
 	s := r.strikes[(round-1)%len(r.strikes)]
+	if r.random != nil {
+		s = r.strikes[r.random.IntN(len(r.strikes))]
+	}
 	return Fault{
 		Name: fmt.Sprintf("%d: %s", round, s.name), ExpectOutage: s.expectOutage,
 		Inject: func(ctx context.Context, prove func(timeline.Evidence) error) error { return s.inject(r, ctx, prove) },

@@ -16,7 +16,10 @@ import (
 
 func newSet(t *testing.T, config replicaset.Config) *replicaset.Set {
 	t.Helper()
-	config.Program, config.Replicas = dbservertest.Commitd(t), 2
+	if config.Program == "" {
+		config.Program = dbservertest.Commitd(t)
+	}
+	config.Replicas = 2
 	set, err := replicaset.New(config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -72,6 +72,11 @@ func (s *Set) tryToElect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.meanwhile != nil {
+		if err := s.meanwhile(); err != nil {
+			return err
+		}
+	}
 	s.proxy.pointTo(best.member.address())
 	s.follow(ctx)
 	return s.establish(ctx, next)
@@ -83,6 +88,9 @@ func (s *Set) fence(ctx context.Context) ([]status, map[*Member]bool) {
 	var candidates []status
 	fenced := map[*Member]bool{}
 	atOnce(s.members, func(m *Member) {
+		if m == s.unreached {
+			return
+		}
 		found, err := m.fence(ctx, s.epoch)
 		if err != nil {
 			s.log.Debug("fence", "error", err)
@@ -117,6 +125,9 @@ func choose(ctx context.Context, candidates []status) (status, error) {
 func (s *Set) follow(ctx context.Context) {
 	q := s.quorums[len(s.quorums)-1]
 	atOnce(q.members, func(m *Member) {
+		if m == s.unreached {
+			return
+		}
 		err := m.command(ctx, "ALTER INSTANCE FOLLOW EPOCH %d SOURCE_HOST '127.0.0.1' SOURCE_PORT %d SOURCE_UUID '%s' SOURCE_USER 'root' SOURCE_PASSWORD ''",
 			q.epoch, q.master.Port(), q.master.UUID)
 		if err != nil {

@@ -39,6 +39,9 @@ type Set struct {
 	log     *slog.Logger
 
 	epoch uint64
+	// unreached is cut off from whoever elects; meanwhile is what happens between a promotion and what follows it. Both for one election.
+	unreached *Member
+	meanwhile func() error
 	// quorums that may have acknowledged something: the last one, and those before it until it holds everything.
 	quorums []quorum
 }
@@ -141,6 +144,13 @@ func (s *Set) Replicas() []*Member { return s.others(s.Source()) }
 
 // FailOver elects among those that answer.
 func (s *Set) FailOver(ctx context.Context) error { return s.elect(ctx) }
+
+// FailOverAround elects while one server cannot be reached by whoever elects, and lets something happen before the others hear of the new master.
+func (s *Set) FailOverAround(ctx context.Context, unreached *Member, meanwhile func() error) error {
+	s.unreached, s.meanwhile = unreached, meanwhile
+	defer func() { s.unreached, s.meanwhile = nil, nil }()
+	return s.elect(ctx)
+}
 
 // Rejoin starts a server that was killed and sends it to the source.
 func (s *Set) Rejoin(ctx context.Context, m *Member) error {
