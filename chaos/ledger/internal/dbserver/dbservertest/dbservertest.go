@@ -37,15 +37,27 @@ func Start(t *testing.T, commands dbserver.Commands) *dbserver.Server {
 // Commitd returns the commitd program: what COMMITD names, or the one that the engine's build has left. Without one the test is skipped.
 func Commitd(t *testing.T) string {
 	t.Helper()
-	program := os.Getenv("COMMITD")
-	if program == "" {
+	return program(t, "COMMITD", "commitd", "make -C engine build")
+}
+
+// CommitdWithDefect returns the program that makes mistakes, and sets which one.
+func CommitdWithDefect(t *testing.T, defect string) string {
+	t.Helper()
+	t.Setenv("COMMITD_DEFECT", defect)
+	return program(t, "COMMITD_WITH_DEFECTS", "commitd-with-defects", "make -C engine defects")
+}
+
+func program(t *testing.T, variable, name, howToBuild string) string {
+	t.Helper()
+	path := os.Getenv(variable)
+	if path == "" {
 		_, file, _, _ := runtime.Caller(0)
-		program = filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "..", "build", "bin", "commitd")
+		path = filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "..", "build", "bin", name)
 	}
-	if _, err := os.Stat(program); err != nil {
-		t.Skipf("%v (make -C engine build, or set COMMITD)", err)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("%v (%s, or set %s)", err, howToBuild, variable)
 	}
-	return program
+	return path
 }
 
 // PowerLossLibrary builds the library that makes disks forget.
