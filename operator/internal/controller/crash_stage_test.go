@@ -230,6 +230,10 @@ func (s *stage) serves(servers int) error {
 	if c.Status.Election != nil || len(c.Status.PriorQuorums) > 0 || len(c.Status.Quorum.Members) != servers-1 || c.Status.AccountsRevision == "" {
 		return fmt.Errorf("%+v", c.Status)
 	}
+	// These servers keep them where they were made: with the first master.
+	if len(s.world.Accounts(c.Status.Master)) == 0 && c.Status.Epoch == 1 {
+		return errors.New("there are no accounts")
+	}
 	masters, replicas := s.labelled(v1alpha1.RoleMaster), s.labelled(v1alpha1.RoleReplica)
 	if !slices.Equal(masters, []string{c.Status.Master}) || len(replicas) != servers-1 {
 		return fmt.Errorf("masters %v, replicas %v", masters, replicas)
