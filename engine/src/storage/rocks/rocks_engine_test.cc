@@ -1,7 +1,9 @@
 #include "storage/engine.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -33,13 +35,17 @@ class RocksEngineTest : public ::testing::Test {
   }
 
   void open() { engine_ = open_at(data()); }
-  static std::unique_ptr<Engine> open_at(const std::string& directory) {
-    auto opened =
-        open_rocks({.directory = directory, .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
+  static std::unique_ptr<Engine> open_at(const std::string& directory, uint64_t block_cache_bytes = 8 << 20) {
+    auto opened = open_rocks(
+        {.directory = directory, .block_cache_bytes = block_cache_bytes, .write_buffer_bytes = 1 << 20});
     EXPECT_TRUE(opened.ok()) << (opened.ok() ? "" : opened.error().message);
     return std::move(*opened);
   }
   std::string data() const { return directory_ / "data"; }
+  static int table_files(const std::string& directory) {
+    const auto is_table = [](const auto& entry) { return entry.path().extension() == ".sst"; };
+    return static_cast<int>(std::ranges::count_if(std::filesystem::directory_iterator(directory), is_table));
+  }
   std::string path(const char* name) const { return directory_ / name; }
 
   // RocksDB deletes files that it does not need any more while it runs.
@@ -123,6 +129,42 @@ TEST_F(RocksEngineTest, OnlyACheckpointMovesTheFlushedPosition) {
   EXPECT_EQ(engine_->flushed_position().position, (LogPosition{1, 10}));
   put("k", "2", 20);
   EXPECT_EQ(engine_->flushed_position().position, (LogPosition{1, 10}));
+}
+
+std::string numbered_key(int number) {
+  constexpr int kSevenDigits = 1'000'000;
+  return "k" + std::to_string(kSevenDigits + number);
+}
+
+// From files, by this thread.
+uint64_t bytes_read() {
+  std::ifstream counts("/proc/thread-self/io");
+  std::string name;
+  uint64_t bytes = 0;
+  counts >> name >> bytes;
+  EXPECT_EQ(name, "rchar:");
+  return bytes;
+}
+
+// Beside the row's block the few parts of index and filter that are about it: not all of a file's filter.
+TEST_F(RocksEngineTest, WhatAReadTakesFromTheFilesDoesNotGrowWithThem) {
+  constexpr int kFiles = 4, kKeys = 48'000;  // so many files in level 0 are merged
+  constexpr uint64_t kCacheBytes = 64 << 10, kMostBytes = 32 << 10;
+  constexpr int kReads = 200, kStep = kKeys / kReads;
+  engine_ = open_at(path("merged"), kCacheBytes);
+  for (int file = 0; file < kFiles; ++file) {
+    WriteSet writes;
+    for (int number = file; number < kKeys; number += kFiles) writes.put(numbered_key(number), "value");
+    commit(writes, file + 1);
+    ASSERT_TRUE(engine_->checkpoint().ok());
+  }
+  while (table_files(path("merged")) != 1) std::this_thread::yield();
+
+  const uint64_t before = bytes_read();
+  for (int number = 0; number < kKeys; number += kStep) EXPECT_EQ(get(numbered_key(number)), "value");
+  const uint64_t read = bytes_read() - before;
+  EXPECT_GT(read / kReads, 0u) << "the cache is too large for this test";
+  EXPECT_LT(read / kReads, kMostBytes);
 }
 
 // What a crash leaves: the files, without what was only in memory.

@@ -26,6 +26,9 @@ rocksdb::BlockBasedTableOptions table_options(const RocksOptions& options) {
   table.block_size = 16 << 10;
   table.cache_index_and_filter_blocks = true;  // bounds memory by the cache
   table.pin_l0_filter_and_index_blocks_in_cache = true;
+  // A file's whole filter is larger than a shard of a small cache, and would be read again for each row.
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
   table.format_version = 5;
   return table;
 }
