@@ -1,0 +1,266 @@
+"""Plays a file of mysqltest's language to MariaDB and to commitd, and says of each statement how they compare."""
+
+import collections
+import contextlib
+import dataclasses
+import re
+import time
+
+import pymysql
+
+from differential.compare import aspects
+from differential.servers import Session
+from suites.language import NotUnderstood, Reader
+
+SYSTEM = {"mysql", "information_schema", "performance_schema", "sys"}
+COMPARED = {"error", "columns", "rows", "affected"}
+NOT_SUPPORTED = {1235}
+MANNERS_OF_NOT_KNOWING = {1064, 1305, 1193, 1286, 1273, 1115}  # where 1235 and its name would say more
+NOT_PLAYED = re.compile(r"\s*(SHUTDOWN|KILL|INSTALL|UNINSTALL|CHANGE MASTER|START (ALL )?SLAVE|STOP (ALL )?SLAVE|RESET (MASTER|SLAVE)|FLUSH TABLES WITH READ LOCK|BACKUP)\b", re.IGNORECASE)
+CHANGES = re.compile(r"\s*(CREATE|ALTER|INSERT|REPLACE|UPDATE|DELETE|LOAD|RENAME|TRUNCATE|DROP|SET|PREPARE|HANDLER|LOCK)\b", re.IGNORECASE)
+DROPPED = re.compile(r"\s*DROP\s+(?:TEMPORARY\s+)?(?:TABLE|VIEW|DATABASE|SCHEMA|PROCEDURE|FUNCTION|USER|TRIGGER)\b", re.IGNORECASE)
+CREATED = re.compile(r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b", re.IGNORECASE)
+OBJECT = re.compile(r"\b(?:TABLE|VIEW|DATABASE|SCHEMA|PROCEDURE|FUNCTION|TRIGGER|SEQUENCE|USER|ROLE|INTO|UPDATE|FROM|PREPARE|HANDLER)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:IGNORE\s+)?((?:`[^`]+`|[\w$]+)(?:\.(?:`[^`]+`|[\w$]+))?)",
+                    re.IGNORECASE)
+VARIABLE = re.compile(r"\\?\$(\w+)")
+LOOPS = 1000  # of one `while`
+
+
+class Gone(Exception):
+    """commitd crashed or froze: the file goes no further."""
+
+
+class Skip(Exception):
+    """The file itself says that it is not for this server, or its time is over."""
+
+
+@dataclasses.dataclass
+class Finding:
+    kind: str
+    line: int
+    statement: str
+    aspects: list
+    mariadb: str
+    commitd: str
+
+
+def objects(statement):
+    return {name.split(".")[-1].strip("`").lower() for name in OBJECT.findall(statement)} - {"values", "select", "if", "set"}
+
+
+class Player:
+    def __init__(self, mariadb, commitd, root, seconds, accepted=()):
+        self.mariadb, self.commitd, self.root = mariadb, commitd, root
+        self.end, self.accepted = time.monotonic() + seconds, accepted
+        self.variables, self.connections, self.current = {}, {}, "default"
+        self.counts, self.findings, self.differing = collections.Counter(), [], set()
+        self.skipped, self.freeze_seconds = "", 20  # a hang bound
+
+    def play(self, text):
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.close)
+            try:
+                self.begin()
+                self.run_all(Reader(text).commands())
+            except (NotUnderstood, Skip) as reason:
+                self.skipped = str(reason)
+            except Gone:
+                pass
+        return self
+
+    def begin(self):
+        cleaner = Session(self.mariadb.port)
+        for (database,) in cleaner.run("SHOW DATABASES").rows:
+            if database.decode() not in SYSTEM:
+                cleaner.run(f"DROP DATABASE `{database.decode()}`")
+        cleaner.run("CREATE DATABASE test")
+        cleaner.close()
+        self.commitd.query("CREATE DATABASE IF NOT EXISTS test")
+        self.connections["default"] = [Session(server.port, "test") for server in (self.mariadb, self.commitd)]
+        for session in self.connections["default"]:
+            session.connection._read_timeout = self.freeze_seconds
+
+    def close(self):
+        for pair in self.connections.values():
+            for session in pair:
+                with contextlib.suppress(Exception):
+                    session.connection._force_close()
+
+    def run_all(self, commands):
+        for command in commands:
+            if time.monotonic() > self.end:
+                raise Skip("its time is over")
+            if command.name == "exit":
+                raise Skip("")
+            getattr(self, "do_" + command.name)(command)
+
+    # --- commands ---
+    def do_let(self, command):
+        name, _, value = command.argument.partition("=")
+        value = value.strip().removesuffix(";")
+        self.variables[name.strip().lstrip("$")] = self.value_of(value)
+
+    def do_inc(self, command, by=1):
+        name = command.argument.strip().lstrip("$").removesuffix(";")
+        self.variables[name] = str(int(self.variables.get(name) or 0) + by)
+
+    def do_dec(self, command):
+        self.do_inc(command, -1)
+
+    def do_if(self, command):
+        if self.true(command.argument):
+            self.run_all(command.block)
+
+    def do_while(self, command):
+        for _ in range(LOOPS):
+            if not self.true(command.argument):
+                return
+            self.run_all(command.block)
+        raise Skip("a loop without an end")
+
+    def do_source(self, command):
+        name = self.replaced(command.argument.removesuffix(";").strip())
+        places = [self.root / name, self.root / "main" / name, self.root / "suite" / name]
+        path = next((path for path in places if path.is_file()), None)
+        if not path:
+            raise NotUnderstood(f"source {name}")
+        self.run_all(Reader(path.read_text(errors="replace")).commands())
+
+    def do_skip(self, command):
+        raise Skip(f"it skips itself: {command.argument}")
+
+    def do_die(self, command):
+        raise Skip(f"it gives up: {command.argument}")
+
+    def do_error(self, command):
+        """What a statement answers is compared with MariaDB's answer, not with what the file expects of it."""
+
+    def do_end(self, command):
+        raise NotUnderstood("end")
+
+    def do_connect(self, command):
+        words = [word.strip() for word in self.replaced(command.argument.strip("(); ")).split(",")]
+        if len(words) > 2 and words[2] not in ("root", ""):
+            raise NotUnderstood("connect as another user")
+        database = words[4] if len(words) > 4 and words[4] not in ("*NO-ONE*", "") else "test"
+        try:
+            self.connections[words[0]] = [Session(server.port, database) for server in (self.mariadb, self.commitd)]
+        except pymysql.err.MySQLError as error:
+            raise NotUnderstood(f"connect: {error}") from None
+        self.current = words[0]
+
+    def do_connection(self, command):
+        name = self.replaced(command.argument.strip("; "))
+        if name not in self.connections:
+            raise NotUnderstood(f"connection {name}")
+        self.current = name
+
+    def do_disconnect(self, command):
+        for session in self.connections.pop(self.replaced(command.argument.strip("; ")), []):
+            session.close()
+
+    def do_eval(self, command):
+        self.statement(self.replaced(command.argument), command.line)
+
+    do_evalp = do_eval
+
+    def do_query(self, command):
+        self.statement(command.argument, command.line)
+
+    do_query_vertical = do_query_horizontal = do_eval
+
+    def do_sql(self, command):
+        self.statement(command.argument, command.line)
+
+    # --- values ---
+    def replaced(self, text):
+        def value(match):
+            if match[0].startswith("\\"):
+                return match[0][1:]
+            if match[1] not in self.variables:
+                if match[1] == match[1].upper():
+                    raise NotUnderstood(f"variable ${match[1]}")
+                return ""
+            return self.variables[match[1]]
+
+        return VARIABLE.sub(value, text)
+
+    def asked(self, statement):
+        """By the file, to decide about itself: MariaDB answers."""
+        outcome = self.connections[self.current][0].run(statement.removesuffix(";"), want_warnings=False)
+        return outcome.rows, outcome.names
+
+    def value_of(self, text):
+        text = text.strip()
+        if text.startswith("`") and text.endswith("`"):
+            rows, _ = self.asked(self.replaced(text[1:-1]))
+            return "\t".join("NULL" if value is None else value.decode(errors="replace") for value in rows[0]) if rows else ""
+        if text.startswith("query_get_value("):
+            raise NotUnderstood("query_get_value")
+        return self.replaced(text)
+
+    def true(self, condition):
+        negated = condition.startswith("!")
+        condition = condition.lstrip("! ")
+        if compared := re.match(r"(\$\w+)\s*(==|!=|<=|>=|<|>)\s*(.*)$", condition, re.DOTALL):
+            left, right = self.value_of(compared[1]), self.value_of(compared[3]).strip("'\"")
+            left, right = (int(left), int(right)) if left.lstrip("-").isdigit() and right.lstrip("-").isdigit() else (left, right)
+            if type(left) is str and compared[2] not in ("==", "!="):
+                raise NotUnderstood(f"comparison {condition}")
+            return {"==": left == right, "!=": left != right}.get(compared[2]) if type(left) is str else eval(f"{left} {compared[2]} {right}")
+        value = self.variables.get(condition[1:], "") if re.fullmatch(r"\$\w+", condition) else self.value_of(condition)
+        return (value not in ("", "0")) != negated
+
+    # --- statements ---
+    def statement(self, statement, line):
+        if NOT_PLAYED.match(statement):
+            self.counts["not played"] += 1
+            return
+        sessions = self.connections[self.current]
+        try:
+            mariadb = sessions[0].run(statement, want_warnings=False)
+        except (RuntimeError, UnicodeError) as error:
+            raise Skip(f"MariaDB's connection ended at line {line}: {str(error)[:60]}") from None
+        try:
+            commitd = sessions[1].run(statement, want_warnings=False)
+        except (RuntimeError, UnicodeError):
+            crashed = self.process_ended()
+            self.note("crash" if crashed else "freeze", line, statement, [], mariadb, "the process ended" if crashed else "no answer, or the connection ended")
+            raise Gone from None
+        self.classify(statement, line, mariadb, commitd)
+
+    def process_ended(self):
+        for _ in range(100):
+            if self.commitd.process.poll() is not None:
+                return True
+            time.sleep(0.02)
+        return False
+
+    def note(self, kind, line, statement, differing, mariadb, commitd):
+        self.counts[kind] += 1
+        self.findings.append(Finding(kind, line, statement[:400], differing, str(mariadb)[:300], str(commitd)[:300]))
+
+    def classify(self, statement, line, mariadb, commitd):
+        differing = [aspect for aspect in aspects(statement, mariadb, commitd) if aspect in COMPARED]
+        named = {word.lower() for word in re.findall(r"[\w$]+", statement)}
+        if self.differing & named:
+            self.counts["behind another"] += 1
+            if (DROPPED.match(statement) or CREATED.match(statement)) and not mariadb.error and not commitd.error:
+                self.differing -= objects(statement)
+            return
+        if not differing:
+            self.counts["same"] += 1
+            return
+        self.counts_as(statement, line, mariadb, commitd, differing)
+        if CHANGES.match(statement):
+            self.differing |= objects(statement)
+
+    def counts_as(self, statement, line, mariadb, commitd, differing):
+        if commitd.error in NOT_SUPPORTED:
+            self.note("not supported", line, statement, differing, mariadb, commitd)
+        elif any(accepted.matches(statement, mariadb, commitd) for accepted in self.accepted):
+            self.counts["accepted"] += 1
+        elif commitd.error in MANNERS_OF_NOT_KNOWING and not mariadb.error:
+            self.note("not known", line, statement, differing, mariadb, commitd)
+        else:
+            self.note("different", line, statement, differing, mariadb, commitd)
