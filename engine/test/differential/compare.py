@@ -12,7 +12,10 @@ def canonical(value, kind):
         return value.lstrip(b"-")
     if value is None or kind != "real":
         return value
-    number = float(value)
+    try:
+        number = float(value)
+    except ValueError:  # the other server's value, of another type
+        return value
     return float(f"{number:.13g}") + 0.0
 
 
