@@ -13,6 +13,7 @@
 #include "sql/expression/json_value.h"
 #include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
+#include "sql/expression/times_and_dates.h"
 #include "sql/functions/functions.h"
 #include "sql/session_state.h"
 
@@ -256,6 +257,12 @@ ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
   if (target.cast == ast::CastType::Double || target.cast == ast::CastType::Float)
     operand = numeric_text(std::move(operand));
   return std::make_unique<Cast>(std::move(operand), target);
+}
+ExpressionPtr time_of_today(ExpressionPtr time) {
+  ast::Expr target(ast::ExprKind::Cast, std::pmr::get_default_resource());
+  target.cast = ast::CastType::DateTime;
+  target.cast_decimals = time->type().decimals;
+  return std::make_unique<Cast>(std::move(time), target);
 }
 ExpressionPtr make_collate(ExpressionPtr operand, uint16_t collation) {
   return std::make_unique<Collate>(std::move(operand), collation);

@@ -282,5 +282,55 @@ TEST_F(Expressions, SizesThatACastMayNotHave) {
   EXPECT_EQ(value("CAST('10:00' AS TIME(4294967297))").substr(0, 10), "ERROR 1426");
 }
 
+TEST_F(Expressions, ATimeBesideADateIsOneOfToday) {
+  run("SET timestamp = 1069840800, time_zone = '+00:00'");  // 2003-11-26 10:00:00
+  run("CREATE TABLE t (d DATETIME, t TIME); INSERT INTO t VALUES ('2003-11-26 11:00:00', '11:00:00')");
+  const auto of = [this](std::string_view expressions) {
+    return run(fmt::format("SELECT {} FROM t", expressions));
+  };
+  EXPECT_EQ(of("d > TIME('-23:00:06'), d > TIME('23:00:06'), d = t, t = d, t <=> d"), "1|0|1|1|1");
+  EXPECT_EQ(of("d BETWEEN TIME('10:59:59') AND t, t BETWEEN d AND d, d IN (NULL, t), t IN (d)"), "1|1|1|1");
+  EXPECT_EQ(of("t > DATE '2003-11-26', t > DATE '2003-11-27', t < TIME '12:00:00'"), "1|0|1");
+  EXPECT_EQ(run("SET time_zone = '+14:00'; SELECT d = t FROM t"), " ; 0");
+}
+
+TEST_F(Expressions, LongNumbersAreDatesToAddTimesTo) {
+  EXPECT_EQ(value("ADDTIME(20010101000000, 10)"), "2001-01-01 00:00:10");
+  EXPECT_EQ(value("SUBTIME(20010101000000.5, 1)"), "2000-12-31 23:59:59.5");
+  EXPECT_EQ(value("TIMEDIFF(20010101000000, 20010101000001)"), "-00:00:01");
+  EXPECT_EQ(value("ADDTIME(100000, 10)"), "10:00:10");
+  EXPECT_EQ(value("ADDTIME(20010101000000, 8395959)"), "NULL");  // no TIME of MySQL's is that long
+}
+
+TEST_F(Expressions, ClocksOfGreenwich) {
+  run("SET timestamp = 1069840800, time_zone = '+14:00'");
+  EXPECT_EQ(value("UTC_DATE, UTC_TIME, UTC_TIMESTAMP"), "2003-11-26|10:00:00|2003-11-26 10:00:00");
+  EXPECT_EQ(value("UTC_DATE(), UTC_TIME(3), CURTIME()"), "2003-11-26|10:00:00.000|00:00:00");
+  EXPECT_EQ(value("UTC_TIME(7)"), "ERROR 1426: Too-big precision 7 specified for 'utc_time'. Maximum is 6.");
+  EXPECT_EQ(value("NOW(12)").substr(0, 11), "ERROR 1426:");
+}
+
+TEST_F(Expressions, FormatsByTheNamesOfStandards) {
+  EXPECT_EQ(value("GET_FORMAT(DATE, 'usa'), GET_FORMAT(TIME, 'EUR'), GET_FORMAT(DATETIME, 'ISO')"),
+            "%m.%d.%Y|%H.%i.%s|%Y-%m-%d %H:%i:%s");
+  EXPECT_EQ(value("GET_FORMAT(TIMESTAMP, 'INTERNAL'), GET_FORMAT(DATE, 'x'), GET_FORMAT(DATE, NULL)"),
+            "%Y%m%d%H%i%s|NULL|NULL");
+  EXPECT_EQ(value("GET_FORMAT('DATE', 'ISO')").substr(0, 11), "ERROR 1064:");
+}
+
+TEST_F(Expressions, IntervalPassesOverNulls) {
+  EXPECT_EQ(
+      value("INTERVAL(0.0, NULL), INTERVAL(9, 1, NULL, 9, 8), INTERVAL(3, 1, NULL, 4, 9), INTERVAL(NULL, 1)"),
+      "1|4|2|-1");
+}
+
+TEST_F(Expressions, RowsMayBeCalledSo) {
+  EXPECT_EQ(value("ROW(1, 2) = ROW(1, 2), ROW(1, 2) < (1, 3), ROW(1, ROW(2, 3)) = ROW(1, ROW(2, 3))"),
+            "1|1|1");
+  EXPECT_EQ(value("ROW(1, 2) IN (ROW(1, 2), (3, 4)), ROW(1, 1) IN (SELECT 1, 1)"), "1|1");
+  EXPECT_EQ(value("ROW(1)").substr(0, 11), "ERROR 1064:");
+  EXPECT_EQ(value("ROW(1, 2)"), "ERROR 1241: Operand should contain 1 column(s)");
+}
+
 }  // namespace
 }  // namespace commitd::sql

@@ -1,14 +1,12 @@
-// Comparison, three-valued logic, IN, BETWEEN, LIKE, IS.
+// Comparison, three-valued logic, IN, BETWEEN, IS.
 #include <algorithm>
 
-#include "base/charset/collation.h"
-#include "base/charset/utf8.h"
-#include "sql/expression/bit_text.h"
 #include "sql/expression/byte_literal.h"
 #include "sql/expression/collations.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
+#include "sql/expression/times_and_dates.h"
 
 namespace commitd::sql {
 namespace {
@@ -239,86 +237,7 @@ class In : public Predicate {
   uint16_t collation_;
 };
 
-class Like : public Predicate {
- public:
-  Like(ExpressionPtr operand, ExpressionPtr pattern, char32_t escape, bool negated)
-      : operand_(std::move(operand)),
-        pattern_(std::move(pattern)),
-        escape_(escape),
-        negated_(negated),
-        collation_(CommonCollation({operand_.get(), pattern_.get()}).collation()) {
-    inherit(*this, {operand_.get(), pattern_.get()});
-  }
-  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
-    Value operand_scratch, pattern_scratch;
-    std::string operand_text, pattern_text;
-    const Value& operand = operand_->evaluate(evaluation, operand_scratch);
-    const Value& pattern = pattern_->evaluate(evaluation, pattern_scratch);
-    if (operand.is_null() || pattern.is_null()) {
-      scratch = Value::null();
-      return scratch;
-    }
-    const bool matches =
-        like_matches(text_view(operand, operand_text), text_view(pattern, pattern_text), escape_, collation_);
-    scratch = Value::integer(matches != negated_);
-    return scratch;
-  }
-
- private:
-  ExpressionPtr operand_, pattern_;
-  char32_t escape_;
-  bool negated_;
-  uint16_t collation_;
-};
-
 }  // namespace
-
-bool like_matches(std::string_view text, std::string_view pattern, char32_t escape,
-                  uint16_t collation_number) {
-  const Collation& collation = collation_or_binary(collation_number);
-  const bool bytes = collation.order == Order::Bytes;
-  auto take = [bytes](std::string_view& from) -> char32_t {
-    if (!bytes) return take_character(from);
-    const auto byte = static_cast<unsigned char>(from.front());
-    from.remove_prefix(1);
-    return byte;
-  };
-  // Where to go on after a mismatch: behind the last %, one character later each time.
-  std::string_view retry_pattern, retry_text;
-  bool can_retry = false;
-  for (;;) {
-    bool matched = false;
-    if (!pattern.empty()) {
-      std::string_view rest = pattern;
-      char32_t wanted = take(rest);
-      if (wanted == U'%') {
-        pattern = retry_pattern = rest;
-        retry_text = text;
-        can_retry = true;
-        if (pattern.empty()) return true;
-        continue;
-      }
-      const bool any = wanted == U'_';
-      if (wanted == escape && !rest.empty()) wanted = take(rest);
-      if (!text.empty()) {
-        std::string_view text_rest = text;
-        const char32_t found = take(text_rest);
-        matched = any || found == wanted || (!bytes && weight(collation, found) == weight(collation, wanted));
-        if (matched) {
-          pattern = rest;
-          text = text_rest;
-        }
-      }
-    } else if (text.empty()) {
-      return true;
-    }
-    if (matched) continue;
-    if (!can_retry || retry_text.empty()) return false;
-    take(retry_text);
-    text = retry_text;
-    pattern = retry_pattern;
-  }
-}
 
 ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
   // TRUE beside a document is JSON's true, not its number 1.
@@ -330,8 +249,8 @@ ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
   if (is_number(left->type())) right = number_of_label(std::move(right));
   if (is_number(right->type())) left = numeric_text(std::move(left));
   if (is_number(left->type())) right = numeric_text(std::move(right));
-  right = constant_beside(std::move(right), *left);
-  left = constant_beside(std::move(left), *right);
+  right = time_beside_date(constant_beside(std::move(right), *left), *left);
+  left = time_beside_date(constant_beside(std::move(left), *right), *right);
   right = text_beside_text(std::move(right), *left);
   left = text_beside_text(std::move(left), *right);
   return std::make_unique<Comparison>(op, std::move(left), std::move(right));
@@ -367,8 +286,9 @@ ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionP
     low = numeric_text(std::move(low));
     high = numeric_text(std::move(high));
   }
-  low = constant_beside(std::move(low), *operand);
-  high = constant_beside(std::move(high), *operand);
+  operand = time_beside_date(time_beside_date(std::move(operand), *low), *high);
+  low = time_beside_date(constant_beside(std::move(low), *operand), *operand);
+  high = time_beside_date(constant_beside(std::move(high), *operand), *operand);
   low = text_beside_text(std::move(low), *operand);
   high = text_beside_text(std::move(high), *operand);
   return std::make_unique<Between>(std::move(operand), std::move(low), std::move(high), negated);
@@ -399,13 +319,12 @@ ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
   if (is_number(operand->type())) {
     for (ExpressionPtr& item : list) item = numeric_text(std::move(item));
   }
-  for (ExpressionPtr& item : list)
+  for (const ExpressionPtr& item : list) operand = time_beside_date(std::move(operand), *item);
+  for (ExpressionPtr& item : list) {
     item = text_beside_text(constant_beside(std::move(item), *operand), *operand);
+    item = time_beside_date(std::move(item), *operand);
+  }
   return std::make_unique<In>(std::move(operand), std::move(list), negated);
-}
-ExpressionPtr make_like(ExpressionPtr operand, ExpressionPtr pattern, char32_t escape, bool negated) {
-  return std::make_unique<Like>(text_of_bits(std::move(operand)), text_of_bits(std::move(pattern)), escape,
-                                negated);
 }
 
 std::optional<ComparisonParts> comparison_parts(const Expression& expression) {

@@ -5,12 +5,17 @@
 #include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
 #include "sql/expression/store/kinds.h"
+#include "sql/expression/times_and_dates.h"
 
 namespace commitd::sql {
 namespace {
 
+bool is_time(const ValueType& type) {
+  return type.type == FieldType::Time || type.type == FieldType::Time2;
+}
+
 bool is_date(const ValueType& type) {
-  return type.is_temporal() && type.type != FieldType::Time && type.type != FieldType::Time2;
+  return type.is_temporal() && !is_time(type);
 }
 
 bool has_range_of_integers(const ValueType& type) {
@@ -91,6 +96,11 @@ ExpressionPtr integer_constant(ExpressionPtr constant) {
 }
 
 }  // namespace
+
+ExpressionPtr time_beside_date(ExpressionPtr expression, const Expression& other) {
+  return is_time(expression->type()) && is_date(other.type()) ? time_of_today(std::move(expression))
+                                                              : std::move(expression);
+}
 
 ExpressionPtr constant_beside(ExpressionPtr constant, const Expression& other) {
   if (!constant->is_constant()) return constant;

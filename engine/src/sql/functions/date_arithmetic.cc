@@ -68,8 +68,8 @@ Value timestamp_diff(Evaluation&, Values a) {
 
 // A date and time, or a time: what ADDTIME, TIMEDIFF and TIMESTAMP take.
 std::optional<Temporal> clock_of(const Value& value) {
-  if (value.kind() == Value::Kind::Temporal) return value.as_temporal();
-  const std::string text = to_text(value);
+  if (value.kind() != Value::Kind::String) return to_clock(value);
+  const std::string& text = value.as_string();
   if (text.find('-', 1) != std::string::npos) return to_datetime(value);
   return to_time(value);
 }

@@ -352,4 +352,22 @@ bool format_has_fraction(std::string_view format) {
   return has_letter_of(format, "f");
 }
 
+std::optional<std::string> standard_format(std::string_view type, std::string_view standard) {
+  struct Formats {
+    std::string_view standard, date, time, datetime;
+  };
+  static constexpr Formats kFormats[] = {
+      {"USA", "%m.%d.%Y", "%h:%i:%s %p", "%Y-%m-%d %H.%i.%s"},
+      {"JIS", "%Y-%m-%d", "%H:%i:%s", "%Y-%m-%d %H:%i:%s"},
+      {"ISO", "%Y-%m-%d", "%H:%i:%s", "%Y-%m-%d %H:%i:%s"},
+      {"EUR", "%d.%m.%Y", "%H.%i.%s", "%Y-%m-%d %H.%i.%s"},
+      {"INTERNAL", "%Y%m%d", "%H%i%s", "%Y%m%d%H%i%s"},
+  };
+  for (const Formats& formats : kFormats) {
+    if (!equal_words(formats.standard, standard)) continue;
+    return std::string(type == "DATE" ? formats.date : type == "TIME" ? formats.time : formats.datetime);
+  }
+  return std::nullopt;
+}
+
 }  // namespace commitd::sql

@@ -33,5 +33,7 @@ std::optional<Temporal> parse_by(std::string_view text, std::string_view format)
 // What parse_by gives for a format with these letters.
 Temporal::Kind kind_of_format(std::string_view format);
 bool format_has_fraction(std::string_view format);
+// GET_FORMAT: of DATE, TIME and DATETIME, by the name of a standard; nullopt for another name.
+std::optional<std::string> standard_format(std::string_view type, std::string_view standard);
 
 }  // namespace commitd::sql

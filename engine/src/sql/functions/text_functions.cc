@@ -134,11 +134,9 @@ Value ord(Evaluation&, Values a) {
 Value interval_index(Evaluation&, Values a) {
   if (a[0].is_null()) return Value::integer(-1);
   const double n = to_double(a[0]);
-  int64_t count = 0;
-  while (count + 1 < static_cast<int64_t>(a.size()) && !a[static_cast<size_t>(count) + 1].is_null() &&
-         to_double(a[static_cast<size_t>(count) + 1]) <= n)
-    ++count;
-  return Value::integer(count);
+  size_t behind = 1;  // NULLs are in no order: they are passed over
+  while (behind < a.size() && (a[behind].is_null() || to_double(a[behind]) <= n)) ++behind;
+  return Value::integer(static_cast<int64_t>(behind) - 1);
 }
 
 Value is_null(Evaluation&, Values a) {

@@ -21,17 +21,20 @@ Value text_or_null(std::optional<std::string> text) {
   return text ? Value::string(*std::move(text)) : Value::null();
 }
 
-// The time the statement started, as the session's time zone shows it.
-Temporal local_now(Evaluation& e, uint8_t decimals) {
+// The time the statement started, `offset` seconds east of Greenwich.
+Temporal start_of_statement(Evaluation& e, int64_t offset, uint8_t decimals) {
   const int64_t now = e.session().statement_microseconds;
-  const Temporal t = datetime_from_unix(now / kSecond + e.session().settings.time_zone_offset,
-                                        static_cast<uint32_t>(now % kSecond), 6);
-  Temporal cut = t;
+  Temporal t = datetime_from_unix(now / kSecond + offset, static_cast<uint32_t>(now % kSecond), 6);
   uint32_t unit = 1;
   for (uint8_t i = decimals; i < 6; ++i) unit *= 10;
-  cut.microsecond -= cut.microsecond % unit;
-  cut.decimals = decimals;
-  return cut;
+  t.microsecond -= t.microsecond % unit;
+  t.decimals = decimals;
+  return t;
+}
+
+// As the session's time zone shows it.
+Temporal local_now(Evaluation& e, uint8_t decimals) {
+  return start_of_statement(e, e.session().settings.time_zone_offset, decimals);
 }
 
 uint8_t precision(Values a) {
@@ -52,10 +55,13 @@ Value current_time(Evaluation& e, Values a) {
   return Value::temporal(t);
 }
 Value utc_timestamp(Evaluation& e, Values a) {
-  const int64_t microseconds = e.session().statement_microseconds;
-  const uint8_t decimals = precision(a);
-  return Value::temporal(datetime_from_unix(
-      microseconds / kSecond, decimals ? static_cast<uint32_t>(microseconds % kSecond) : 0, decimals));
+  return Value::temporal(start_of_statement(e, 0, precision(a)));
+}
+Value utc_date(Evaluation& e, Values) {
+  return Value::temporal(date_part(start_of_statement(e, 0, 0)));
+}
+Value utc_time(Evaluation& e, Values a) {
+  return Value::temporal(*to_time(utc_timestamp(e, a)));
 }
 
 Value unix_timestamp(Evaluation& e, Values a) {
@@ -169,6 +175,9 @@ Value date_format(Evaluation&, Values a) {
 Value time_format(Evaluation&, Values a) {
   const auto t = time_of(a[0]);
   return t ? text_or_null(format_by(*t, to_text(a[1]))) : Value::null();
+}
+Value get_format(Evaluation&, Values a) {
+  return text_or_null(standard_format(a[0].as_string(), to_text(a[1])));
 }
 Value str_to_date(Evaluation& e, Values a) {
   const std::string text = to_text(a[0]);
@@ -287,6 +296,9 @@ constexpr FunctionSpec kFunctions[] = {
     {"CURTIME", 0, 1, true, current_time, time_type, refine_now},
     {"CURRENT_TIME", 0, 1, true, current_time, time_type, refine_now},
     {"UTC_TIMESTAMP", 0, 1, true, utc_timestamp, fractional_now, refine_now},
+    {"UTC_DATE", 0, 0, true, utc_date, date_type},
+    {"UTC_TIME", 0, 1, true, utc_time, time_type, refine_now},
+    {"GET_FORMAT", 2, 2, true, get_format, text_type},
     {"UNIX_TIMESTAMP", 0, 1, true, unix_timestamp, unix_type, refine_unix},
     {"FROM_UNIXTIME", 1, 2, true, from_unixtime, datetime_type},
     {"YEAR", 1, 1, true, year, integer_type},

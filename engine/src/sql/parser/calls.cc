@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {
@@ -28,6 +29,12 @@ constexpr std::string_view kIntervalUnits[] = {"MICROSECOND",
                                                "MINUTE_SECOND",
                                                "MINUTE_MICROSECOND",
                                                "SECOND_MICROSECOND"};
+
+// They take the digits of a second that are wanted.
+constexpr std::string_view kClocks[] = {"CURRENT_TIME", "CURRENT_TIMESTAMP", "CURTIME",
+                                        "LOCALTIME",    "LOCALTIMESTAMP",    "NOW",
+                                        "SYSDATE",      "UTC_TIME",          "UTC_TIMESTAMP"};
+static_assert(std::ranges::is_sorted(kClocks));
 
 }  // namespace
 
@@ -59,6 +66,14 @@ void Grammar::arguments(ast::Expr& call) {
   }
 }
 
+void Grammar::check_precision(const ast::Expr& call) {
+  if (call.arguments.size() != 1 || call.arguments[0]->kind != ExprKind::Integer) return;
+  const std::string_view digits = call.arguments[0]->text;
+  if (digits.size() > 1 || digits[0] > '6')
+    fail(make_error(er::kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is 6.", digits,
+                    lower_case(call.text)));
+}
+
 ast::Expr* Grammar::function_call(std::string_view name, const char* begin) {
   const std::string_view function = upper(name);
   expect('(');
@@ -73,6 +88,7 @@ ast::Expr* Grammar::function_call(std::string_view name, const char* begin) {
     }
     if (accept(Word::Separator)) call->separator = string_literal();
   }
+  if (std::ranges::binary_search(kClocks, function)) check_precision(*call);
   expect(')');
   if (accept_plain("over")) unsupported("window functions");
   return call;
@@ -122,6 +138,24 @@ ast::Expr* Grammar::special_function(std::string_view function, const char*) {
     } else {
       call = make_call(name, {what});
     }
+    expect(')');
+    return call;
+  }
+  if (function == "ROW") {
+    ast::Expr* row = make(ExprKind::Row);
+    do {
+      row->arguments.push_back(expression());
+    } while (accept(','));
+    if (row->arguments.size() < 2) fail();
+    expect(')');
+    return row;
+  }
+  if (function == "GET_FORMAT") {
+    ast::Expr* type = make(ExprKind::String);
+    type->text = is(Word::Date) ? "DATE" : is(Word::Time) ? "TIME" : "DATETIME";
+    if (!accept(Word::Date) && !accept(Word::Time) && !accept(Word::DateTime)) expect(Word::Timestamp);
+    expect(',');
+    ast::Expr* call = make_call("GET_FORMAT", {type, expression()});
     expect(')');
     return call;
   }

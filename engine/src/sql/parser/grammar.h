@@ -75,16 +75,31 @@ class Grammar {
   ast::SelectStatement* wrapped(ast::SelectStatement* inside);
   ast::SelectStatement* select_core();
   void select_items(ast::SelectStatement& select);
-  void from_clause(ast::List<ast::TableRef>& from);
-  bool join_tail(ast::List<ast::TableRef>& chain);
-  void join_condition(ast::TableRef& right, bool needed);
+  ast::SelectStatement* select_behind(ast::SelectStatement* first, bool in_parentheses,
+                                      ast::List<ast::CommonTable>* with);
   void with_clause(ast::List<ast::CommonTable>& tables);
-  ast::TableRef table_factor();
   void order_and_limit(ast::SelectStatement& select);
   void order_by(ast::List<ast::OrderItem>& order);
   void limit(ast::Expr*& count, ast::Expr*& offset);
   void row_lock(ast::SelectStatement& select);
   std::string_view optional_alias(bool allow_string);
+
+  // --- FROM (joins.cc) ---
+  struct Join;
+  void from_clause(ast::List<ast::TableRef>& from);
+  void table_list(ast::List<ast::TableRef>& from, ast::TableRef first);
+  Join* joined_tables(const ast::TableRef& first);
+  Join* single(const ast::TableRef& table);
+  bool join_words(Join& join);
+  Join* join_tail(Join* left);
+  static Join* without_condition(Join* join);
+  void join_condition(ast::TableRef& right, bool needed);
+  ast::TableRef nested(const ast::List<ast::TableRef>& chain);
+  void flatten(const Join& whole, ast::List<ast::TableRef>& chain);
+  ast::TableRef table_factor();
+  ast::TableRef named(ast::TableRef ref);
+  ast::TableRef table_in_parentheses();
+  bool goes_on_as_select() const;
 
   // --- DML (dml.cc) ---
   ast::Statement* insert();
@@ -107,6 +122,7 @@ class Grammar {
   ast::Expr* literal();
   void check_digits(std::string_view number);
   ast::Expr* word_expression();
+  void check_precision(const ast::Expr& call);
   ast::Expr* function_call(std::string_view name, const char* begin);
   ast::Expr* case_expression();
   ast::Expr* cast_expression(bool convert);

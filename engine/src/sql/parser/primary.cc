@@ -326,6 +326,10 @@ ast::Expr* Grammar::word_expression() {
     default:
       break;
   }
+  if (!call && is_plain(peek(), "utc_time")) {
+    advance();
+    return make_call("UTC_TIME", {});
+  }
   if (at_introducer()) return introduced();
   if ((peek().text == "N" || peek().text == "n") && peek_next().kind == TokenKind::String) {
     advance();

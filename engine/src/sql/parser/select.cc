@@ -1,5 +1,4 @@
 #include "sql/ast/select.h"
-#include "base/error_codes.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {
@@ -12,6 +11,12 @@ ast::SelectStatement* Grammar::select() {
   }
   const bool in_parentheses = is('(');
   ast::SelectStatement* first = select_term();
+  return select_behind(first, in_parentheses, with);
+}
+
+// What follows the first SELECT: UNION, ORDER BY, LIMIT.
+ast::SelectStatement* Grammar::select_behind(ast::SelectStatement* first, bool in_parentheses,
+                                             ast::List<ast::CommonTable>* with) {
   if (!is(Word::Union)) {
     if (in_parentheses && (!first->order_by.empty() || first->limit != nullptr)) first = wrapped(first);
     order_and_limit(*first);
@@ -128,121 +133,6 @@ std::string_view Grammar::optional_alias(bool allow_string) {
   if (allow_string && peek().kind == TokenKind::String) return string_literal();
   if (as || at_identifier()) return identifier();
   return {};
-}
-
-void Grammar::from_clause(ast::List<ast::TableRef>& from) {
-  do {
-    ast::List<ast::TableRef> chain(arena_.resource());
-    chain.push_back(table_factor());
-    while (join_tail(chain)) {
-    }
-    // USING and NATURAL look at their own side of the comma alone.
-    bool by_name = false;
-    for (const ast::TableRef& ref : chain) by_name |= ref.natural || ref.using_columns != nullptr;
-    if (!by_name || (from.empty() && !is(','))) {
-      from.insert(from.end(), chain.begin(), chain.end());
-      continue;
-    }
-    ast::TableRef whole;
-    whole.nested = arena_.make<ast::List<ast::TableRef>>(chain, arena_.resource());
-    from.push_back(whole);
-  } while (accept(','));
-}
-
-// One JOIN behind the chain; false: there is none.
-bool Grammar::join_tail(ast::List<ast::TableRef>& chain) {
-  const bool natural = accept(Word::Natural);
-  const bool left = accept(Word::Left);
-  const bool right = !left && accept(Word::Right);
-  bool straight = false;
-  if (left || right) {
-    accept(Word::Outer);
-    expect(Word::Join);
-  } else if (accept(Word::Inner) || (!natural && accept(Word::Cross))) {
-    expect(Word::Join);
-  } else if (!natural && accept(Word::StraightJoin)) {
-    straight = true;
-  } else if (!accept(Word::Join)) {
-    if (natural) fail();
-    return false;
-  }
-  ast::TableRef next = table_factor();
-  next.natural = natural;
-  if (!natural) join_condition(next, left || right);
-  next.join = left || right ? ast::JoinKind::Left : straight ? ast::JoinKind::Straight : ast::JoinKind::Inner;
-  if (!right) {
-    chain.push_back(next);
-    return !failed();
-  }
-  ast::TableRef other;
-  if (chain.size() == 1)
-    other = chain[0];
-  else
-    other.nested = arena_.make<ast::List<ast::TableRef>>(chain, arena_.resource());
-  std::swap(other.on, next.on);
-  std::swap(other.using_columns, next.using_columns);
-  std::swap(other.natural, next.natural);
-  other.join = ast::JoinKind::Left;
-  next.join = ast::JoinKind::Inner;
-  other.exchanged = true;
-  chain.assign({next, other});
-  return !failed();
-}
-
-void Grammar::join_condition(ast::TableRef& right, bool needed) {
-  if (accept(Word::On)) {
-    right.on = expression();
-  } else if (accept(Word::Using)) {
-    right.using_columns = arena_.make<ast::List<std::string_view>>(arena_.resource());
-    expect('(');
-    do {
-      right.using_columns->push_back(identifier());
-    } while (accept(','));
-    expect(')');
-  } else if (needed) {
-    fail();
-  }
-}
-
-ast::TableRef Grammar::table_factor() {
-  ast::TableRef ref;
-  refuse_absent_table();
-  if (accept('(')) {
-    if (is(Word::Select) || is('(') || is(Word::With)) {
-      enter();
-      ref.derived = select();
-      leave();
-      expect(')');
-      ref.alias = optional_alias(false);
-      if (ref.alias.empty())
-        fail(Error{er::kDerivedMustHaveAlias, "Every derived table must have its own alias"});
-      return ref;
-    }
-    auto* inside = arena_.make<ast::List<ast::TableRef>>(arena_.resource());
-    enter();
-    from_clause(*inside);
-    leave();
-    expect(')');
-    if (inside->size() == 1) return inside->front();
-    ref.nested = inside;
-    return ref;
-  }
-  ref.name = table_name();
-  if (is(Word::Partition) && peek_next().kind == TokenKind::Symbol) unsupported("PARTITION");
-  ref.alias = optional_alias(false);
-  while (is(Word::Use) || is(Word::Force) ||
-         is(Word::Ignore)) {  // index hints: accepted, the planner decides
-    advance();
-    if (!accept(Word::Index)) expect(Word::Key);
-    if (accept(Word::For)) {
-      while (accept(Word::Order) || accept(Word::Group) || accept(Word::By) || accept(Word::Join)) {
-      }
-    }
-    expect('(');
-    while (!is(')') && !failed()) advance();
-    expect(')');
-  }
-  return ref;
 }
 
 void Grammar::order_by(ast::List<ast::OrderItem>& order) {
