@@ -164,6 +164,7 @@ class GroupCheck {
   }
 
   bool same(const ast::Expr& l, const ast::Expr& r) const {
+    if (&l == &r) return true;  // GROUP BY 1: also with a subquery in it
     if (l.kind != r.kind || l.select != nullptr || r.select != nullptr) return false;
     if (l.kind == ExprKind::Column) return column_of(l).has_value() && column_of(l) == column_of(r);
     const bool equal = l.op == r.op && l.negated == r.negated && l.text == r.text &&

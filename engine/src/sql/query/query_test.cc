@@ -318,6 +318,10 @@ TEST_F(Queries, OnlyFullGroupBy) {
       << "through an equality";
   EXPECT_EQ(run("SELECT name, MAX(age) FROM people WHERE name = 'Ann'"), "Ann|30");
   EXPECT_EQ(run("SELECT age + 1, COUNT(*) FROM people WHERE id = 1 GROUP BY age + 1"), "31|1");
+  EXPECT_EQ(run("SELECT age + (SELECT COUNT(*) FROM pets WHERE owner = p.id) AS n, COUNT(*) FROM people p "
+                "WHERE age > 0 GROUP BY 1 ORDER BY n"),
+            "25|1\n31|1\n32|1")
+      << "by an item with a subquery";
   run("SET sql_mode = ''");
   EXPECT_EQ(run("SELECT age, name FROM people WHERE id = 1 GROUP BY age"), "30|Ann");
 }
