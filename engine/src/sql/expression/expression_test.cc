@@ -318,6 +318,11 @@ TEST_F(Expressions, FormatsByTheNamesOfStandards) {
   EXPECT_EQ(value("GET_FORMAT('DATE', 'ISO')").substr(0, 11), "ERROR 1064:");
 }
 
+TEST_F(Expressions, TheLeastIntegerHasANegation) {
+  EXPECT_EQ(value("-9223372036854775808, - -9223372036854775808, - - -9223372036854775808"),
+            "-9223372036854775808|9223372036854775808|-9223372036854775808");
+}
+
 TEST_F(Expressions, IntervalPassesOverNulls) {
   EXPECT_EQ(
       value("INTERVAL(0.0, NULL), INTERVAL(9, 1, NULL, 9, 8), INTERVAL(3, 1, NULL, 4, 9), INTERVAL(NULL, 1)"),

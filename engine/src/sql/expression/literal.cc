@@ -49,6 +49,7 @@ Value bits_literal(std::string_view digits) {
 std::optional<Value> negated(const Value& value) {
   switch (value.kind()) {
     case Value::Kind::Int:
+      if (value.as_int() == INT64_MIN) return Value::decimal({-static_cast<__int128>(INT64_MIN), 0});
       return Value::integer(-value.as_int());
     case Value::Kind::UInt:
       if (value.as_uint() == uint64_t{1} << 63) return Value::integer(INT64_MIN);
