@@ -59,7 +59,7 @@ sanitizers: ## the engine's tests under address+undefined and thread sanitizers
 
 # Everything: lanes beside each other, with what measures or needs the machine for itself behind them.
 ci: ## what CI runs: tests, lint, sanitizers, fuzzers, the kill loop and the demo; .ci/README.md says what takes how long
-	@EVERYTHING_IS_BUILT=1 .ci/steps build:engine defects:engine // build:operator/localcluster build:benchmarks \
+	@EVERYTHING_IS_BUILT=1 .ci/steps build:engine // build:operator/localcluster build:benchmarks \
 	  then test:engine asan:engine tidy:engine fuzz:engine:FUZZ_SEED=1 drop:engine:PRESET=asan tsan:engine drop:engine:PRESET=tsan \
 	    // $(BESIDE:%=test:%) $(COMPONENTS:%=lint:%) vulncheck:operator sbom:operator lint:scripts test:dashboards killloop:chaos:ROUNDS=5 \
 	    killloop:chaos:ROUNDS=10:REPLICAS=2 \
