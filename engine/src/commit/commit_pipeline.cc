@@ -246,23 +246,30 @@ class CommitPipeline::Impl::Listed {
  public:
   Listed(Impl& pipeline, ProgressWaits::Wait& wait) : pipeline_(pipeline), wait_(wait) {}
   ~Listed() {
+    if (is_over_) return;
     MutexLock lock(pipeline_.mutex);
     pipeline_.waits.remove(wait_);
   }
   Listed(const Listed&) = delete;
+  // It has left the list already.
+  void is_over() { is_over_ = true; }
 
  private:
   Impl& pipeline_;
   ProgressWaits::Wait& wait_;
+  bool is_over_ = false;
 };
 
 Task<bool> CommitPipeline::Impl::wait_for(ProgressWaits::Wait& wait, Deadline deadline) {
-  const Listed listed(*this, wait);
+  Listed listed(*this, wait);
   for (;;) {
     const Wake how = co_await wait.parker.park(deadline);
     MutexLock lock(mutex);
     waits.remove(wait);
-    if (wait.reached || stopping || how == Wake::TimedOut) co_return wait.reached;
+    if (wait.reached || stopping || how == Wake::TimedOut) {
+      listed.is_over();
+      co_return wait.reached;
+    }
     wait.parker.reset();  // woken by another's progress (commitd_wakeup=broadcast)
     waits.add(wait);
   }

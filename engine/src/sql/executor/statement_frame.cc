@@ -83,11 +83,9 @@ void count_statement(SessionState& session, const ast::Statement& statement) {
 }
 
 void tell_of_statement(const SessionState& session, const ast::Statement& statement, bool has_committed) {
-  plugins::Observers* observers = session.server.observers;
-  if (observers == nullptr || !observers->after_statements()) return;
   constexpr int kBesideDefinition = 2;
   const int calls = ddl::is_ddl(statement.kind) ? kBesideDefinition : has_committed ? 0 : 1;
-  for (int i = 0; i < calls; ++i) observers->after_statement(session.connection_id);
+  for (int i = 0; i < calls; ++i) session.server.observers->after_statement(session.connection_id);
 }
 
 uint16_t server_status(const SessionState& session) {

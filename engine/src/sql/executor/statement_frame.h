@@ -1,6 +1,7 @@
 // What happens around every statement, whatever it does.
 #pragma once
 
+#include "plugins/observers.h"
 #include "sql/ast/statement.h"
 #include "sql/result_sink.h"
 #include "sql/session_state.h"
@@ -22,6 +23,11 @@ Status require_initialized(const ServerContext& server);
 void count_statement(SessionState& session, const ast::Statement& statement);
 // commitd_after_commit_hook=statements, as MySQL once did: after_commit for whatever a client sends, though
 // nothing was committed by it, and for a definition three times in all.
+inline bool tells_of_statements(const SessionState& session) {
+  const plugins::Observers* observers = session.server.observers;
+  return observers != nullptr && observers->after_statements();
+}
+// Where it does.
 void tell_of_statement(const SessionState& session, const ast::Statement& statement, bool has_committed);
 // Of one that went well; its transaction has ended if it is to end with it.
 void end_statement(SessionState& session, const ast::Statement& statement, Answer& answer, ResultSink& sink,

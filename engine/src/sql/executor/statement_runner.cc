@@ -315,7 +315,8 @@ Task<bool> run_statement(SessionState& session, PreparedStatementCommands& prepa
     co_await undo(session, context, answer.error());
   }
   note_used_gtid(session, last_gtid_before);
-  tell_of_statement(session, statement, last_committed_gtid(session) != last_gtid_before);
+  if (tells_of_statements(session))
+    tell_of_statement(session, statement, last_committed_gtid(session) != last_gtid_before);
   if (is_unsettled(session) && (!answer.ok() || !says_nothing(statement, answer->ok))) {
     settled = co_await settle(session);
     if (!settled.ok()) answer = settled.error();

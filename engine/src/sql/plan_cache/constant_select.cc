@@ -69,7 +69,7 @@ void ConstantSelect::answer(SessionState& session, ResultSink& sink) {
   begin_kept_rows(sink, columns_);
   if (session.settings.select_limit > 0) sink.send_row(row_);
   session.found_rows = 1;
-  tell_of_statement(session, *statement_, false);
+  if (tells_of_statements(session)) tell_of_statement(session, *statement_, false);
   Answer rows{true, {}};
   end_statement(session, *statement_, rows, sink, false);
 }

@@ -147,7 +147,7 @@ bool run_alone(SessionState& session, CachedSelect& kept, ResultSink& sink) {
   session.status.add(StatusVariable::HandlerCommit);
   begin_kept_rows(sink, kept.columns());
   send(session, kept, outcome == Outcome::Row, sink);
-  tell_of_statement(session, kept.select(), false);
+  if (tells_of_statements(session)) tell_of_statement(session, kept.select(), false);
   Answer rows{true, {}};
   end_statement(session, kept.select(), rows, sink, false);
   kept.shrink();
