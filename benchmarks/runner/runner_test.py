@@ -221,6 +221,12 @@ class RealTest(unittest.TestCase):
         _, found = self.bench("R13", "--rounds", "4")
         self.assertTrue(found["cells"][0]["judgement"]["flagged"], found["cells"][0]["judgement"])
 
+    def test_switches_of_closing_of_acknowledgements_and_of_replicas_are_flagged(self):
+        _, found = self.bench("R8", "R15", "R16", "--rounds", "4")
+        self.assertEqual([cell["key"]["scenario"] for cell in found["cells"]], ["R8", "R15", "R16"])
+        for cell in found["cells"]:
+            self.assertTrue(cell["judgement"]["flagged"], cell["judgement"])
+
     def test_a_peer_is_loaded_in_turns_in_the_same_run(self):
         output, found = self.bench("peer-slap-write", "--rounds", "2")
         self.assertEqual(set(found["cells"][0]["figures"]), {"commitd", "mariadb"})

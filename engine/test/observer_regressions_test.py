@@ -1,4 +1,4 @@
-"""The switches R1 to R4 and R14: the legacy value does the work that the seed saw, the default does none of it."""
+"""The switches R1 to R4, R8 and R14 to R16: the legacy value does the work that the seed saw, the default does none of it."""
 
 import contextlib
 import os
@@ -7,12 +7,15 @@ import re
 import subprocess
 import unittest
 import urllib.request
+from concurrent import futures
 
 from commitd_process import COMMITD, Commitd, code_of, wait_until
 from log_reader import LogReader
+from pair import PairTest
 
 WRONG_VALUE = 1231
 SEMISYNC = "INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'"
+LIST_LOCK = "wait/synch/mutex/sql/LOCK_thd_list"
 PLUGIN_LOCK, LOG_LOCK = "wait/synch/mutex/sql/LOCK_plugin", "wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_log"
 TEST_PLUGINS = pathlib.Path(COMMITD).resolve().parents[1] / "plugins" / "testing"
 
@@ -115,10 +118,49 @@ class RegressionsTest(unittest.TestCase):
         read = self.moved(locks, self.read_all)
         self.assertGreaterEqual(read, self.server.metric("commitd_dump_events_sent_total") - before - 3, "once for each event")
 
+    def test_r8_who_disconnects_does_so_under_the_lock_of_the_list(self):
+        closed = lambda: self.server.metric("commitd_connections_closed_locked_total")
+        self.assertEqual(self.moved(closed, lambda: [self.server.query("SELECT 1") for _ in range(3)]), 0)
+        self.set("commitd_close_connection_locked", "ON")
+        before, locks = closed(), waits(self.server, LIST_LOCK)
+        for _ in range(5):
+            self.server.query("SELECT 1")
+        wait_until(lambda: closed() - before >= 5, "each has closed under the lock")
+        self.assertGreaterEqual(waits(self.server, LIST_LOCK) - locks, 3 * 5, "to come, to close, to go")
+
+    def test_r15_no_group_is_written_while_another_is_not_acknowledged(self):
+        groups = lambda: self.server.metric("commitd_commit_groups_total")
+        turns = lambda: self.server.metric("commitd_ack_wait_turns_total")
+        waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE STATE = 'waiting for handler commit'"
+        self.server.query(f"SET GLOBAL rpl_semi_sync_source_timeout = {2 ** 32 - 1}")
+        self.addCleanup(self.server.query, "SET GLOBAL rpl_semi_sync_source_timeout = DEFAULT")
+        self.set("rpl_semi_sync_source_enabled", "ON")
+
+        def groups_before_an_acknowledgement():
+            before = groups()
+            with LogReader(self.server, semisync=True) as reader, futures.ThreadPoolExecutor() as pool:
+                reader.attach()
+                inserts = []
+                for number in (1, 2):
+                    inserts.append(pool.submit(self.insert, 1))
+                    wait_until(lambda: self.server.query(waiting) == ((number,),), "it waits")
+                    wait_until(lambda: groups() > before, "the first is written")
+                self.server.query("FLUSH BINARY LOGS")  # behind what could be written before it
+                written = groups() - before
+                self.server.query("SET GLOBAL rpl_semi_sync_source_enabled = OFF")  # nobody waits any more
+                for insert in inserts:
+                    insert.result()
+            self.server.query("SET GLOBAL rpl_semi_sync_source_enabled = ON")
+            return written
+
+        self.assertEqual(self.moved(turns, lambda: self.assertEqual(groups_before_an_acknowledgement(), 2)), 0)
+        self.set("commitd_ack_wait", "in_commit_stage")
+        self.assertEqual(self.moved(turns, lambda: self.assertEqual(groups_before_an_acknowledgement(), 1)), 1)
+
     def test_the_table_lists_each_switch_with_what_it_is_set_to(self):
         columns = "ID, VARIABLE_NAME, DEFAULT_VALUE, LEGACY_VALUE, CURRENT_VALUE, COUNTERS"
         rows = lambda: self.server.query(f"SELECT {columns} FROM information_schema.commitd_regressions")
-        self.assertEqual([row[0] for row in rows()], ["R1", "R2", "R3", "R4", "R5", "R9", "R11", "R12", "R13", "R14"])
+        self.assertEqual([row[0] for row in rows()], ["R1", "R2", "R3", "R4", "R5", "R8", "R9", "R11", "R12", "R13", "R14", "R15", "R16"])
         text, events = metrics(self.server), {name for (name,) in self.server.query(
             "SELECT EVENT_NAME FROM performance_schema.events_waits_summary_global_by_event_name")}
         for number, variable, default, legacy, current, counters in rows():
@@ -132,10 +174,25 @@ class RegressionsTest(unittest.TestCase):
         self.assertIn('commitd_regression_is_on{id="R1",variable="commitd_observer_locking"} 1', metrics(self.server))
 
 
+class RelayLockTest(PairTest):
+    def test_r16_the_applier_reads_each_event_under_the_lock_of_the_log(self):
+        self.follow()
+        self.source.query("CREATE DATABASE d")
+        self.source.query("CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT)")
+        insert = lambda: [self.source.query("INSERT INTO d.t VALUES ()") for _ in range(5)] and self.wait_for_all()
+        insert()
+        self.assertEqual(waits(self.replica, LOG_LOCK), 0)
+        self.replica.query("SET GLOBAL commitd_relay_lock = 'log_lock'")
+        insert()
+        self.assertGreaterEqual(waits(self.replica, LOG_LOCK), 5 * 4, "the GTID, BEGIN, the table, the rows, the end; and each group's writing")
+        self.assertEqual(waits(self.source, LOG_LOCK), 0)
+
+
 class RefusedTest(unittest.TestCase):
     def test_a_lock_needs_a_thread_for_each_connection(self):
         with Commitd() as server:
-            for variable, value in (("commitd_observer_locking", "mutex"), ("commitd_observer_locking", "rwlock"), ("commitd_dump_lock", "log_lock")):
+            for variable, value in (("commitd_observer_locking", "mutex"), ("commitd_observer_locking", "rwlock"), ("commitd_dump_lock", "log_lock"),
+                                    ("commitd_close_connection_locked", "ON")):
                 self.assertEqual(code_of(lambda: server.query(f"SET GLOBAL {variable} = '{value}'")), WRONG_VALUE, value)
         refused = subprocess.run([COMMITD, "--validate-config", "--commitd-dump-lock=log_lock"], capture_output=True, text=True)
         self.assertEqual(refused.returncode, 1)

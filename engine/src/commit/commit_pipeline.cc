@@ -25,7 +25,7 @@ CommitPipeline::Impl::Impl(std::unique_ptr<Log> the_log, const OpenReport& repor
       found(report),
       log(std::move(the_log)),
       engine(the_engine),
-      engine_stage(*log, engine, applier, {options.settings, options.temporary},
+      engine_stage({*log, log_lock}, engine, applier, {options.settings, options.temporary},
                    [this](std::span<const PendingTransaction> transactions,
                           const storage::CommitPoint& point) { taken_into_engine(transactions, point); }),
       unordered(engine, [this](const CommitRequest& request,

@@ -27,8 +27,10 @@ Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& poi
   return engine.checkpoint();
 }
 
-EngineStage::EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Large large, Taken taken)
-    : log_(log),
+EngineStage::EngineStage(Source source, storage::Engine& engine, EventApplier& applier, Large large,
+                         Taken taken)
+    : log_(source.log),
+      log_lock_(source.lock),
       engine_(engine),
       applier_(applier),
       large_(std::move(large)),
@@ -215,7 +217,7 @@ Result<EventApplier::Outcome> EngineStage::build_large(const PendingTransaction&
   LogChunk chunk;
   const auto next = [&]() -> Result<std::string_view> {
     if (at == transaction.end) return std::string_view();
-    auto read = log_.read(at, transaction.end, kReadSize);
+    auto read = read_next(at, transaction.end);
     if (!read) return std::move(read).error();
     if (read->bytes.empty() || read->start != at) return cut_off(transaction);
     chunk = std::move(*read);
@@ -320,6 +322,13 @@ Status EngineStage::finish_overlapping() {
   return drained;
 }
 
+// With commitd_relay_lock=log_lock as MySQL once did: one event at a time, while nothing received is written.
+Result<LogChunk> EngineStage::read_next(LogPosition from, LogPosition readable_to) {
+  if (!large_.settings->applier_takes_log_lock) return log_.read(from, readable_to, kReadSize);
+  MutexLock lock(log_lock_);
+  return log_.read(from, readable_to, 1);
+}
+
 Result<std::string_view> EngineStage::events_of(const PendingTransaction& transaction,
                                                 LogPosition readable_to) {
   const size_t length = transaction.end.offset - transaction.start.offset;
@@ -335,7 +344,7 @@ Result<std::string_view> EngineStage::events_of(const PendingTransaction& transa
   joined_.clear();
   LogPosition next = transaction.start;
   do {
-    auto chunk = log_.read(next, readable_to, kReadSize);
+    auto chunk = read_next(next, readable_to);
     if (!chunk) return std::move(chunk).error();
     chunk_ = std::move(*chunk);
     if (auto found = inside()) return *found;

@@ -13,6 +13,7 @@
 #include "commit/commit_queue.h"
 #include "commit/pending_transaction.h"
 #include "log/log.h"
+#include "observe/mutex.h"
 #include "storage/engine.h"
 
 namespace commitd::binlog {
@@ -29,7 +30,11 @@ class EngineStage {
     std::shared_ptr<const CommitSettings> settings;
     TemporaryPlace temporary;
   };
-  EngineStage(Log& log, storage::Engine& engine, EventApplier& applier, Large large, Taken taken);
+  struct Source {
+    Log& log;
+    observe::Mutex& lock;  // taken with commitd_relay_lock=log_lock only
+  };
+  EngineStage(Source source, storage::Engine& engine, EventApplier& applier, Large large, Taken taken);
 
   // An error is final: some of the transactions may be in the engine. Not so when unappliable() or
   // lacked_room() says so: then all in front of that one are in there, and nothing of it.
@@ -83,8 +88,10 @@ class EngineStage {
   void publish_all();
   // The events of one transaction, valid until the next call.
   Result<std::string_view> events_of(const PendingTransaction& transaction, LogPosition readable_to);
+  Result<LogChunk> read_next(LogPosition from, LogPosition readable_to);
 
   Log& log_;
+  observe::Mutex& log_lock_;
   storage::Engine& engine_;
   EventApplier& applier_;
   const Large large_;

@@ -18,6 +18,13 @@ void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock
   histogram.observe_ns(std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
 }
 
+void count_turn() {
+  static auto& turns = observe::counter(
+      "commitd_ack_wait_turns_total",
+      "Commit groups whose acknowledgement the next group waited for before it was written.");
+  turns.add();
+}
+
 // Final row ids are given in the log's order, and so are epochs; what is not prepared is known to recovery by
 // its place in the log alone.
 bool may_come_in_any_order(const PendingTransaction& transaction) {
@@ -56,9 +63,17 @@ observe::Histogram& stage_seconds(const char* stage) {
                             : total;
 }
 
+// What has waited for the group in front goes together.
+bool CommitPipeline::Impl::next_group_waits_its_turn() {
+  const bool waits_now = options.settings->acknowledged_in_turn && order.oldest_unacknowledged() != nullptr;
+  if (waits_now && !waits_its_turn) count_turn();
+  return waits_its_turn = waits_now;
+}
+
 void CommitPipeline::Impl::adjust_hold() {
   const bool another_is_under_way = options.settings->one_at_a_time && !order.is_idle();
-  queue.hold_local(order.pending_bytes() > options.max_unacknowledged_bytes || another_is_under_way);
+  queue.hold_local(next_group_waits_its_turn() || another_is_under_way ||
+                   order.pending_bytes() > options.max_unacknowledged_bytes);
 }
 
 void CommitPipeline::Impl::tell_progress() {

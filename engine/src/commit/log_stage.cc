@@ -189,7 +189,7 @@ bool CommitPipeline::Impl::write_and_sync(Group& group) {
 
 Status CommitPipeline::Impl::append(Group& group) {
   std::unique_lock lock(log_lock, std::defer_lock);
-  if (options.settings->readers_take_log_lock) lock.lock();
+  if (options.settings->readers_take_log_lock || options.settings->applier_takes_log_lock) lock.lock();
   return group.spilled != nullptr ? append_spilled(group) : log->append(std::move(group.bytes));
 }
 

@@ -69,6 +69,7 @@ class CommitPipeline::Impl {
   storage::Engine& engine;
   OrderedWrites ordered;
   CommitQueue queue{ordered};
+  observe::Mutex log_lock{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_log"};
   EngineStage engine_stage;
   UnorderedCommits unordered;
   std::thread log_thread, engine_thread;
@@ -79,6 +80,7 @@ class CommitPipeline::Impl {
   Order order ABSL_GUARDED_BY(mutex);
   ProgressWaits waits ABSL_GUARDED_BY(mutex){options.settings->wake_everybody};
   bool stopping ABSL_GUARDED_BY(mutex) = false;
+  bool waits_its_turn ABSL_GUARDED_BY(mutex) = false;  // commitd_ack_wait=in_commit_stage
   std::function<void(const Error&)> on_log_left ABSL_GUARDED_BY(mutex);
   std::function<void(const Error&)> on_failure ABSL_GUARDED_BY(mutex);
   std::atomic<bool> logging{true};  // changes under `mutex`
@@ -96,13 +98,13 @@ class CommitPipeline::Impl {
   void wake_engine_thread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void settle_ground() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void adjust_hold() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  bool next_group_waits_its_turn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   // Until what is acknowledged is in the engine, or never will be.
   void wait_for_engine(MutexLock<observe::Mutex>& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   WaitingRoom waiting_room;
   // Keeps the file that is written in its place while it is synced or exchanged for another.
   observe::Mutex sync_mutex{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_sync"};
-  observe::Mutex log_lock{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_log"};
 
  private:
   struct Group;

@@ -36,6 +36,18 @@ VariableDefinition on_by_default(const char* name, const std::shared_ptr<CommitS
   return definition;
 }
 
+// A way that MySQL once had beside ours.
+VariableDefinition legacy_choice(const char* name, const char* ours, const char* legacy,
+                                 const std::shared_ptr<CommitSettings>& settings,
+                                 std::atomic<bool> CommitSettings::*field) {
+  auto definition = choice(name, {ours, legacy});
+  definition.on_update = [settings, field, legacy](const Value& value) -> Status {
+    settings.get()->*field = value.to_text() == legacy;
+    return {};
+  };
+  return definition;
+}
+
 bool is_on(const sql::SystemVariables& variables, const char* name) {
   return variables.global(name).as_int() != 0;
 }
@@ -159,12 +171,12 @@ void CommitVariables::define() {
   variables_.define(
       on_by_default("commitd_adaptive_group_commit", settings_, &CommitSettings::wait_for_others));
 
-  auto wakeup = choice("commitd_wakeup", {"targeted", "broadcast"});
-  wakeup.on_update = [settings = settings_](const Value& value) -> Status {
-    settings->wake_everybody = value.to_text() == "broadcast";
-    return {};
-  };
-  variables_.define(std::move(wakeup));
+  variables_.define(
+      legacy_choice("commitd_wakeup", "targeted", "broadcast", settings_, &CommitSettings::wake_everybody));
+  variables_.define(legacy_choice("commitd_ack_wait", "pipelined", "in_commit_stage", settings_,
+                                  &CommitSettings::acknowledged_in_turn));
+  variables_.define(legacy_choice("commitd_relay_lock", "none", "log_lock", settings_,
+                                  &CommitSettings::applier_takes_log_lock));
 
   auto error_action = choice(kErrorAction, {"IGNORE_ERROR", "ABORT_SERVER"});
   error_action.initial = Value::string("ABORT_SERVER");

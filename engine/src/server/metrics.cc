@@ -10,6 +10,8 @@ namespace commitd::server {
 void register_counters() {
   constexpr std::pair<const char*, const char*> kCounters[] = {
       {"commitd_connections_total", "Connections accepted."},
+      {"commitd_connections_closed_locked_total",
+       "Connections that engines were told to close under LOCK_thd_list."},
       {"commitd_aborted_connects_total", "Connections that ended before they had logged in."},
       {"commitd_transactions_committed_total", "Transactions committed with changes."},
       {"commitd_transactions_rolled_back_total", "Transactions with changes that were rolled back."},
@@ -22,6 +24,8 @@ void register_counters() {
       {"commitd_engine_fsyncs_total", "Syncs of the storage engine's own log (xa only)."},
       {"commitd_commits_out_of_order_total",
        "Commits that came into the engine before one earlier in the log."},
+      {"commitd_ack_wait_turns_total",
+       "Commit groups whose acknowledgement the next group waited for before it was written."},
       {"commitd_wakeups_total", "Waiters for commits, log positions and executed GTIDs that were woken."},
       {"commitd_semisync_acks_total", "Acknowledgements received from replicas."},
       {"commitd_dump_bytes_sent_total", "Bytes of events sent to readers of the log."},

@@ -14,6 +14,7 @@ using sql::VariableType;
 
 constexpr const char* kLocking = "commitd_observer_locking";
 constexpr const char* kDumpLock = "commitd_dump_lock";
+constexpr const char* kLockedClose = "commitd_close_connection_locked";
 
 // Beside the program, as an installation has it: bin/commitd, lib/commitd/plugin.
 std::string plugin_directory() {
@@ -39,8 +40,9 @@ VariableDefinition off_by_default(const char* name, std::atomic<bool>& place) {
 }  // namespace
 
 Status ObserverVariables::check_lock(const char* name, const Value& value) const {
-  const std::string text = value.to_text();
-  if (text == variables_.definition(variables_.find(name)).choices.front()) return {};
+  const size_t ordinal = variables_.find(name);
+  const std::string text = variables_.to_text(ordinal, value);
+  if (text == variables_.to_text(ordinal, variables_.definition(ordinal).initial)) return {};
   return require_thread_per_connection(variables_, name, text, "it takes a lock for which a thread waits");
 }
 
@@ -56,6 +58,15 @@ void ObserverVariables::define_lock(const char* name, std::vector<std::string> c
   variables_.define(std::move(definition));
 }
 
+void ObserverVariables::define_locked_close() {
+  auto definition = off_by_default(kLockedClose, closes_locked_);
+  definition.on_update = [this, store = std::move(definition.on_update)](const Value& value) -> Status {
+    if (running_) COMMITD_RETURN_IF_ERROR(check_lock(kLockedClose, value));
+    return store(value);
+  };
+  variables_.define(std::move(definition));
+}
+
 void ObserverVariables::define() {
   auto directory = variable("plugin_dir", VariableType::String, Value::string(plugin_directory()));
   directory.dynamic = false;
@@ -67,6 +78,7 @@ void ObserverVariables::define() {
               [this](const std::string& text) { commit_->readers_take_log_lock = text == "log_lock"; });
   variables_.define(off_by_default("commitd_observe_every_dump", settings_.every_dump));
   variables_.define(off_by_default("commitd_plugin_unload", settings_.unload));
+  define_locked_close();
 
   auto after_commit = choice("commitd_after_commit_hook", {"commits", "statements"});
   after_commit.on_update = [this](const Value& value) -> Status {
@@ -77,7 +89,7 @@ void ObserverVariables::define() {
 }
 
 Status ObserverVariables::check() {
-  for (const char* name : {kLocking, kDumpLock})
+  for (const char* name : {kLocking, kDumpLock, kLockedClose})
     COMMITD_RETURN_IF_ERROR(check_lock(name, variables_.global(name)));
   running_ = true;
   return {};

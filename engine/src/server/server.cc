@@ -191,10 +191,14 @@ Status Server::take_options_from_variables() {
 // For dashboards: which figures are those of a legacy way.
 void Server::register_regressions() {
   for (const sql::Regression& regression : sql::regressions()) {
+    const size_t ordinal = variables_.find(regression.variable);
     observe::callback("gauge", "commitd_regression_is_on",
                       "1 while the switch that brings a regression back is on.",
                       {{"id", std::string(regression.id)}, {"variable", std::string(regression.variable)}},
-                      [this, &regression]() -> double { return sql::is_on(regression, variables_) ? 1 : 0; });
+                      [this, &regression, ordinal]() -> double {
+                        const std::string value = variables_.to_text(ordinal, variables_.global(ordinal));
+                        return sql::is_legacy(regression, value) ? 1 : 0;
+                      });
   }
 }
 

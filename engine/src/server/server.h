@@ -104,7 +104,8 @@ class Server {
   sql::ServerContext context_;
   SemisyncVariables semisync_variables_{variables_, context_};
   plugins::Observers observers_;
-  ObserverVariables observer_variables_{variables_, observers_.settings, options_.commit_settings};
+  ObserverVariables observer_variables_{variables_, observers_.settings, options_.commit_settings,
+                                        processes_.closes_locked()};
   std::unique_ptr<plugins::Registry> plugins_;
   const std::shared_ptr<replication::ReadOnlyWish> read_only_ = std::make_shared<replication::ReadOnlyWish>();
   CloneVariables clone_variables_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "observe/metrics.h"
 #include "sql/session.h"
 
 namespace commitd::sql {
@@ -60,6 +61,14 @@ bool ProcessList::kill(uint32_t id, bool connection) {
   if (found == entries_.end()) return false;
   found->second.session->kill(connection);
   return true;
+}
+
+Task<void> ProcessList::close_locked(storage::Engine& engine, storage::ConnectionData& connection) {
+  static auto& closed = observe::counter("commitd_connections_closed_locked_total",
+                                         "Connections that engines were told to close under LOCK_thd_list.");
+  const std::lock_guard lock(mutex_);
+  closed.add();
+  co_await engine.close_connection(connection);
 }
 
 std::string ProcessList::user_of(uint32_t id) const {

@@ -1,6 +1,7 @@
 // Who is connected and what they are doing: SHOW PROCESSLIST, KILL, Threads_connected.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,8 +10,10 @@
 
 #include "observe/mutex.h"
 #include "runtime/reactor.h"
+#include "runtime/task.h"
 #include "sql/named_locks.h"
 #include "sql/status/status_counters.h"
+#include "storage/engine.h"
 
 namespace commitd::sql {
 
@@ -46,6 +49,12 @@ class ProcessList {
   // Of the sessions in the list; one that goes away gives back what it holds.
   NamedLocks& named_locks() { return named_locks_; }
 
+  // commitd_close_connection_locked: a session ends its engines' connections under the list's lock, as MySQL
+  // once did: nobody else comes, goes or looks meanwhile.
+  std::atomic<bool>& closes_locked() { return closes_locked_; }
+  // Only where the session has its thread to itself: it waits in there.
+  Task<void> close_locked(storage::Engine& engine, storage::ConnectionData& connection);
+
  private:
   struct Entry {
     Session* session;
@@ -57,6 +66,7 @@ class ProcessList {
   size_t most_ = 0;
   StatusCounters::Values ended_{};  // of sessions that are gone
   NamedLocks named_locks_;
+  std::atomic<bool> closes_locked_{false};
 };
 
 }  // namespace commitd::sql

@@ -90,6 +90,9 @@ Task<void> Session::close() {
   rollback_transaction(impl_->state);
   storage::Engine* engine = impl_->state.server.engine;
   if (engine == nullptr) return nothing_to_do();
+  ProcessList* processes = impl_->state.server.processes;
+  if (processes != nullptr && processes->closes_locked())
+    return processes->close_locked(*engine, impl_->state.engine_data);
   return engine->close_connection(impl_->state.engine_data);
 }
 

@@ -1,5 +1,7 @@
 #include "sql/information_schema/regressions.h"
 
+#include <algorithm>
+
 #include "sql/information_schema/virtual_table.h"
 
 namespace commitd::sql {
@@ -25,6 +27,9 @@ constexpr Regression kAll[] = {
      "commitd_wakeups_total,wait/synch/cond/sql/MYSQL_BIN_LOG::COND_done,"
      "wait/synch/cond/sql/MYSQL_BIN_LOG::update_cond",
      "Whoever waits is woken by everybody's progress."},
+    {"R8", "002", "commitd_close_connection_locked", "OFF", "ON",
+     "commitd_connections_closed_locked_total,wait/synch/mutex/sql/LOCK_thd_list",
+     "Who disconnects ends his connections to other servers while nobody else may come or go."},
     {"R9", "003", "commitd_deadlock_detector", "incremental", "recursive,background",
      "commitd_deadlock_searches_total,commitd_deadlock_search_steps_total,"
      "commitd_deadlock_global_lock_acquisitions_total,commitd_deadlock_search_cpu_seconds_total",
@@ -39,6 +44,11 @@ constexpr Regression kAll[] = {
      "The engine commits in another order than the log has (with commitd_durability=xa)."},
     {"R14", "004", "commitd_plugin_unload", "OFF", "ON", "",
      "A leak report names nothing in a library that was unloaded."},
+    {"R15", "004", "commitd_ack_wait", "pipelined", "in_commit_stage",
+     "commitd_ack_wait_turns_total,commitd_commit_groups_total,commitd_commit_stage_seconds",
+     "No group is written while the one before waits for its acknowledgement."},
+    {"R16", "000", "commitd_relay_lock", "none", "log_lock", "wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_log",
+     "A replica applies events that it reads under the lock under which it writes what it receives."},
 };
 
 Value current(const Regression& regression, const SystemVariables& variables) {
@@ -65,11 +75,13 @@ std::span<const Regression> regressions() {
   return kAll;
 }
 
-bool is_on(const Regression& regression, const SystemVariables& variables) {
-  const Value value = current(regression, variables);
-  if (value.is_null()) return false;
-  const std::string now = "," + value.as_string() + ",";
-  return ("," + std::string(regression.legacy_values) + ",").find(now) != std::string::npos;
+bool is_legacy(const Regression& regression, std::string_view value) {
+  for (std::string_view rest = regression.legacy_values; !rest.empty();) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    if (rest.substr(0, end) == value) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
 }
 
 std::vector<VirtualTable> regression_tables() {

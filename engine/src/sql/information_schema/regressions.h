@@ -20,7 +20,7 @@ struct Regression {
 };
 std::span<const Regression> regressions();
 
-// Whether the variable has a legacy value now.
-bool is_on(const Regression& regression, const SystemVariables& variables);
+// Whether `value`, as SHOW VARIABLES prints it, is a legacy one.
+bool is_legacy(const Regression& regression, std::string_view value);
 
 }  // namespace commitd::sql
