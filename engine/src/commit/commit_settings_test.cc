@@ -220,5 +220,26 @@ TEST_F(Settings, OneAtATimeEachIsInTheEngineBeforeTheNextIsLogged) {
   for (const size_t size : server_.engine.state().batch_sizes) EXPECT_EQ(size, 1u);
 }
 
+TEST_F(Settings, AcknowledgedInTurnTheNextGroupWaitsForTheAcknowledgementOfTheOneBefore) {
+  settings_->acknowledged_in_turn = true;
+  start();
+  pipeline().set_gate(CommitPipeline::Gate::Gated);
+  auto first = begin(1);
+  eventually([&] { return pipeline().gtid_logged().count() == 1; });
+  auto second = begin(2);
+  auto third = begin(3);
+  // Tasks are done between groups: one that was asked for behind a commit has passed it.
+  for (const size_t behind : {2, 3}) ASSERT_TRUE(run_on(reactors_[behind], pipeline().rotate())->get().ok());
+  EXPECT_EQ(pipeline().gtid_logged().count(), 1u);
+  const uint64_t before = groups();
+  pipeline().acknowledge(pipeline().durable_end());
+  EXPECT_TRUE(first->get().status.ok());
+  eventually([&] { return pipeline().gtid_logged().count() == 3; });
+  EXPECT_EQ(groups() - before, 1u) << "what has waited goes together";
+  pipeline().set_gate(CommitPipeline::Gate::Immediate);
+  EXPECT_TRUE(second->get().status.ok());
+  EXPECT_TRUE(third->get().status.ok());
+}
+
 }  // namespace
 }  // namespace commitd::binlog
