@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import threading
+import time
 import unittest
 
 import pymysql
@@ -93,6 +94,25 @@ class MastershipTest(ClusterTest):
         for wrong, code in (("ON_TIMEOUT 'panic'", WRONG_ARGUMENTS), ("WAIT_POINT 'SOON'", WRONG_ARGUMENTS), ("WAIT_POINT 'AFTER_COMMIT'", NOT_SUPPORTED)):
             self.terms = wrong
             self.assertEqual(code_of(lambda: self.promote_again(2)), code, wrong)
+
+    def test_whoever_becomes_a_member_is_sent_what_waits_for_it_at_once(self):
+        self.begin()
+        uuids = ",".join(replica.uuid for replica in self.replicas)
+
+        def seconds_of_an_insert():
+            begun = time.monotonic()
+            self.insert()
+            return time.monotonic() - begun
+
+        usual, of_new_members = [], []
+        for version in range(2, 12, 2):
+            usual.append(seconds_of_an_insert())
+            self.master.control(f"ALTER INSTANCE QUORUM EPOCH 1 VERSION {version} WAIT_COUNT 0 MEMBERS ''")
+            self.insert()
+            self.master.control(f"ALTER INSTANCE QUORUM EPOCH 1 VERSION {version + 1} WAIT_COUNT 1 MEMBERS '{uuids}'")
+            of_new_members.append(seconds_of_an_insert())
+        # Readers that are not told look again within a second.
+        self.assertLess(min(of_new_members), 30 * max(usual), (usual, of_new_members))
 
     def test_a_handover_leaves_nothing_unacknowledged_and_is_taken_back(self):
         self.begin()

@@ -228,6 +228,11 @@ Task<bool> CommitPipeline::wait_beyond(LogPosition position, Bound bound, Deadli
   co_return co_await impl_->wait_for(wait, deadline);
 }
 
+void CommitPipeline::wake_readers() {
+  MutexLock lock(impl_->mutex);
+  impl_->waits.wake_readers();
+}
+
 Task<bool> CommitPipeline::wait_executed(const GtidSet& set, Deadline deadline) {
   ProgressWaits::Wait wait;
   wait.executed = set;

@@ -220,10 +220,13 @@ class CommitPipeline {
   observe::Mutex& log_lock();
   const PipelineOptions& options() const;
 
-  // Waits until the durable (or acknowledged) end passes `position`; false at the deadline or when stopped.
+  // Waits until the durable (or acknowledged) end passes `position`, or readers are woken; false at the
+  // deadline or when stopped.
   enum class Bound { Durable, Acknowledged };
   Task<bool> wait_beyond(LogPosition position, Bound bound, Deadline deadline);
-  // The same for a GTID set being applied (WAIT_FOR_EXECUTED_GTID_SET).
+  // Whoever waits for a position looks again: it may be another one that it is to wait for.
+  void wake_readers();
+  // As wait_beyond for a GTID set being applied (WAIT_FOR_EXECUTED_GTID_SET).
   Task<bool> wait_executed(const GtidSet& set, Deadline deadline);
   Status sync();          // what is in the log is durable, whatever sync_binlog is
   Task<Status> rotate();  // FLUSH BINARY LOGS

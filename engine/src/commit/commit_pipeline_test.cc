@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <thread>
 
 #include "commit/testing/pipeline_test.h"
 #include "observe/metrics.h"
@@ -343,6 +344,12 @@ TEST_F(Pipeline, ReadersAreWokenWhenTheirPositionIsPassed) {
   pipeline().acknowledge(pipeline().durable_end());
   EXPECT_TRUE(acknowledged->get());
   EXPECT_TRUE(executed->get());
+  auto woken = run_on(reactors_[1], pipeline().wait_beyond({9, 9}, Bound::Acknowledged, kNoDeadline));
+  while (!woken->done()) {  // it may not be listed yet
+    pipeline().wake_readers();
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(woken->get());
   auto never = run_on(reactors_[0], pipeline().wait_beyond({9, 9}, Bound::Durable, kNoDeadline));
   auto sync = run_on(reactors_[0], pipeline().wait_beyond({1, 4}, Bound::Durable, kNoDeadline));
   EXPECT_TRUE(sync->get());

@@ -39,6 +39,10 @@ void ProgressWaits::executed(const GtidSet& set) {
   wake_where(executed_, [&set](const Wait& wait) { return set.contains(wait.executed); });
 }
 
+void ProgressWaits::wake_readers() {
+  for (List* waits : {&durable_, &acknowledged_}) wake_where(*waits, [](const Wait&) { return true; });
+}
+
 void ProgressWaits::stop() {
   for (List* waits : {&durable_, &acknowledged_, &executed_}) {
     for (Wait* wait : *waits) {

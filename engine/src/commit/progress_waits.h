@@ -27,7 +27,8 @@ class ProgressWaits {
 
   void moved(CommitPipeline::Bound bound, LogPosition to);
   void executed(const GtidSet& set);
-  void stop();  // everybody goes, unreached
+  void wake_readers();  // as if their positions had been passed
+  void stop();          // everybody goes, unreached
 
  private:
   using List = std::list<Wait*>;

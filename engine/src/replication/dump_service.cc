@@ -102,6 +102,11 @@ Status DumpService::admit(const std::shared_ptr<DumpStream>& stream) {
   return {};
 }
 
+void DumpService::members_changed() {
+  MutexLock lock(mutex_);
+  for (const auto& stream : streams_) stream->look_again();
+}
+
 void DumpService::dismiss(const std::shared_ptr<DumpStream>& stream) {
   MutexLock lock(mutex_);
   streams_.remove(stream);

@@ -34,6 +34,8 @@ class DumpService final : public wire::DumpHandler {
   void refuse(Error why);
   // `epoch`: members of a cluster must name the same one.
   void open(uint64_t epoch);
+  // Others are members from now on: whoever has become one is sent what is durable.
+  void members_changed();
   size_t stream_count() const;
   std::vector<sql::AttachedReplica> replicas() const;
 

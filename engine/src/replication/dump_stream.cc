@@ -99,6 +99,14 @@ void DumpStream::request_stop() {
   }));
 }
 
+// Its watchers may wait for what was the reader's bound before. Here, where no step of the stream is half
+// done.
+void DumpStream::look_again() {
+  home_->post(std::function<void()>([self = shared_from_this()] {
+    if (!self->ended_) self->source_.pipeline.wake_readers();
+  }));
+}
+
 // Whose socket takes nothing any more is cut off.
 void DumpStream::give_way() {
   home_->post(std::function<void()>([self = shared_from_this()] {

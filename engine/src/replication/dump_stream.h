@@ -61,8 +61,10 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
 
   // Returns when the reader or the server ends it. An error is still to be sent to the reader.
   Task<Status> run();
-  // Both from any thread.
+  // All from any thread.
   void request_stop();
+  // What this reader may see may have changed.
+  void look_again();
   // The same server has connected again: this reader is told so, if it can still be told anything.
   void give_way();
 

@@ -31,6 +31,8 @@ struct ReceiverReport {
   uint64_t source_position = 0;
   std::optional<Clock::time_point> last_heard;
   bool acknowledges = false;
+  Uuid source_uuid;  // as it has said
+  uint32_t source_server_id = 0;
 };
 
 class Reception;

@@ -4,13 +4,13 @@
 
 #include "base/error_codes.h"
 #include "observe/metrics.h"
+#include "replication/source_login.h"
 
 namespace commitd::replication {
 namespace {
 
 constexpr auto kConnectTimeout = std::chrono::seconds(3);
 constexpr auto kFirstRetry = std::chrono::milliseconds(100);
-constexpr auto kLongestRetry = std::chrono::milliseconds(1000);
 constexpr uint64_t kMaxBytesOnTheWay = 64ull << 20;
 
 }  // namespace
@@ -28,7 +28,11 @@ Task<void> Reception::run(std::shared_ptr<Reception> self) {
 }
 
 Task<void> Reception::receive_until_stopped(std::shared_ptr<Reception> self) {
+  const sql::SourceOptions& options = self->target_.source.options;
+  const auto longest_pause =
+      std::max<std::chrono::milliseconds>(std::chrono::seconds(options.connect_retry), kFirstRetry);
   auto pause = std::chrono::milliseconds(kFirstRetry);
+  uint64_t attempts = 0;
   while (!self->stopping_) {
     Status status = co_await self->connect_and_receive();
     if (self->stopping_) break;
@@ -43,7 +47,14 @@ Task<void> Reception::receive_until_stopped(std::shared_ptr<Reception> self) {
         spdlog::warn("replication from {}: {}", self->target_.source.host, status.error().message);
       self->show(ReceiverState::Error, status.error());
     }
-    pause = was_receiving ? kFirstRetry : std::min(pause * 2, kLongestRetry);
+    attempts = was_receiving ? 0 : attempts + 1;
+    if (options.retry_count != 0 && attempts > options.retry_count) {
+      spdlog::error("replication from {} has stopped: not connected after {} retries",
+                    self->target_.source.host, options.retry_count);
+      self->show(ReceiverState::Off, self->report().error);
+      co_return;
+    }
+    pause = was_receiving ? kFirstRetry : std::min(pause * 2, longest_pause);
     co_await self->retry_.wait(Clock::now() + pause);
   }
   self->show(ReceiverState::Off);
@@ -65,13 +76,10 @@ Task<void> Reception::stop() {
 }
 
 Task<Status> Reception::connect_and_receive() {
-  wire::ClientOptions options;
-  options.host = target_.source.host;
-  options.port = target_.source.port;
-  options.user = target_.source.user;
-  options.password = target_.source.password;
-  options.deadline = Clock::now() + kConnectTimeout;
-  Result<std::unique_ptr<wire::Client>> client = co_await wire::Client::connect(std::move(options));
+  auto login = login_at(target_.source);
+  if (!login.ok()) co_return std::move(login).error();
+  login->deadline = Clock::now() + kConnectTimeout;
+  Result<std::unique_ptr<wire::Client>> client = co_await wire::Client::connect(*std::move(login));
   if (!client.ok()) co_return std::move(client).error();
   const auto visit = gate_.enter();
   if (!visit) co_return visit.error();
@@ -167,8 +175,9 @@ Task<Status> Reception::receive(ConnectionPtr connection) {
   const binlog::PipelineOptions& pipeline = environment_.pipeline->options();
   SourceStream stream({connection->source.semisync, connection->source.checksummed,
                        pipeline.settings->transaction_cache_bytes, pipeline.temporary});
+  const auto silence_limit = silence_limit_of(target_.source.options);
   while (!stopping_) {
-    const Deadline deadline = Clock::now() + kSilenceLimit;
+    const Deadline deadline = Clock::now() + silence_limit;
     Result<std::string> packet = co_await connection->client->channel().read_packet(deadline);
     if (!packet.ok()) co_return std::move(packet).error();
     if (observers != nullptr && observers->relay.any()) observers->event_read(observed_source(), *packet);
@@ -257,6 +266,10 @@ void Reception::show_heard(const SourceStream& stream) {
   report_.error.reset();
   report_.last_heard = Clock::now();
   report_.acknowledges = connection_ && connection_->source.semisync && !stopping_;
+  if (connection_) {
+    report_.source_uuid = connection_->source.uuid;
+    report_.source_server_id = connection_->source.server_id;
+  }
   report_.source_file = stream.file();
   report_.source_position = stream.position();
 }

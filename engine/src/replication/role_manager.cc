@@ -417,7 +417,7 @@ Task<Status> RoleManager::reset_logs() {
   co_return status;
 }
 
-Task<Status> RoleManager::change_source(sql::FollowTarget target, bool auto_position) {
+Task<Status> RoleManager::change_source(SourceChange change) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
   if (role() == Role::Replica) {
@@ -425,12 +425,12 @@ Task<Status> RoleManager::change_source(sql::FollowTarget target, bool auto_posi
                          "This operation cannot be performed with a running replica io thread; run STOP "
                          "REPLICA IO_THREAD first");
   }
-  if (!auto_position) {
+  RoleState next = state();
+  COMMITD_CO_RETURN_IF_ERROR(change(next.source));
+  if (!next.source.options.auto_position) {
     co_return make_error(er::kNotSupportedYet,
                          "Replication by file and position is not supported: add SOURCE_AUTO_POSITION = 1");
   }
-  RoleState next = state();
-  next.source = std::move(target);
   COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
   MutexLock lock(mutex_);
   source_ = state_.source;
@@ -442,7 +442,8 @@ Task<Status> RoleManager::start_replica() {
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
   pipeline_.load()->retry_apply();
-  if (role() == Role::Replica) co_return Status{};
+  const ReceiverReport receiver = receiver_.report();
+  if (role() == Role::Replica && receiver.state != ReceiverState::Off) co_return Status{};
   RoleState next = state();
   if (next.source.host.empty()) {
     co_return make_error(er::kBadReplica,
@@ -451,6 +452,7 @@ Task<Status> RoleManager::start_replica() {
   next.start_replica = true;
   const sql::FollowTarget source = next.source;
   COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  co_await receiver_.stop();  // one that has given up
   leave_standalone(Role::Replica);
   semisync_->end();
   pipeline_.load()->close_to_local_commits(read_only());

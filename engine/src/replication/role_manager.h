@@ -107,7 +107,7 @@ class RoleManager final : public sql::InstanceControl {
   Task<Status> follow(uint64_t epoch, sql::FollowTarget target) override;
   Task<Status> set_quorum(uint64_t epoch, uint64_t version, sql::QuorumRequest request) override;
   Task<Status> hand_over(uint64_t epoch, std::chrono::milliseconds timeout) override;
-  Task<Status> change_source(sql::FollowTarget target, bool auto_position) override;
+  Task<Status> change_source(SourceChange change) override;
   Task<Status> start_replica() override;
   Task<Status> stop_replica() override;
   sql::NamedValues instance_row() override;

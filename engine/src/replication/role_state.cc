@@ -6,6 +6,7 @@
 
 #include "base/crc32.h"
 #include "base/error_codes.h"
+#include "base/text_case.h"
 
 namespace commitd::replication {
 namespace {
@@ -121,6 +122,47 @@ bool read_terms(const Fields& fields, sql::SemisyncTerms& into) {
   return milliseconds("timeout", into.timeout) && milliseconds("source_lease", into.lease);
 }
 
+std::string option_key(std::string_view name) {
+  return lower_case(name);
+}
+
+std::string option_text(const std::string& value) {
+  return escape(value);
+}
+template <class Number>
+std::string option_text(Number value) {
+  return std::to_string(value);
+}
+
+void read_option(const Fields& fields, std::string_view key, std::string& into) {
+  into = read_text(fields, key);
+}
+void read_option(const Fields& fields, std::string_view key, bool& into) {
+  into = read_text(fields, key) == "1";
+}
+template <class Number>
+void read_option(const Fields& fields, std::string_view key, Number& into) {
+  read_number(fields, key, into);
+}
+
+// Of a source that is known, those that an operator's have are not written. Former releases have written
+// none.
+std::string option_lines(const sql::FollowTarget& source) {
+  if (!source.host.empty() && source.options == sql::SourceOptions{}) return {};
+  std::string text;
+  sql::visit_source_options(source.options, [&](std::string_view name, const auto& value) {
+    text += fmt::format("{}={}\n", option_key(name), option_text(value));
+  });
+  return text;
+}
+
+void read_options(const Fields& fields, sql::FollowTarget& source) {
+  if (!source.host.empty()) source.options = {};
+  sql::visit_source_options(source.options, [&](std::string_view name, auto& value) {
+    if (const std::string key = option_key(name); fields.contains(key)) read_option(fields, key, value);
+  });
+}
+
 Fields split_lines(std::string_view text) {
   Fields fields;
   while (!text.empty()) {
@@ -166,6 +208,13 @@ std::string_view name_of(sql::WaitPoint wait_point) {
   return wait_point == sql::WaitPoint::AfterCommit ? "AFTER_COMMIT" : "AFTER_SYNC";
 }
 
+sql::FollowTarget unknown_source() {
+  sql::FollowTarget source;
+  source.options.auto_position = false;
+  source.options.get_public_key = false;
+  return source;
+}
+
 std::string RoleState::encode() const {
   std::string text(kFormatLine);
   const auto line = [&](std::string_view key, const auto& value) {
@@ -185,6 +234,7 @@ std::string RoleState::encode() const {
   line("source_uuid", source.source_uuid.to_string());
   line("source_user", escape(source.user));
   line("source_password", escape(source.password));
+  text += option_lines(source);
   line("start_replica", start_replica ? 1 : 0);
   line("gno_floor", gno_floor);
   constexpr std::string_view kRoomKey = "room=";
@@ -221,6 +271,7 @@ Result<RoleState> RoleState::decode(std::string_view text) {
   state.source.host = read_text(fields, "source_host");
   state.source.user = read_text(fields, "source_user");
   state.source.password = read_text(fields, "source_password");
+  read_options(fields, state.source);
   return state;
 }
 

@@ -37,13 +37,17 @@ struct Quorum {
   }
 };
 
+// What CHANGE REPLICATION SOURCE TO begins with, as in MySQL: a person says what is to be trusted. Sources
+// that an operator names begin with what SourceOptions says.
+sql::FollowTarget unknown_source();
+
 struct RoleState {
   uint64_t epoch = 0;
   Grant grant = Grant::None;
   Quorum quorum;  // of a master
   // Of a replica. The password is only kept for a source set by CHANGE REPLICATION SOURCE: an operator gives
   // it with every role.
-  sql::FollowTarget source;
+  sql::FollowTarget source = unknown_source();
   bool start_replica = false;  // START REPLICA was the last word, so a restart resumes it
   uint64_t gno_floor = 0;
 

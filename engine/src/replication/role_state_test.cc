@@ -20,6 +20,10 @@ RoleState some_state() {
                   {std::chrono::milliseconds(1500), sql::OnSemisyncTimeout::Error,
                    sql::WaitPoint::AfterCommit, std::chrono::milliseconds(3000)}};
   state.source = {"db-0.db", 3307, Uuid::random(), "us=er", "p%w\nx=1"};
+  state.source.options.tls = true;
+  state.source.options.ca = "/etc/c=a\n.pem";
+  state.source.options.get_public_key = false;
+  state.source.options.retry_count = 86400;
   state.start_replica = true;
   state.gno_floor = 1234567890123;
   return state;
@@ -37,19 +41,42 @@ TEST(RoleState, ComesBackAsItWasWritten) {
   EXPECT_EQ(again->source.source_uuid, state.source.source_uuid);
   EXPECT_EQ(again->source.user, state.source.user);
   EXPECT_EQ(again->source.password, state.source.password);
+  EXPECT_EQ(again->source.options, state.source.options);
   EXPECT_EQ(again->start_replica, state.start_replica);
   EXPECT_EQ(again->gno_floor, state.gno_floor);
 }
 
-TEST(RoleState, OneOfTheReleaseBeforeHasTheTermsThatWereInForceThen) {
-  std::string text = some_state().encode();
-  for (const std::string_view key : {"timeout=", "on_timeout=", "wait_point=", "source_lease="}) {
-    const size_t line = text.find("\n" + std::string(key)) + 1;
-    text.erase(line, text.find('\n', line) + 1 - line);
+std::string without_lines(std::string text, std::initializer_list<std::string_view> beginnings) {
+  for (const std::string_view key : beginnings) {
+    for (size_t before = 0; (before = text.find("\n" + std::string(key))) != std::string::npos;)
+      text.erase(before + 1, text.find('\n', before + 1) - before);
   }
   const size_t checksum = text.rfind("crc32=");
-  text = text.substr(0, checksum) + fmt::format("crc32={:08x}\n", crc32_of(text.substr(0, checksum)));
-  const auto state = RoleState::decode(text);
+  return text.substr(0, checksum) + fmt::format("crc32={:08x}\n", crc32_of(text.substr(0, checksum)));
+}
+
+// Servers of the release before asked their sources for what they had not, and for their public key.
+TEST(RoleState, ASourceOfTheReleaseBeforeIsFollowedAsItWasThen) {
+  const auto state = RoleState::decode(without_lines(
+      some_state().encode(), {"source_ssl", "source_tls", "get_source", "source_public", "source_connect",
+                              "source_retry", "source_heartbeat", "source_auto", "source_log"}));
+  ASSERT_TRUE(state.ok()) << state.error().message;
+  EXPECT_EQ(state->source.host, "db-0.db");
+  EXPECT_EQ(state->source.options, sql::SourceOptions{});
+}
+
+TEST(RoleState, OptionsThatAreChosenBeforeASourceIsKnownStay) {
+  EXPECT_EQ(RoleState::decode(RoleState{}.encode())->source.options, unknown_source().options);
+  RoleState state;
+  state.source.options = {};
+  EXPECT_EQ(RoleState::decode(state.encode())->source.options, state.source.options);
+  state.source.host = "db-0.db";
+  EXPECT_EQ(RoleState::decode(state.encode())->source.options, state.source.options);
+}
+
+TEST(RoleState, OneOfTheReleaseBeforeHasTheTermsThatWereInForceThen) {
+  const auto state = RoleState::decode(
+      without_lines(some_state().encode(), {"timeout=", "on_timeout=", "wait_point=", "source_lease="}));
   ASSERT_TRUE(state.ok()) << state.error().message;
   EXPECT_EQ(state->quorum.wait_count, 2u);
   EXPECT_EQ(state->quorum.terms, sql::SemisyncTerms{});

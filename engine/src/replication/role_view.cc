@@ -12,6 +12,10 @@ Text seconds(double value) {
   return fmt::format("{:.3f}", value);
 }
 
+Text yes_or_no(bool yes) {
+  return yes ? "Yes" : "No";
+}
+
 }  // namespace
 
 bool RoleView::writes_blocked() const {
@@ -122,6 +126,8 @@ sql::NamedValues RoleView::replica_status() const {
                       : heard                           ? Text(fmt::format("{:.0f}", *heard))
                                                         : std::nullopt;
   const Text empty = std::string();
+  const sql::SourceOptions& options = source.options;
+  const Uuid& source_uuid = source.source_uuid.is_nil() ? receiver.source_uuid : source.source_uuid;
   return {
       {"Replica_IO_State", receiving ? "Waiting for source to send event"
                            : running ? "Connecting to source"
@@ -129,7 +135,7 @@ sql::NamedValues RoleView::replica_status() const {
       {"Source_Host", source.host},
       {"Source_User", source.user},
       {"Source_Port", number(source.port)},
-      {"Connect_Retry", "1"},
+      {"Connect_Retry", number(options.connect_retry)},
       {"Source_Log_File", receiver.source_file},
       {"Read_Source_Log_Pos", number(receiver.source_position)},
       {"Relay_Log_File", empty},
@@ -153,21 +159,21 @@ sql::NamedValues RoleView::replica_status() const {
       {"Until_Condition", "None"},
       {"Until_Log_File", empty},
       {"Until_Log_Pos", "0"},
-      {"Source_SSL_Allowed", "No"},
-      {"Source_SSL_CA_File", empty},
-      {"Source_SSL_CA_Path", empty},
-      {"Source_SSL_Cert", empty},
-      {"Source_SSL_Cipher", empty},
-      {"Source_SSL_Key", empty},
+      {"Source_SSL_Allowed", yes_or_no(options.tls)},
+      {"Source_SSL_CA_File", options.ca},
+      {"Source_SSL_CA_Path", options.ca_directory},
+      {"Source_SSL_Cert", options.certificate},
+      {"Source_SSL_Cipher", options.ciphers},
+      {"Source_SSL_Key", options.key},
       {"Seconds_Behind_Source", behind},
-      {"Source_SSL_Verify_Server_Cert", "No"},
+      {"Source_SSL_Verify_Server_Cert", yes_or_no(options.verify_server)},
       {"Last_IO_Errno", receiver_errno},
       {"Last_IO_Error", receiver_error},
       {"Last_SQL_Errno", applier_errno},
       {"Last_SQL_Error", applier_error},
       {"Replicate_Ignore_Server_Ids", empty},
-      {"Source_Server_Id", "0"},
-      {"Source_UUID", source.source_uuid.is_nil() ? empty : Text(source.source_uuid.to_string())},
+      {"Source_Server_Id", number(receiver.source_server_id)},
+      {"Source_UUID", source_uuid.is_nil() ? empty : Text(source_uuid.to_string())},
       {"Source_Info_File", empty},
       {"SQL_Delay", "0"},
       {"SQL_Remaining_Delay", std::nullopt},
@@ -175,20 +181,20 @@ sql::NamedValues RoleView::replica_status() const {
                                     : log.unapplied == 0
                                         ? "Replica has read all relay log; waiting for more updates"
                                         : "Applying batch of row changes"},
-      {"Source_Retry_Count", "0"},
+      {"Source_Retry_Count", number(options.retry_count)},
       {"Source_Bind", empty},
       {"Last_IO_Error_Timestamp", empty},
       {"Last_SQL_Error_Timestamp", empty},
-      {"Source_SSL_Crl", empty},
-      {"Source_SSL_Crlpath", empty},
+      {"Source_SSL_Crl", options.revoked},
+      {"Source_SSL_Crlpath", options.revoked_directory},
       {"Retrieved_Gtid_Set", log.logged.to_string()},
       {"Executed_Gtid_Set", log.executed.to_string()},
-      {"Auto_Position", "1"},
+      {"Auto_Position", number(options.auto_position ? 1 : 0)},
       {"Replicate_Rewrite_DB", empty},
       {"Channel_Name", empty},
-      {"Source_TLS_Version", empty},
-      {"Source_public_key_path", empty},
-      {"Get_Source_public_key", "1"},
+      {"Source_TLS_Version", options.tls_versions},
+      {"Source_public_key_path", options.public_key_path},
+      {"Get_Source_public_key", number(options.get_public_key ? 1 : 0)},
       {"Network_Namespace", empty},
   };
 }

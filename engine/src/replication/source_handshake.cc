@@ -77,6 +77,9 @@ Task<Status> identify_source(wire::Client& client, const Receiver::Environment& 
   Result<std::string> version = co_await ask_one(client, "SELECT VERSION()");
   if (!version.ok()) co_return std::move(version).error();
   traits.commitd = version->ends_with("-commitd");
+  Result<std::string> server_id = co_await ask_one(client, "SELECT @@GLOBAL.SERVER_ID");
+  if (!server_id.ok()) co_return std::move(server_id).error();
+  traits.server_id = static_cast<uint32_t>(as_number(*server_id));
   Result<std::string> uuid = co_await ask_one(client, "SELECT @@GLOBAL.SERVER_UUID");
   if (!uuid.ok()) co_return std::move(uuid).error();
   traits.uuid = Uuid::parse(*uuid).value_or(Uuid{});
@@ -97,8 +100,11 @@ Task<Status> identify_source(wire::Client& client, const Receiver::Environment& 
 }
 
 Task<Status> introduce_ourselves(wire::Client& client, const Receiver::Environment& environment,
-                                 std::optional<uint64_t> epoch, SourceTraits& traits) {
-  const auto period = std::chrono::nanoseconds(kHeartbeatPeriod).count();
+                                 const Receiver::Target& target, SourceTraits& traits) {
+  const std::optional<uint64_t> epoch = target.epoch;
+  const auto period =
+      std::chrono::nanoseconds(std::chrono::milliseconds(target.source.options.heartbeat_milliseconds))
+          .count();
   std::vector<std::string> statements = {
       fmt::format("SET @master_heartbeat_period = {0}, @source_heartbeat_period = {0}", period),
       "SET @master_binlog_checksum = @@global.binlog_checksum, @source_binlog_checksum = "
@@ -138,7 +144,7 @@ Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::En
     if (!waits.ok()) co_return std::move(waits).error();
     traits.semisync = *waits;
   }
-  COMMITD_CO_RETURN_IF_ERROR(co_await introduce_ourselves(client, environment, target.epoch, traits));
+  COMMITD_CO_RETURN_IF_ERROR(co_await introduce_ourselves(client, environment, target, traits));
   if (target.epoch) COMMITD_CO_RETURN_IF_ERROR(co_await ask_master_of_epoch(client, *target.epoch, traits));
   co_return traits;
 }

@@ -2,6 +2,8 @@
 // have.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +17,7 @@ namespace commitd::replication {
 // What the source turned out to be.
 struct SourceTraits {
   Uuid uuid;
+  uint32_t server_id = 0;
   bool commitd = false;
   bool semisync = false;
   bool checksummed = true;
@@ -24,9 +27,12 @@ struct SourceTraits {
   uint64_t gno_before = 0;        // the last number that it had given then
 };
 
-inline constexpr auto kHeartbeatPeriod = std::chrono::seconds(1);
-// A source that has said nothing for so long is taken for lost.
-inline constexpr auto kSilenceLimit = std::chrono::seconds(10);
+// A source that has said nothing for so long is taken for lost: for three of the periods in which it is asked
+// to say something, at least.
+inline constexpr auto kSilenceLimit = std::chrono::milliseconds(10000);
+inline std::chrono::milliseconds silence_limit_of(const sql::SourceOptions& options) {
+  return std::max(kSilenceLimit, std::chrono::milliseconds(3 * uint64_t{options.heartbeat_milliseconds}));
+}
 
 // What a server that has nothing of the source's present epoch may have in common with it. A number that the
 // source has given since is not the one of that name here: it has lost the first.

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/result.h"
 #include "base/uuid.h"
 #include "runtime/task.h"
+#include "sql/source_options.h"
 
 namespace commitd::sql {
 
@@ -19,6 +21,7 @@ struct FollowTarget {
   uint16_t port = 3306;
   Uuid source_uuid;
   std::string user, password;
+  SourceOptions options = {};
 };
 
 enum class OnSemisyncTimeout : uint8_t { Async, Block, Error };  // commitd_semi_sync_on_timeout
@@ -61,8 +64,10 @@ class InstanceControl {
   virtual Task<Status> follow(uint64_t epoch, FollowTarget target) = 0;
   virtual Task<Status> set_quorum(uint64_t epoch, uint64_t version, QuorumRequest quorum) = 0;
 
-  // Outside an operator: CHANGE REPLICATION SOURCE TO / START REPLICA / STOP REPLICA / RESET REPLICA.
-  virtual Task<Status> change_source(FollowTarget target, bool auto_position) = 0;
+  // Outside an operator: CHANGE REPLICATION SOURCE TO / START REPLICA / STOP REPLICA.
+  // Of what is known of the source; after an error nothing has changed.
+  using SourceChange = std::function<Status(FollowTarget&)>;
+  virtual Task<Status> change_source(SourceChange change) = 0;
   virtual Task<Status> start_replica() = 0;
   virtual Task<Status> stop_replica() = 0;
 

@@ -24,6 +24,10 @@ struct ClientOptions {
   std::string user, password;
   Deadline deadline = kNoDeadline;                  // for connecting and authenticating
   std::shared_ptr<const TlsContext> tls = nullptr;  // set: only with TLS
+  // What protects a password without TLS: the server's public key (PEM), or, when it is empty, the one that
+  // the server sends if it is asked to.
+  std::string public_key = {};
+  bool get_public_key = true;
 };
 
 class Client {

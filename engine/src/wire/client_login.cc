@@ -67,14 +67,26 @@ Task<Status> send_password(Exchange& exchange) {
   co_return co_await exchange.channel.flush();
 }
 
-Task<Status> send_encrypted_password(Exchange& exchange) {
+Task<Result<std::string>> public_key(Exchange& exchange) {
+  if (!exchange.options.public_key.empty()) co_return exchange.options.public_key;
+  if (!exchange.options.get_public_key)
+    co_return make_error(er::kClientAuthPlugin,
+                         "Authentication plugin '{}' reported error: Authentication requires secure "
+                         "connection.",
+                         kCachingSha2);
   exchange.channel.write_packet(kRequestPublicKey);
   COMMITD_CO_RETURN_IF_ERROR(co_await exchange.channel.flush());
   auto key = co_await exchange.channel.read_packet(exchange.options.deadline);
   if (!key.ok()) co_return std::move(key).error();
   if (key->empty() || static_cast<uint8_t>(key->front()) != kAuthMoreData) co_return out_of_protocol();
+  co_return key->substr(1);
+}
+
+Task<Status> send_encrypted_password(Exchange& exchange) {
+  auto key = co_await public_key(exchange);
+  if (!key.ok()) co_return std::move(key).error();
   std::string password(exchange.options.password.c_str(), exchange.options.password.size() + 1);
-  auto encrypted = rsa_encrypt(key->substr(1), xor_with(password, exchange.salt));
+  auto encrypted = rsa_encrypt(*key, xor_with(password, exchange.salt));
   if (!encrypted) co_return make_error(er::kClientMalformedPacket, "The server's public key cannot be used");
   exchange.channel.write_packet(*encrypted);
   co_return co_await exchange.channel.flush();

@@ -10,6 +10,7 @@
 #include "observe/metrics.h"
 #include "runtime/idle_spin.h"
 #include "wire/auth/password.h"
+#include "wire/auth/rsa_key.h"
 #include "wire/client.h"
 #include "wire/protocol.h"
 #include "wire/testing/raw_connection.h"
@@ -22,16 +23,23 @@ using namespace std::chrono_literals;
 
 using Rows = std::vector<Client::TextRow>;
 
-Task<Result<Rows>> query_as(uint16_t port, std::string user, std::string password, std::string sql) {
-  ClientOptions options{"127.0.0.1", port, user, password, Clock::now() + 20s};
+Task<Result<Rows>> query_with(ClientOptions options, std::string sql) {
   auto client = co_await Client::connect(options);
   if (!client.ok()) co_return std::move(client).error();
   co_return co_await (*client)->query(sql, Clock::now() + 20s);
 }
 
-uint16_t login_error(uint16_t port, const std::string& user, const std::string& password) {
-  auto rows = run_blocking(query_as(port, user, password, "hello"));
+Task<Result<Rows>> query_as(uint16_t port, std::string user, std::string password, std::string sql) {
+  return query_with({"127.0.0.1", port, user, password, Clock::now() + 20s}, std::move(sql));
+}
+
+uint16_t login_error(const ClientOptions& options) {
+  auto rows = run_blocking(query_with(options, "hello"));
   return rows.ok() ? 0 : rows.error().code;
+}
+
+uint16_t login_error(uint16_t port, const std::string& user, const std::string& password) {
+  return login_error({"127.0.0.1", port, user, password, Clock::now() + 20s});
 }
 
 class Login : public ::testing::Test {
@@ -76,6 +84,20 @@ TEST_F(Login, AfterOneLoginTheLongWayTheShortWayIsEnough) {
   std::string answer = after.log_in("crypt", "crypt");
   ASSERT_FALSE(answer.empty());
   EXPECT_EQ(answer[0], kOkHeader);
+}
+
+// Whoever answers in the server's place could send a key of his own, and read the password.
+TEST_F(Login, APasswordIsEncryptedWithNoOtherKeyThanOneThatWasAllowed) {
+  ClientOptions options{"127.0.0.1", server_.port(), "crypt", "crypt", Clock::now() + 20s};
+  options.get_public_key = false;
+  EXPECT_EQ(login_error(options), er::kClientAuthPlugin);
+  options.public_key = "no key";
+  EXPECT_NE(login_error(options), 0);
+  const TestServer another;
+  options.public_key = RsaKey::load_or_create(another.directory())->public_pem();
+  EXPECT_EQ(login_error(options), er::kAccessDenied);
+  options.public_key = RsaKey::load_or_create(server_.directory())->public_pem();
+  EXPECT_EQ(login_error(options), 0);
 }
 
 // As MariaDB's replica does, which has no caching_sha2_password: the question that its answer came to.

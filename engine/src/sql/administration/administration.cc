@@ -1,7 +1,8 @@
-// Control statements (engine/CONTROL.md), replication, logs, KILL and SHUTDOWN.
+// Control statements (engine/CONTROL.md), KILL and SHUTDOWN.
 #include "sql/ast/administration.h"
 #include "base/error_codes.h"
 #include "sql/administration/clone.h"
+#include "sql/administration/require_control.h"
 #include "sql/bind/scope.h"
 #include "sql/executor/statements.h"
 #include "sql/process_list.h"
@@ -12,12 +13,6 @@ namespace {
 using What = ast::ControlInstanceStatement::What;
 
 constexpr std::chrono::milliseconds kHandoverTimeout{10000};
-
-// The built-in operator account, or somebody who could do anything anyway.
-Status require_control(SessionState& session) {
-  if (session.account.is_operator) return {};
-  return session.require(privilege::kSuper | privilege::kReplicationSlaveAdmin, "SUPER");
-}
 
 Result<std::vector<Uuid>> parse_members(std::string_view text) {
   std::vector<Uuid> members;
@@ -130,23 +125,6 @@ Task<Result<OkInfo>> execute_control(SessionState& session, const ast::ControlIn
   rollback_transaction(session);  // a role change must not wait for what this session left open
   const GivingRole giving(session);
   co_return co_await answer(control(*session.server.instance, statement));
-}
-
-Task<Result<OkInfo>> execute_change_source(SessionState& session,
-                                           const ast::ChangeSourceStatement& statement) {
-  COMMITD_CO_RETURN_IF_ERROR(require_control(session));
-  FollowTarget target{std::string(statement.host), static_cast<uint16_t>(statement.port), Uuid{},
-                      std::string(statement.user), std::string(statement.password)};
-  co_return co_await answer(
-      session.server.instance->change_source(std::move(target), statement.auto_position));
-}
-
-Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
-                                            const ast::ReplicaThreadStatement& statement) {
-  COMMITD_CO_RETURN_IF_ERROR(require_control(session));
-  InstanceControl& instance = *session.server.instance;
-  if (statement.start) co_return co_await answer(instance.start_replica());
-  co_return co_await answer(instance.stop_replica());
 }
 
 Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only) {

@@ -123,11 +123,16 @@ struct CloneStatement : ControlInstanceStatement {  // of the donor: host, port,
   std::string_view directory;  // empty: this server's own
   enum class Tls : uint8_t { Preferred, Required, Refused } tls = Tls::Preferred;
 };
+struct SourceOption {
+  enum class Kind : uint8_t { Text, TextOrNull, Number, Decimal };
+  std::string_view name;  // as MySQL 8.4 spells it
+  std::string_view text;
+  uint64_t number = 0;
+};
 struct ChangeSourceStatement : Statement {
-  ChangeSourceStatement() : Statement(StatementKind::ChangeSource) {}
-  std::string_view host, user, password;
-  uint64_t port = 3306;
-  bool auto_position = false;
+  explicit ChangeSourceStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::ChangeSource), options(memory) {}
+  List<SourceOption> options;
 };
 struct ReplicaThreadStatement : Statement {
   ReplicaThreadStatement() : Statement(StatementKind::ReplicaThread) {}

@@ -10,13 +10,7 @@ using ast::StatementKind;
 using ast::VariableScope;
 
 ast::Statement* Grammar::start() {
-  if (is(Word::Stop) || next_is(Word::Replica) || next_is(Word::Slave)) {
-    auto* thread = arena_.make<ast::ReplicaThreadStatement>();
-    thread->start = is(Word::Start);
-    advance();
-    if (!accept(Word::Replica)) expect(Word::Slave);
-    return thread;
-  }
+  if (is(Word::Stop) || next_is(Word::Replica) || next_is(Word::Slave)) return replica_threads();
   auto* begin = arena_.make<ast::BeginStatement>();
   if (accept(Word::Begin)) {
     accept(Word::Work);
@@ -262,42 +256,6 @@ bool Grammar::control_term(ast::ControlInstanceStatement& control) {
   else
     return false;
   return true;
-}
-
-ast::Statement* Grammar::change_source() {
-  auto* change = arena_.make<ast::ChangeSourceStatement>();
-  advance();
-  if (accept(Word::Master)) {
-    expect(Word::To);
-  } else {
-    expect(Word::Replication);
-    if (is(Word::NotAWord)) unsupported("CHANGE REPLICATION FILTER");
-    expect(Word::Source);
-    expect(Word::To);
-  }
-  do {
-    std::string_view option = upper(peek().text);
-    advance();
-    expect('=');
-    for (std::string_view prefix : {"SOURCE_", "MASTER_"}) {
-      if (option.substr(0, prefix.size()) == prefix) option.remove_prefix(prefix.size());
-    }
-    if (option == "HOST")
-      change->host = string_literal();
-    else if (option == "USER")
-      change->user = string_literal();
-    else if (option == "PASSWORD")
-      change->password = string_literal();
-    else if (option == "PORT")
-      change->port = unsigned_number();
-    else if (option == "AUTO_POSITION")
-      change->auto_position = unsigned_number() != 0;
-    else if (option == "LOG_FILE" || option == "LOG_POS")
-      unsupported("positions in CHANGE REPLICATION SOURCE: use SOURCE_AUTO_POSITION = 1");
-    else
-      advance();  // SOURCE_CONNECT_RETRY, GET_SOURCE_PUBLIC_KEY …: fixed here
-  } while (accept(','));
-  return change;
 }
 
 ast::Statement* Grammar::prepare() {

@@ -206,7 +206,12 @@ class Grammar {
   ast::Statement* kill();
   ast::Statement* alter_instance();
   bool control_term(ast::ControlInstanceStatement& control);  // false: it is none of those
-  ast::Statement* change_source();
+  ast::Statement* change_replication();
+  void source_option(ast::ChangeSourceStatement& change);
+  void fixed_option(std::string_view name, std::string_view value);
+  void ignored_server_ids();
+  void default_channel();
+  ast::Statement* replica_threads();
   ast::Statement* prepare();
   ast::Statement* execute();
   ast::Statement* table_maintenance();

@@ -274,7 +274,7 @@ ast::Statement* Grammar::statement() {
     case Word::Kill:
       return kill();
     case Word::Change:
-      return change_source();
+      return change_replication();
     case Word::Stop:
       return start();
     case Word::Prepare:

@@ -1,6 +1,7 @@
 #include "wire/tls/tls_context.h"
 
 #include <openssl/err.h>
+#include <openssl/x509_vfy.h>
 
 #include <string_view>
 
@@ -54,6 +55,36 @@ Status use_certificate(SSL_CTX* context, const TlsSettings& settings) {
   return {};
 }
 
+const char* path_or_null(const std::string& path) {
+  return path.empty() ? nullptr : path.c_str();
+}
+
+Status trust(SSL_CTX* context, const std::string& ca, const std::string& ca_directory) {
+  if (ca.empty() && ca_directory.empty()) return {};
+  if (SSL_CTX_load_verify_locations(context, path_or_null(ca), path_or_null(ca_directory)) == 1) return {};
+  return cannot_use("unable to get certificate authority from '" + (ca.empty() ? ca_directory : ca) + "'");
+}
+
+Status refuse_revoked(SSL_CTX* context, const ServerExpectations& expected) {
+  if (expected.revoked.empty() && expected.revoked_directory.empty()) return {};
+  X509_STORE* store = SSL_CTX_get_cert_store(context);
+  if (X509_STORE_load_locations(store, path_or_null(expected.revoked),
+                                path_or_null(expected.revoked_directory)) != 1)
+    return cannot_use("unable to get certificate revocation lists from '" +
+                      (expected.revoked.empty() ? expected.revoked_directory : expected.revoked) + "'");
+  X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+  return {};
+}
+
+Status expect_name(SSL_CTX* context, const std::string& name) {
+  if (name.empty()) return {};
+  X509_VERIFY_PARAM* wanted = SSL_CTX_get0_param(context);
+  if (X509_VERIFY_PARAM_set1_ip_asc(wanted, name.c_str()) == 1) return {};
+  ERR_clear_error();  // it is no address
+  if (X509_VERIFY_PARAM_set1_host(wanted, name.c_str(), 0) == 1) return {};
+  return cannot_use("a server name that cannot be checked");
+}
+
 std::string time_text(const ASN1_TIME* time) {
   std::unique_ptr<BIO, int (*)(BIO*)> bio(BIO_new(BIO_s_mem()), BIO_free);
   ASN1_TIME_print(bio.get(), time);
@@ -77,8 +108,7 @@ Result<TlsContext::Context> TlsContext::make(const SSL_METHOD* method, const Tls
   if (!settings.ciphersuites.empty() &&
       SSL_CTX_set_ciphersuites(context.get(), settings.ciphersuites.c_str()) != 1)
     return cannot_use("tls_ciphersuites");
-  if (!settings.ca.empty() && SSL_CTX_load_verify_locations(context.get(), settings.ca.c_str(), nullptr) != 1)
-    return cannot_use("unable to get certificate authority from '" + settings.ca + "'");
+  COMMITD_RETURN_IF_ERROR(trust(context.get(), settings.ca, ""));
   return context;
 }
 
@@ -100,11 +130,19 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::for_server(const TlsSettin
   return std::shared_ptr<const TlsContext>(new TlsContext(std::move(*context)));
 }
 
-Result<std::shared_ptr<const TlsContext>> TlsContext::for_client(const TlsSettings& settings) {
+Result<std::shared_ptr<const TlsContext>> TlsContext::for_client(const TlsSettings& settings,
+                                                                 const ServerExpectations& expected) {
   auto context = make(TLS_client_method(), settings);
   if (!context.ok()) return std::move(context).error();
   if (!settings.certificate.empty()) COMMITD_RETURN_IF_ERROR(use_certificate(context->get(), settings));
-  SSL_CTX_set_verify(context->get(), settings.ca.empty() ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
+  const bool trusts_anybody = settings.ca.empty() && expected.ca_directory.empty();
+  if (trusts_anybody && !expected.server_name.empty())
+    return make_error(er::kSslLibraryError,
+                      "CA certificate is required if ssl-mode is VERIFY_CA or VERIFY_IDENTITY");
+  COMMITD_RETURN_IF_ERROR(trust(context->get(), "", expected.ca_directory));
+  COMMITD_RETURN_IF_ERROR(refuse_revoked(context->get(), expected));
+  COMMITD_RETURN_IF_ERROR(expect_name(context->get(), expected.server_name));
+  SSL_CTX_set_verify(context->get(), trusts_anybody ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   return std::shared_ptr<const TlsContext>(new TlsContext(std::move(*context)));
 }
 

@@ -19,6 +19,13 @@ struct TlsSettings {
   std::string ciphersuites;                  // of TLS 1.3
 };
 
+// What a client asks of a server's certificate, beside that.
+struct ServerExpectations {
+  std::string ca_directory;
+  std::string revoked, revoked_directory;  // lists of certificates that are refused; empty: none is
+  std::string server_name;  // the certificate must be for it, be it a name or an address; empty: for anybody
+};
+
 struct FreeSsl {
   void operator()(SSL* ssl) const { SSL_free(ssl); }
 };
@@ -28,8 +35,9 @@ class TlsContext {
  public:
   // Error 3888 names the file or list that cannot be used.
   static Result<std::shared_ptr<const TlsContext>> for_server(const TlsSettings& settings);
-  // With a CA, only servers it has signed are accepted.
-  static Result<std::shared_ptr<const TlsContext>> for_client(const TlsSettings& settings);
+  // With a CA, only servers it has signed are accepted. Without one there is no telling by name either.
+  static Result<std::shared_ptr<const TlsContext>> for_client(const TlsSettings& settings,
+                                                              const ServerExpectations& expected = {});
   // The same error for versions and ciphers alone, whether or not the files are there yet.
   static Status check(TlsSettings settings);
 

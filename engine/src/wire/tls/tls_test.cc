@@ -37,10 +37,11 @@ class Tls : public ::testing::Test {
     settings.key = server_.directory() + "/client-key.pem";
     return settings;
   }
-  Result<std::string> query(std::string user, std::optional<TlsSettings> tls, std::string sql = "tls") {
+  Result<std::string> query(std::string user, std::optional<TlsSettings> tls, std::string sql = "tls",
+                            const ServerExpectations& expected = {}) {
     ClientOptions options{"127.0.0.1", server_.port(), user, user, Clock::now() + 20s, nullptr};
     if (tls) {
-      auto context = TlsContext::for_client(*tls);
+      auto context = TlsContext::for_client(*tls, expected);
       if (!context.ok()) return std::move(context).error();
       options.tls = *context;
     }
@@ -108,6 +109,20 @@ TEST_F(Tls, AStrangeCaIsRefusedByTheClientAndAStrangeCertificateByTheServer) {
   other_certificate.key = stranger.directory() + "/client-key.pem";
   EXPECT_FALSE(query("echo", other_certificate).ok());
   EXPECT_EQ(code(query("echo", trusting_the_ca())), 0);
+}
+
+TEST_F(Tls, WhereTheNameIsAskedACertificateForAnotherOneIsRefused) {
+  ServerExpectations expected;
+  for (const char* own : {"127.0.0.1", "localhost"}) {
+    expected.server_name = own;
+    EXPECT_EQ(code(query("echo", trusting_the_ca(), "tls", expected)), 0) << own;
+  }
+  for (const char* other : {"127.0.0.2", "db.example.com"}) {
+    expected.server_name = other;
+    EXPECT_EQ(code(query("echo", trusting_the_ca(), "tls", expected)), er::kClientTlsError) << other;
+  }
+  EXPECT_EQ(code(query("echo", TlsSettings{}, "tls", expected)), er::kSslLibraryError)
+      << "nobody says that the name is true";
 }
 
 // CVE-2021-23214 and its like: what somebody between the two put behind the request for TLS must not be taken

@@ -1,0 +1,128 @@
+// CHANGE REPLICATION SOURCE TO, START and STOP REPLICA.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "base/error_codes.h"
+#include "sql/administration/require_control.h"
+#include "sql/ast/administration.h"
+#include "sql/executor/statements.h"
+#include "sql/instance_control.h"
+
+namespace commitd::sql {
+namespace {
+
+constexpr uint64_t kLongestHeartbeat = 4294967;  // seconds
+
+Status take(const ast::SourceOption& option, std::string& into) {
+  into = option.text;
+  return {};
+}
+
+Status take(const ast::SourceOption& option, bool& into) {
+  into = option.number != 0;
+  return {};
+}
+
+Status take(const ast::SourceOption& option, uint64_t& into) {
+  into = option.number;
+  return {};
+}
+
+Status take(const ast::SourceOption& option, uint32_t& into) {
+  into = static_cast<uint32_t>(std::min<uint64_t>(option.number, std::numeric_limits<uint32_t>::max()));
+  return {};
+}
+
+Status take_port(const ast::SourceOption& option, uint16_t& into) {
+  if (option.number == 0 || option.number > UINT16_MAX)
+    return make_error(er::kWrongArguments, "SOURCE_PORT must be from 1 to 65535");
+  into = static_cast<uint16_t>(option.number);
+  return {};
+}
+
+Status take_delay(const ast::SourceOption& option) {
+  if (option.number == 0) return {};
+  return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'SOURCE_DELAY'");
+}
+
+// Without any, a source that says nothing cannot be told from one that is lost.
+Status take_heartbeat(const ast::SourceOption& option, uint32_t& into) {
+  const double seconds = std::strtod(std::string(option.text).c_str(), nullptr);
+  if (seconds > kLongestHeartbeat)
+    return make_error(
+        er::kReplicaHeartbeatValueOutOfRange,
+        "The requested value for the heartbeat period is either negative or exceeds the maximum "
+        "allowed ({} seconds).",
+        kLongestHeartbeat);
+  if (seconds == 0)
+    return make_error(er::kNotSupportedYet,
+                      "This version of MySQL doesn't yet support 'SOURCE_HEARTBEAT_PERIOD = 0'");
+  into = static_cast<uint32_t>(std::max(1.0, std::ceil(seconds * 1000)));
+  return {};
+}
+
+Status take_option(const ast::SourceOption& option, FollowTarget& target) {
+  if (option.name == "SOURCE_HOST") return take(option, target.host);
+  if (option.name == "SOURCE_USER") return take(option, target.user);
+  if (option.name == "SOURCE_PASSWORD") return take(option, target.password);
+  if (option.name == "SOURCE_PORT") return take_port(option, target.port);
+  if (option.name == "SOURCE_DELAY") return take_delay(option);
+  if (option.name == "SOURCE_HEARTBEAT_PERIOD")
+    return take_heartbeat(option, target.options.heartbeat_milliseconds);
+  Status taken;
+  visit_source_options(target.options, [&](std::string_view name, auto& value) {
+    if (name == option.name) taken = take(option, value);
+  });
+  return taken;
+}
+
+bool names(const ast::ChangeSourceStatement& change, std::string_view option) {
+  return std::any_of(change.options.begin(), change.options.end(),
+                     [option](const ast::SourceOption& one) { return one.name == option; });
+}
+
+// What is not named stays, but for what cannot be true of another server.
+Status change_target(const ast::ChangeSourceStatement& change, FollowTarget& target) {
+  if (names(change, "SOURCE_HOST") || names(change, "SOURCE_PORT")) {
+    target.source_uuid = Uuid{};
+    target.options.log_file.clear();
+    target.options.log_position = 4;
+  }
+  for (const ast::SourceOption& option : change.options) COMMITD_RETURN_IF_ERROR(take_option(option, target));
+  const bool names_place = names(change, "SOURCE_LOG_FILE") || names(change, "SOURCE_LOG_POS");
+  if (names_place && target.options.auto_position)
+    return make_error(
+        er::kBadReplicaAutoPosition,
+        "Parameters SOURCE_LOG_FILE, SOURCE_LOG_POS, RELAY_LOG_FILE and RELAY_LOG_POS cannot be "
+        "set when SOURCE_AUTO_POSITION is active.");
+  return {};
+}
+
+Task<Result<OkInfo>> answer(Task<Status> task) {
+  auto status = co_await task;
+  if (!status.ok()) co_return std::move(status).error();
+  co_return OkInfo{};
+}
+
+}  // namespace
+
+Task<Result<OkInfo>> execute_change_source(SessionState& session,
+                                           const ast::ChangeSourceStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_control(session));
+  InstanceControl::SourceChange change = [&statement](FollowTarget& target) {
+    return change_target(statement, target);
+  };
+  co_return co_await answer(session.server.instance->change_source(std::move(change)));
+}
+
+Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
+                                            const ast::ReplicaThreadStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_control(session));
+  InstanceControl& instance = *session.server.instance;
+  if (statement.start) co_return co_await answer(instance.start_replica());
+  co_return co_await answer(instance.stop_replica());
+}
+
+}  // namespace commitd::sql

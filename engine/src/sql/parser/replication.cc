@@ -1,0 +1,152 @@
+// CHANGE REPLICATION SOURCE TO, START and STOP REPLICA.
+#include <algorithm>
+#include <array>
+
+#include "base/text_case.h"
+#include "sql/ast/administration.h"
+#include "sql/parser/grammar.h"
+
+namespace commitd::sql {
+namespace {
+
+using Kind = ast::SourceOption::Kind;
+
+struct KnownOption {
+  std::string_view name;
+  Kind kind;
+};
+constexpr std::array kKnownOptions = {
+    KnownOption{"SOURCE_HOST", Kind::Text},
+    KnownOption{"SOURCE_USER", Kind::Text},
+    KnownOption{"SOURCE_PASSWORD", Kind::Text},
+    KnownOption{"SOURCE_PORT", Kind::Number},
+    KnownOption{"SOURCE_AUTO_POSITION", Kind::Number},
+    KnownOption{"SOURCE_LOG_FILE", Kind::Text},
+    KnownOption{"SOURCE_LOG_POS", Kind::Number},
+    KnownOption{"SOURCE_DELAY", Kind::Number},
+    KnownOption{"SOURCE_CONNECT_RETRY", Kind::Number},
+    KnownOption{"SOURCE_RETRY_COUNT", Kind::Number},
+    KnownOption{"SOURCE_HEARTBEAT_PERIOD", Kind::Decimal},
+    KnownOption{"SOURCE_SSL", Kind::Number},
+    KnownOption{"SOURCE_SSL_VERIFY_SERVER_CERT", Kind::Number},
+    KnownOption{"SOURCE_SSL_CA", Kind::Text},
+    KnownOption{"SOURCE_SSL_CAPATH", Kind::Text},
+    KnownOption{"SOURCE_SSL_CERT", Kind::Text},
+    KnownOption{"SOURCE_SSL_KEY", Kind::Text},
+    KnownOption{"SOURCE_SSL_CRL", Kind::Text},
+    KnownOption{"SOURCE_SSL_CRLPATH", Kind::Text},
+    KnownOption{"SOURCE_SSL_CIPHER", Kind::Text},
+    KnownOption{"SOURCE_TLS_CIPHERSUITES", Kind::TextOrNull},
+    KnownOption{"SOURCE_TLS_VERSION", Kind::Text},
+    KnownOption{"GET_SOURCE_PUBLIC_KEY", Kind::Number},
+    KnownOption{"SOURCE_PUBLIC_KEY_PATH", Kind::Text},
+};
+
+// What is so here whatever anybody says: the one value that says it is taken, every other one refused.
+struct FixedOption {
+  std::string_view name, value;
+};
+constexpr std::array kFixedOptions = {
+    FixedOption{"REQUIRE_ROW_FORMAT", "1"},
+    FixedOption{"GTID_ONLY", "1"},
+    FixedOption{"PRIVILEGE_CHECKS_USER", "NULL"},
+    FixedOption{"REQUIRE_TABLE_PRIMARY_KEY_CHECK", "STREAM"},
+    FixedOption{"ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS", "OFF"},
+    FixedOption{"SOURCE_CONNECTION_AUTO_FAILOVER", "0"},
+    FixedOption{"SOURCE_COMPRESSION_ALGORITHMS", "uncompressed"},
+};
+
+constexpr std::array<std::string_view, 5> kAbsentOptions = {
+    "SOURCE_BIND", "NETWORK_NAMESPACE", "RELAY_LOG_FILE", "RELAY_LOG_POS", "SOURCE_ZSTD_COMPRESSION_LEVEL"};
+
+template <class Options>
+const auto* find_option(const Options& options, std::string_view name) {
+  const auto found =
+      std::find_if(options.begin(), options.end(), [&](const auto& one) { return one.name == name; });
+  return found == options.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+ast::Statement* Grammar::change_replication() {
+  advance();
+  if (!accept(Word::Master)) {
+    expect(Word::Replication);
+    if (is_plain(peek(), "filter")) unsupported("CHANGE REPLICATION FILTER");
+    expect(Word::Source);
+  }
+  expect(Word::To);
+  auto* change = node<ast::ChangeSourceStatement>();
+  do {
+    source_option(*change);
+  } while (accept(','));
+  default_channel();
+  return change;
+}
+
+void Grammar::source_option(ast::ChangeSourceStatement& change) {
+  std::string_view name = upper(peek().text);
+  if (peek().kind != TokenKind::Identifier) fail();
+  for (const auto& [former, now] :
+       {std::pair("MASTER_", "SOURCE_"), std::pair("GET_MASTER_", "GET_SOURCE_")}) {
+    if (!name.starts_with(former)) continue;
+    name = arena_.copy(now + std::string(name.substr(std::string_view(former).size())));
+  }
+  if (std::find(kAbsentOptions.begin(), kAbsentOptions.end(), name) != kAbsentOptions.end())
+    unsupported(name);
+  if (name == "IGNORE_SERVER_IDS") return ignored_server_ids();
+  if (const auto* fixed = find_option(kFixedOptions, name)) return fixed_option(fixed->name, fixed->value);
+  const KnownOption* known = find_option(kKnownOptions, name);
+  if (known == nullptr) return fail();
+  advance();
+  expect('=');
+  ast::SourceOption option{known->name, {}, 0};
+  if (known->kind == Kind::Decimal) {
+    if (peek().kind != TokenKind::Integer && peek().kind != TokenKind::Decimal) fail();
+    option.text = peek().text;
+    advance();
+  } else if (known->kind == Kind::Number) {
+    option.number = unsigned_number();
+  } else if (known->kind != Kind::TextOrNull || !accept(Word::Null)) {
+    option.text = string_literal();
+  }
+  change.options.push_back(option);
+}
+
+void Grammar::fixed_option(std::string_view name, std::string_view value) {
+  advance();
+  expect('=');
+  if (!failed() && !equal_words(peek().text, value)) unsupported(fmt::format("{} = {}", name, peek().text));
+  advance();
+}
+
+void Grammar::ignored_server_ids() {
+  advance();
+  expect('=');
+  expect('(');
+  if (!failed() && !is(')')) unsupported("IGNORE_SERVER_IDS");
+  expect(')');
+}
+
+// [FOR CHANNEL '']: there is no other one.
+void Grammar::default_channel() {
+  if (!accept(Word::For)) return;
+  expect_plain("channel");
+  if (!string_literal().empty()) unsupported("replication channels");
+}
+
+// START or STOP REPLICA [IO_THREAD | SQL_THREAD [, …]].
+ast::Statement* Grammar::replica_threads() {
+  auto* threads = arena_.make<ast::ReplicaThreadStatement>();
+  threads->start = is(Word::Start);
+  advance();
+  if (!accept(Word::Replica)) expect(Word::Slave);
+  if (is_plain(peek(), "io_thread") || is_plain(peek(), "relay_thread") || is_plain(peek(), "sql_thread"))
+    unsupported("START and STOP REPLICA of one thread");
+  if (threads->start && is_plain(peek(), "until")) unsupported("START REPLICA UNTIL");
+  if (threads->start && (is(Word::User) || is(Word::Password))) unsupported("START REPLICA USER");
+  default_channel();
+  return threads;
+}
+
+}  // namespace commitd::sql
