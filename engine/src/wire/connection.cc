@@ -29,10 +29,6 @@ observe::Counter& aborted_connects() {
   return counter;
 }
 
-bool is_loopback(std::string_view host) {
-  return host.starts_with("127.") || host == "::1";
-}
-
 bool is_quit(std::string_view packet) {
   return !packet.empty() && static_cast<Command>(packet.front()) == Command::Quit;
 }
@@ -179,7 +175,7 @@ Task<Status> Connection::authenticate(LoginAttempt& attempt, const HandshakeResp
                                       Deadline deadline) {
   attempt.client_host = channel_.peer_address();
   // MariaDB's client sends the password in clear over loopback as well.
-  attempt.secure_transport = tls_ || entrance_ == Entrance::UnixSocket || is_loopback(attempt.client_host);
+  attempt.secure_transport = tls_ || entrance_ == Entrance::UnixSocket;
   auto candidate = context_.authenticator.candidate(attempt);
   auto verdict = Authenticator::authenticate_now(candidate, attempt);
   if (!verdict) return ask_for_more(std::move(candidate), attempt, request, deadline);

@@ -21,7 +21,7 @@ struct LoginAttempt {
   std::string response;
   std::string salt;               // the response was made with it
   bool was_asked = false;         // for this method: an empty answer is one
-  bool secure_transport = false;  // passwords may travel as they are (unix socket, loopback)
+  bool secure_transport = false;  // passwords travel as they are (TLS, unix socket)
 };
 
 class Authenticator {
