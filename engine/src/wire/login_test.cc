@@ -29,10 +29,6 @@ Task<Result<Rows>> query_with(ClientOptions options, std::string sql) {
   co_return co_await (*client)->query(sql, Clock::now() + 20s);
 }
 
-Task<Result<Rows>> query_as(uint16_t port, std::string user, std::string password, std::string sql) {
-  return query_with({"127.0.0.1", port, user, password, Clock::now() + 20s}, std::move(sql));
-}
-
 uint16_t login_error(const ClientOptions& options) {
   auto rows = run_blocking(query_with(options, "hello"));
   return rows.ok() ? 0 : rows.error().code;
