@@ -60,7 +60,7 @@ sanitizers: ## the engine's tests under address+undefined and thread sanitizers
 # Everything: lanes beside each other, with what measures or needs the machine for itself behind them. The engine has two: one compiles while the
 # processes that the other one tests wait (.ci/alone).
 ci: ## what CI runs: tests, lint, sanitizers, fuzzers, the kill loop and the demo; .ci/README.md says what takes how long
-	@EVERYTHING_IS_BUILT=1 .ci/steps build:engine // build:operator/localcluster build:benchmarks \
+	@EVERYTHING_IS_BUILT=1 .ci/steps build:engine defects:engine // build:operator/localcluster build:benchmarks \
 	  then test:engine tsan:engine drop:engine:PRESET=tsan \
 	    // asan:engine fuzz:engine:FUZZ_SEED=1 tidy:engine drop:engine:PRESET=asan \
 	    // $(BESIDE:%=test:%) $(COMPONENTS:%=lint:%) vulncheck:operator sbom:operator lint:scripts test:dashboards killloop:chaos:ROUNDS=5 \

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/defects.h"
 #include "base/error_codes.h"
 #include "replication/epoch_rules.h"
 #include "replication/semisync_plugins.h"
@@ -290,7 +291,7 @@ Task<Status> RoleManager::fence(uint64_t epoch) {
     next.grant = Grant::Fenced;
     COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
   }
-  co_await step_down(Role::Fenced);
+  if (!has_defect("skip-fence")) co_await step_down(Role::Fenced);
   co_return Status{};
 }
 

@@ -157,6 +157,25 @@ func (s *Server) Start() error {
 // Exited is closed when the process that was started last has ended.
 func (s *Server) Exited() <-chan struct{} { return s.exited }
 
+// Ended says that the process that was started last has ended, and its last words; nil while it runs.
+func (s *Server) Ended() error {
+	select {
+	case <-s.exited:
+		return fmt.Errorf("the server has ended (%s), its log with: %s", s.process.ProcessState, s.lastWords())
+	default:
+		return nil
+	}
+}
+
+func (s *Server) lastWords() string {
+	text, err := os.ReadFile(s.LogFile())
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
+}
+
 // Process names the process that was started last.
 func (s *Server) Process() string { return fmt.Sprintf("pid %d", s.process.Process.Pid) }
 

@@ -16,6 +16,8 @@ type cutOff struct {
 	replicated
 	// goOn lets the old source acknowledge, or try to.
 	goOn func(context.Context, *replicaset.Member) error
+	// waitCount of its successor.
+	waitCount int
 }
 
 func (v cutOff) NextFault(int) Fault {
@@ -24,6 +26,7 @@ func (v cutOff) NextFault(int) Fault {
 
 func (v cutOff) inject(ctx context.Context, prove func(timeline.Evidence) error) error {
 	source := v.Source()
+	v.WaitFor(v.waitCount)
 	err := v.FailOverAround(ctx, source, func() error { return v.goOn(ctx, source) })
 	if err != nil {
 		return err
@@ -41,7 +44,7 @@ func TestASourceThatIsCutOffFromWhoeverElectsLosesNothing(t *testing.T) {
 		func(ctx context.Context, _ *replicaset.Member) error { // for what must not be acknowledged
 			sleep(ctx, 200*time.Millisecond)
 			return nil
-		}})
+		}, 1})
 	if v := round.Verdict; v.Result != judge.Passed {
 		t.Fatalf("%s because %q", v.Result, v.Reasons)
 	}

@@ -51,6 +51,8 @@ type Victim interface {
 	Servers(database string) []server.Named
 	// NextFault chooses what is done in a round.
 	NextFault(round int) Fault
+	// Down is why nobody will answer any more; nil while somebody may.
+	Down() error
 	// LogFile is where a person looks first.
 	LogFile() string
 	// UnsyncedWrites is how many the power losses so far have taken away; none where a kill takes nothing away.
@@ -228,6 +230,9 @@ func (l *Loop) awaitAcknowledgement(ctx context.Context, after time.Time) error 
 		l.journal.View(func(s *journal.State) { last = s.Timeline.LastOK() })
 		if last.After(after) {
 			return nil
+		}
+		if err := l.victim.Down(); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():

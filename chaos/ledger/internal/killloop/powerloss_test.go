@@ -6,8 +6,11 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/dbserver/dbservertest"
@@ -146,5 +149,27 @@ func mustLose(t *testing.T, round Round) {
 	}
 	if first := v.LostCommits[0]; first.ID == 0 || first.AcknowledgedAt.IsZero() || first.AcknowledgedBy.ID == "" {
 		t.Errorf("of the first of %d it is not known who acknowledged it and when: %+v", v.Lost, first)
+	}
+}
+
+// Somebody removed the log that the data go with: the server refuses to start.
+func TestAServerThatDoesNotStartAgainIsToldAtOnceWithItsLastWords(t *testing.T) {
+	c := config(t)
+	c.Rounds, c.Disturb = 1, false
+	victim := unsynced{single: alone(t, c, onDisk(t, dbserver.Forgetful, "")).(single), t: t, before: func(context.Context, single, *sql.DB) error { return nil }}
+	victim.after = func(_ context.Context, s single, _ *sql.DB) error {
+		logs, err := filepath.Glob(filepath.Join(s.DataDir(), "binlog.0*"))
+		for _, log := range logs {
+			err = errors.Join(err, os.Remove(log))
+		}
+		return err
+	}
+	began := time.Now()
+	err := Run(t.Context(), c, victim, func(Round) {}, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "the server has ended") || !strings.Contains(err.Error(), "binlog") {
+		t.Fatalf("it says %v", err)
+	}
+	if took := time.Since(began); took > c.Patience {
+		t.Errorf("it waited for %s", took)
 	}
 }

@@ -25,6 +25,9 @@ func (s single) Servers(database string) []server.Named {
 	return []server.Named{{Name: "server", DSN: s.DSN(database)}}
 }
 
+// Down: nobody starts it again behind its fault.
+func (s single) Down() error { return s.Ended() }
+
 func (s single) NextFault(round int) Fault {
 	return Fault{Name: fmt.Sprintf("kill %d", round), ExpectOutage: true, Inject: s.killAndStart}
 }

@@ -4,6 +4,7 @@ package replicaset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -109,6 +110,19 @@ func (s *Set) Stop(patience time.Duration) error {
 	return first
 }
 
+// Down: all have ended. One that is alone may still be elected, or be sent another one.
+func (s *Set) Down() error {
+	var all []error
+	for _, m := range s.members {
+		err := m.Ended()
+		if err == nil {
+			return nil
+		}
+		all = append(all, fmt.Errorf("%s: %w", m.Name, err))
+	}
+	return errors.Join(all...)
+}
+
 // UnsyncedWrites of all servers.
 func (s *Set) UnsyncedWrites() (int, error) {
 	all := 0
@@ -151,6 +165,9 @@ func (s *Set) FailOverAround(ctx context.Context, unreached *Member, meanwhile f
 	defer func() { s.unreached, s.meanwhile = nil, nil }()
 	return s.elect(ctx)
 }
+
+// WaitFor says how many replicas must hold a commit from the next election on.
+func (s *Set) WaitFor(count int) { s.config.WaitCount = count }
 
 // Rejoin starts a server that was killed and sends it to the source.
 func (s *Set) Rejoin(ctx context.Context, m *Member) error {
