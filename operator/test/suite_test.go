@@ -34,6 +34,8 @@ import (
 // patience bounds every wait; nothing is asserted about how long things take.
 const patience = 20 * time.Second
 
+var probeInterval = flag.Duration("probe.interval", 100*time.Millisecond, "how often operators look at each cluster")
+
 var (
 	kube client.Client
 	// operatorConfig has the rights of the chart's ClusterRole, and no others.
@@ -93,7 +95,9 @@ func restricted(env *envtest.Environment) *rest.Config {
 	must(kube.Create(context.Background(), binding))
 	user, err := env.AddUser(envtest.User{Name: "operator"}, &rest.Config{QPS: 1000, Burst: 2000})
 	must(err)
-	return user.Config()
+	config := user.Config()
+	config.WrapTransport = asked.counted
+	return config
 }
 
 type nowhere struct{}
@@ -112,7 +116,7 @@ func startOperator(image string) func() {
 		Controller: skipNameValidation()})
 	must(err)
 	observer := &controller.Observer{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Engines: labs}
-	prober := controller.NewProber(mgr.GetClient(), observer, 100*time.Millisecond)
+	prober := controller.NewProber(mgr.GetClient(), observer, *probeInterval)
 	reconciler := &controller.Reconciler{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Observer: observer,
 		Recorder: mgr.GetEventRecorder("commitlab-operator"), DefaultImage: image}
 	must(reconciler.SetupWithManager(mgr, prober))

@@ -74,9 +74,10 @@ func run(o options) error {
 		return err
 	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
-		// Other people's pods are none of our business, and there may be many.
+		// Other people's pods and claims are none of our business, and there may be many.
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}: {Label: labels.NewSelector().Add(*ours)},
+			&corev1.Pod{}:                   {Label: labels.NewSelector().Add(*ours)},
+			&corev1.PersistentVolumeClaim{}: {Label: labels.NewSelector().Add(*ours)},
 		}},
 		Scheme:                  scheme,
 		Metrics:                 metricsserver.Options{BindAddress: o.metricsAddress},

@@ -211,12 +211,17 @@ func (m *memory) Apply(_ context.Context, configuration runtime.ApplyConfigurati
 	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	key := keyOf(o)
 	if m.applied[key] == string(data) {
-		return nil
+		return m.answer(configuration, m.objects[key])
 	}
 	m.applied[key] = string(data)
 	o.SetUID(types.UID("applied " + o.GetName()))
 	m.store(o)
-	return nil
+	return m.answer(configuration, o)
+}
+
+// answer puts into the configuration what the API server answers.
+func (m *memory) answer(configuration runtime.ApplyConfiguration, o client.Object) error {
+	return json.Unmarshal(fmt.Appendf(nil, `{"metadata":{"uid":%q,"resourceVersion":%q}}`, o.GetUID(), o.GetResourceVersion()), configuration)
 }
 
 func emptyOf(kind string) (client.Object, error) {

@@ -73,9 +73,26 @@ func (o *Observer) operatorPassword(ctx context.Context, c *v1alpha1.CommitClust
 	return "", fmt.Errorf("the operator's password is not known: Secret %s has no key %q (%v)", credentialsSecret(c), keyOperatorPassword, err)
 }
 
+// knownPassword is the operator's password as it was read last, for whoever decides nothing.
+func (o *Observer) knownPassword(c *v1alpha1.CommitCluster) (string, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	password, known := o.passwords[c.UID]
+	return password, known
+}
+
 // View looks at everything that a decision about the cluster depends on.
 func (o *Observer) View(ctx context.Context, c *v1alpha1.CommitCluster, password string) (cluster.View, error) {
-	volumes, err := o.volumes(ctx, c)
+	return o.view(ctx, c, password, o.Reader)
+}
+
+// Glance is a view that asks nothing of the API server: the volumes are those of the cache. Nobody acts by it.
+func (o *Observer) Glance(ctx context.Context, c *v1alpha1.CommitCluster, password string) (cluster.View, error) {
+	return o.view(ctx, c, password, o.Client)
+}
+
+func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, password string, claims client.Reader) (cluster.View, error) {
+	volumes, err := volumesOf(ctx, c, claims)
 	if err != nil {
 		return cluster.View{}, err
 	}
@@ -221,10 +238,10 @@ func unused(c *v1alpha1.CommitCluster, volumes map[string]string, servers []clus
 	return names
 }
 
-// volumes are the UIDs of the volume claims, by name, read past the cache: they are half of a server's identity.
-func (o *Observer) volumes(ctx context.Context, c *v1alpha1.CommitCluster) (map[string]string, error) {
+// volumesOf are the UIDs of the volume claims, by name. They are half of a server's identity: whoever acts reads past the cache.
+func volumesOf(ctx context.Context, c *v1alpha1.CommitCluster, from client.Reader) (map[string]string, error) {
 	var claims corev1.PersistentVolumeClaimList
-	if err := o.Reader.List(ctx, &claims, client.InNamespace(c.Namespace), client.MatchingLabels(selectorLabels(c))); err != nil {
+	if err := from.List(ctx, &claims, client.InNamespace(c.Namespace), client.MatchingLabels(selectorLabels(c))); err != nil {
 		return nil, fmt.Errorf("list volume claims: %w", err)
 	}
 	uids := map[string]string{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -111,11 +112,14 @@ func (p *Prober) end(name types.NamespacedName) {
 }
 
 func (p *Prober) probe(ctx context.Context, c *v1alpha1.CommitCluster) {
-	password, err := p.Observer.operatorPassword(ctx, c)
-	if err != nil {
-		return // the protocol's controller says so
+	password, known := p.Observer.knownPassword(c)
+	if !known {
+		return // the protocol's controller asks for it, and says so when there is none
 	}
-	v, err := p.Observer.View(ctx, c, password)
+	v, err := p.Observer.Glance(ctx, c, password)
+	if err == nil && slices.ContainsFunc(v.Servers, func(s cluster.Server) bool { return s.Denied }) {
+		v, err = p.glanceAnew(ctx, c)
+	}
 	if err != nil {
 		log.FromContext(ctx).Error(err, "look at servers", "cluster", client.ObjectKeyFromObject(c))
 		return
@@ -127,6 +131,15 @@ func (p *Prober) probe(ctx context.Context, c *v1alpha1.CommitCluster) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// glanceAnew: the Secret may have been put right.
+func (p *Prober) glanceAnew(ctx context.Context, c *v1alpha1.CommitCluster) (cluster.View, error) {
+	password, err := p.Observer.operatorPassword(ctx, c)
+	if err != nil {
+		return cluster.View{}, err
+	}
+	return p.Observer.Glance(ctx, c, password)
 }
 
 func (p *Prober) changed(name types.NamespacedName, now string) bool {

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -35,7 +33,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=services;serviceaccounts,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;update;patch;delete
-// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
@@ -56,6 +54,7 @@ type Reconciler struct {
 
 	// How long each of the two controllers waits before it tries the same again.
 	patience, objectsPatience backoff
+	applied                   applications
 }
 
 // protocolWorkers is as good as one for each cluster: a cluster whose servers do not answer delays no other.
@@ -125,6 +124,7 @@ func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ct
 	c, err := r.get(ctx, req)
 	if c == nil {
 		r.objectsPatience.forget(req.NamespacedName)
+		r.applied.forget(req.NamespacedName)
 		return ctrl.Result{}, err
 	}
 	cause := r.applyObjects(ctx, c)
@@ -165,29 +165,20 @@ func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster
 	if err != nil {
 		return err
 	}
-	if err := r.apply(ctx, BuildServiceAccount(c)); err != nil {
+	if err := r.apply(ctx, c, BuildServiceAccount(c)); err != nil {
 		return err
 	}
 	verdict := r.validate(ctx, c, question)
-	if err := r.apply(ctx, BuildHeadlessService(c), BuildMasterService(c), BuildReplicasService(c), BuildPodDisruptionBudget(c)); err != nil {
+	if err := r.apply(ctx, c, BuildHeadlessService(c), BuildMasterService(c), BuildReplicasService(c), BuildPodDisruptionBudget(c)); err != nil {
 		return err
 	}
 	if verdict != nil {
 		return errors.Join(verdict, r.forgetQuestions(ctx, c, question.Name))
 	}
-	if err := r.apply(ctx, set.WithAnnotations(map[string]string{v1alpha1.AnnotationValidated: question.Name})); err != nil {
+	if err := r.apply(ctx, c, set.WithAnnotations(map[string]string{v1alpha1.AnnotationValidated: question.Name})); err != nil {
 		return err
 	}
 	return r.forgetQuestions(ctx, c, "")
-}
-
-func (r *Reconciler) apply(ctx context.Context, objects ...runtime.ApplyConfiguration) error {
-	for _, o := range objects {
-		if err := r.Client.Apply(ctx, o, client.FieldOwner(FieldOwner), client.ForceOwnership); err != nil {
-			return fmt.Errorf("apply %T: %w", o, err)
-		}
-	}
-	return nil
 }
 
 // reconcileProtocol runs the protocol until nothing is left to do at once. It needs nothing of the objects but the pods
