@@ -50,7 +50,9 @@ func (l *ledgers) of(namespace string) *fake.Ledger {
 // reachable servers answer, and say that they replayed a row.
 type reachable struct{}
 
-func (reachable) Reached(context.Context, string) bool { return true }
+func (reachable) Reached(context.Context, string) (bool, time.Duration) {
+	return true, time.Millisecond
+}
 func (reachable) CrashRecovery(context.Context, string) *recovery.CrashRecovery {
 	return &recovery.CrashRecovery{Rows: 1, Took: time.Second}
 }
@@ -234,11 +236,21 @@ func TestWhatARecoveryTestMustNotBeIsRefusedWithAHint(t *testing.T) {
 		"a kill has no end": func(spec *v1alpha1.RecoveryTestSpec) {
 			spec.Faults[0].Duration = &metav1.Duration{Duration: time.Second}
 		},
-		"give a Partition a dur": func(spec *v1alpha1.RecoveryTestSpec) {
+		"give a fault that lasts a dur": func(spec *v1alpha1.RecoveryTestSpec) {
 			spec.Faults[0].Kind, spec.Faults[0].Times = v1alpha1.Partition, &times
 		},
 		"leave target out": func(spec *v1alpha1.RecoveryTestSpec) {
 			spec.Faults[0].Kind, spec.Faults[0].Target = v1alpha1.OperatorKill, v1alpha1.TargetAll
+		},
+		"latency belongs to": func(spec *v1alpha1.RecoveryTestSpec) {
+			spec.Faults[0].Latency = &metav1.Duration{Duration: time.Second}
+		},
+		"percent belongs to": func(spec *v1alpha1.RecoveryTestSpec) { spec.Faults[0].Percent = &times },
+		"offset belongs to": func(spec *v1alpha1.RecoveryTestSpec) {
+			spec.Faults[0].Offset = &metav1.Duration{Duration: -time.Second}
+		},
+		"keeps two from going at once": func(spec *v1alpha1.RecoveryTestSpec) {
+			spec.Faults[0].Kind, spec.Faults[0].Target = v1alpha1.NodeDrain, v1alpha1.TargetAll
 		},
 		"use target: Master": func(spec *v1alpha1.RecoveryTestSpec) {
 			spec.Faults[0].Kind, spec.Faults[0].Target = v1alpha1.Partition, v1alpha1.TargetAll

@@ -143,7 +143,7 @@ const (
 )
 
 // FaultKind is what happens.
-// +kubebuilder:validation:Enum=PodKill;ContainerKill;Partition;OperatorKill
+// +kubebuilder:validation:Enum=PodKill;ContainerKill;Partition;OperatorKill;PodFailure;NodeDrain;NetworkDelay;NetworkLoss;DiskFull;DiskError;DiskSlow;ClockSkew;CPUStress;MemoryStress
 type FaultKind string
 
 const (
@@ -155,6 +155,23 @@ const (
 	Partition FaultKind = "Partition"
 	// OperatorKill deletes the operator's own pod without grace.
 	OperatorKill FaultKind = "OperatorKill"
+	// PodFailure keeps pods from running for its duration; volume and pod stay. Chaos Mesh only.
+	PodFailure FaultKind = "PodFailure"
+	// NodeDrain evicts the target's pod as a drain does: disruption budget, preStop and grace are obeyed. The node stays open, so that it can be
+	// done where there is one node only.
+	NodeDrain FaultKind = "NodeDrain"
+	// NetworkDelay and NetworkLoss spoil what the target sends. Chaos Mesh only; the kernel must have sch_netem.
+	NetworkDelay FaultKind = "NetworkDelay"
+	NetworkLoss  FaultKind = "NetworkLoss"
+	// DiskFull, DiskError and DiskSlow make the target's data directory answer writes with ENOSPC, calls with EIO, and late. Chaos Mesh only.
+	DiskFull  FaultKind = "DiskFull"
+	DiskError FaultKind = "DiskError"
+	DiskSlow  FaultKind = "DiskSlow"
+	// ClockSkew sets the target's clock off. Chaos Mesh only.
+	ClockSkew FaultKind = "ClockSkew"
+	// CPUStress and MemoryStress use up what the target's container may have. Chaos Mesh only.
+	CPUStress    FaultKind = "CPUStress"
+	MemoryStress FaultKind = "MemoryStress"
 )
 
 // FaultTarget is whom a fault hits, chosen when it begins.
@@ -170,8 +187,14 @@ const (
 
 // FaultSpec is one fault.
 //
-// +kubebuilder:validation:XValidation:rule="self.kind == 'Partition' || (!has(self.from) && !has(self.direction) && !has(self.duration))",message="from, direction and duration belong to a Partition: a kill has no end; leave them out"
-// +kubebuilder:validation:XValidation:rule="self.kind != 'Partition' || (!has(self.times) && !has(self.interval))",message="times and interval belong to kills; give a Partition a duration, or list it several times"
+// +kubebuilder:validation:XValidation:rule="self.kind == 'Partition' || (!has(self.from) && !has(self.direction))",message="from and direction belong to a Partition: leave them out"
+// +kubebuilder:validation:XValidation:rule="!(self.kind in ['PodKill', 'ContainerKill', 'OperatorKill', 'NodeDrain']) || !has(self.duration)",message="duration belongs to faults that last, and a kill has no end: leave it out"
+// +kubebuilder:validation:XValidation:rule="self.kind in ['PodKill', 'ContainerKill', 'OperatorKill', 'NodeDrain'] || (!has(self.times) && !has(self.interval))",message="times and interval belong to kills; give a fault that lasts a duration, or list it several times"
+// +kubebuilder:validation:XValidation:rule="self.kind in ['NetworkDelay', 'DiskSlow'] || !has(self.latency)",message="latency belongs to NetworkDelay and DiskSlow: leave it out"
+// +kubebuilder:validation:XValidation:rule="self.kind in ['NetworkLoss', 'DiskError'] || !has(self.percent)",message="percent belongs to NetworkLoss and DiskError: leave it out"
+// +kubebuilder:validation:XValidation:rule="self.kind == 'ClockSkew' || !has(self.offset)",message="offset belongs to ClockSkew: leave it out"
+// +kubebuilder:validation:XValidation:rule="self.kind == 'MemoryStress' || !has(self.memory)",message="memory belongs to MemoryStress: leave it out"
+// +kubebuilder:validation:XValidation:rule="self.kind != 'NodeDrain' || !has(self.target) || self.target != 'All'",message="a NodeDrain evicts the Master or a Replica: the disruption budget keeps two from going at once"
 // +kubebuilder:validation:XValidation:rule="self.kind != 'Partition' || !has(self.target) || self.target != 'All'",message="a Partition cuts the Master or a Replica off; for a master without any replica use target: Master with from: Replicas"
 // +kubebuilder:validation:XValidation:rule="self.kind != 'OperatorKill' || !has(self.target)",message="OperatorKill hits the operator's own pod: leave target out"
 type FaultSpec struct {
@@ -198,9 +221,27 @@ type FaultSpec struct {
 	// +optional
 	Direction string `json:"direction,omitempty"`
 
-	// Duration of a Partition. Default: 30s.
+	// Duration of a fault that lasts. Default: 30s.
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
+
+	// Latency that a NetworkDelay or a DiskSlow adds. Default: 200ms.
+	// +optional
+	Latency *metav1.Duration `json:"latency,omitempty"`
+
+	// Percent of packets that a NetworkLoss drops, or of calls that a DiskError fails. Default: 50.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	Percent *int32 `json:"percent,omitempty"`
+
+	// Offset of a ClockSkew; a negative one is in the past. Default: -10m.
+	// +optional
+	Offset *metav1.Duration `json:"offset,omitempty"`
+
+	// Memory that a MemoryStress takes. Default: 128Mi.
+	// +optional
+	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// Times a kill is repeated, each time on whoever is the target then. Default: 1.
 	// +kubebuilder:validation:Minimum=1
@@ -263,7 +304,7 @@ type RandomFaultsSpec struct {
 
 	// Kinds to choose from. Default: PodKill and OperatorKill, and with Chaos Mesh ContainerKill and Partition as well.
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:MaxItems=14
 	// +listType=set
 	// +optional
 	Kinds []FaultKind `json:"kinds,omitempty"`

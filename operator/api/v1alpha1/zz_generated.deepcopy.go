@@ -255,6 +255,26 @@ func (in *FaultSpec) DeepCopyInto(out *FaultSpec) {
 		*out = new(v1.Duration)
 		**out = **in
 	}
+	if in.Latency != nil {
+		in, out := &in.Latency, &out.Latency
+		*out = new(v1.Duration)
+		**out = **in
+	}
+	if in.Percent != nil {
+		in, out := &in.Percent, &out.Percent
+		*out = new(int32)
+		**out = **in
+	}
+	if in.Offset != nil {
+		in, out := &in.Offset, &out.Offset
+		*out = new(v1.Duration)
+		**out = **in
+	}
+	if in.Memory != nil {
+		in, out := &in.Memory, &out.Memory
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.Times != nil {
 		in, out := &in.Times, &out.Times
 		*out = new(int32)

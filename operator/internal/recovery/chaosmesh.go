@@ -1,6 +1,9 @@
 package recovery
 
 import (
+	"strconv"
+	"syscall"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -13,21 +16,24 @@ const labelFault = "commitlab.dev/fault"
 var chaosMesh = schema.GroupVersion{Group: "chaos-mesh.org", Version: "v1alpha1"}
 
 // experimentKinds are the kinds of Chaos Mesh that faults become.
-var experimentKinds = []string{"PodChaos", "NetworkChaos"}
+var experimentKinds = []string{"PodChaos", "NetworkChaos", "StressChaos", "TimeChaos", "IOChaos"}
+
+// requiredKinds are those that every version has.
+var requiredKinds = experimentKinds[:2]
+
+// forced is how Chaos Mesh is told to give up an object whose faults it cannot take away, because it could not inject them.
+var forced = map[string]string{"chaos-mesh.chaos-mesh.org/cleanFinalizer": "forced"}
+
+// dataVolume is where commitd's pods have their data.
+const dataVolume = "/var/lib/commitd"
 
 // BuildExperiment is what Chaos Mesh is asked to do. It names the pods, so that it hits those whose state has been written down, also when roles
-// change in between. A partition ends by itself, without its operator.
+// change in between. What lasts ends by itself, without its operator.
 func BuildExperiment(t *v1alpha1.RecoveryTest, i Inject, v View) *unstructured.Unstructured {
-	kind, spec := "PodChaos", map[string]any{"mode": "all", "selector": pods(t.Namespace, names(i.Objects)...)}
-	switch i.Fault.Kind {
-	case v1alpha1.PodKill:
-		spec["action"], spec["gracePeriod"] = "pod-kill", int64(0)
-	case v1alpha1.ContainerKill:
-		spec["action"], spec["containerNames"] = "container-kill", []any{"commitd"}
-	case v1alpha1.Partition:
-		kind = "NetworkChaos"
-		spec["action"], spec["direction"], spec["duration"] = "partition", directions[i.Fault.Direction], i.Fault.Duration.String()
-		spec["target"] = map[string]any{"mode": "all", "selector": otherSide(t, i, v)}
+	kind, spec := experimentSpec(t, i, v)
+	spec["mode"], spec["selector"] = "all", pods(t.Namespace, names(i.Objects)...)
+	if lasts(i.Fault.Kind) {
+		spec["duration"] = i.Fault.Duration.String()
 	}
 	experiment := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	experiment.SetGroupVersionKind(chaosMesh.WithKind(kind))
@@ -38,6 +44,68 @@ func BuildExperiment(t *v1alpha1.RecoveryTest, i Inject, v View) *unstructured.U
 	meta.Labels[labelFault] = i.Fault.Name
 	experiment.SetLabels(meta.Labels)
 	return experiment
+}
+
+func experimentSpec(t *v1alpha1.RecoveryTest, i Inject, v View) (kind string, spec map[string]any) {
+	f := i.Fault
+	container := []any{"commitd"}
+	disk := map[string]any{"containerNames": container, "volumePath": dataVolume, "percent": int64(100)}
+	switch f.Kind {
+	case v1alpha1.ContainerKill:
+		return "PodChaos", map[string]any{"action": "container-kill", "containerNames": container}
+	case v1alpha1.PodFailure:
+		return "PodChaos", map[string]any{"action": "pod-failure"}
+	case v1alpha1.Partition:
+		return "NetworkChaos", map[string]any{"action": "partition", "direction": directions[f.Direction],
+			"target": map[string]any{"mode": "all", "selector": otherSide(t, i, v)}}
+	case v1alpha1.NetworkDelay:
+		return "NetworkChaos", map[string]any{"action": "delay", "delay": map[string]any{"latency": f.Latency.String()}}
+	case v1alpha1.NetworkLoss:
+		return "NetworkChaos", map[string]any{"action": "loss", "loss": map[string]any{"loss": strconv.Itoa(int(f.Percent))}}
+	case v1alpha1.ClockSkew:
+		return "TimeChaos", map[string]any{"timeOffset": f.Offset.String(), "containerNames": container}
+	case v1alpha1.CPUStress:
+		return "StressChaos", map[string]any{"containerNames": container,
+			"stressors": map[string]any{"cpu": map[string]any{"workers": int64(stressWorkers), "load": int64(100)}}}
+	case v1alpha1.MemoryStress:
+		return "StressChaos", map[string]any{"containerNames": container,
+			"stressors": map[string]any{"memory": map[string]any{"workers": int64(1), "size": strconv.FormatInt(f.Memory, 10)}}}
+	case v1alpha1.DiskSlow:
+		disk["action"], disk["delay"] = "latency", f.Latency.String()
+		return "IOChaos", disk
+	case v1alpha1.DiskError:
+		disk["action"], disk["errno"], disk["percent"] = "fault", int64(syscall.EIO), int64(f.Percent)
+		return "IOChaos", disk
+	case v1alpha1.DiskFull:
+		disk["action"], disk["errno"], disk["methods"] = "fault", int64(syscall.ENOSPC), []any{"write", "fallocate", "create", "mkdir"}
+		return "IOChaos", disk
+	}
+	return "PodChaos", map[string]any{"action": "pod-kill", "gracePeriod": int64(0)}
+}
+
+// stressWorkers is how many threads a CPUStress has.
+const stressWorkers = 4
+
+// experimentOf reads what Chaos Mesh says of its object.
+func experimentOf(object map[string]any) Experiment {
+	e := Experiment{Exists: true}
+	conditions, _, _ := unstructured.NestedSlice(object, "status", "conditions")
+	for _, item := range conditions {
+		c, _ := item.(map[string]any)
+		e.Injected = e.Injected || c["type"] == "AllInjected" && c["status"] == "True"
+	}
+	records, _, _ := unstructured.NestedSlice(object, "status", "experiment", "containerRecords")
+	for _, item := range records {
+		record, _ := item.(map[string]any)
+		events, _, _ := unstructured.NestedSlice(record, "events")
+		for _, item := range events {
+			event, _ := item.(map[string]any)
+			if message, _ := event["message"].(string); event["type"] == "Failed" && event["operation"] == "Apply" && message != "" {
+				e.Problem = message
+			}
+		}
+	}
+	return e
 }
 
 // directions as Chaos Mesh names them, seen from the target of the fault.

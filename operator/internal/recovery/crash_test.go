@@ -109,9 +109,9 @@ func (l *lab) test() *v1alpha1.RecoveryTest {
 }
 
 // Connect and the following make the lab what the operator connects to.
-func (l *lab) Connect(ledger.Target) ledger.Ledger                  { return dying{l, l.ledger} }
-func (l *lab) Reached(context.Context, string) bool                 { return true }
-func (l *lab) CrashRecovery(context.Context, string) *CrashRecovery { return &CrashRecovery{Rows: 1} }
+func (l *lab) Connect(ledger.Target) ledger.Ledger                   { return dying{l, l.ledger} }
+func (l *lab) Reached(context.Context, string) (bool, time.Duration) { return true, time.Millisecond }
+func (l *lab) CrashRecovery(context.Context, string) *CrashRecovery  { return &CrashRecovery{Rows: 1} }
 func (l *lab) write(do func() error) error {
 	l.writes++
 	if l.writes == l.dieAt && !l.dieBehind {

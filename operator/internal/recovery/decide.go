@@ -22,6 +22,8 @@ const (
 	settleFor = 3 * time.Second
 	// injectPatience is how long an injection may take to be seen.
 	injectPatience = time.Minute
+	// refusalPatience is how long Chaos Mesh may say that it cannot before it is believed.
+	refusalPatience = 10 * time.Second
 	// verifyPatience is how long the ledger may take for its verdict once the run's duration is over.
 	verifyPatience = 5 * time.Minute
 	// enoughCommits before the first fault.
@@ -92,7 +94,8 @@ func (d *decision) takeAway() bool {
 func (d *decision) endExperiments(over func(fault string) bool) {
 	for _, fault := range slices.Sorted(maps.Keys(d.view.Experiments)) {
 		if over(fault) {
-			d.do(EndExperiment{Fault: fault})
+			e := d.view.Experiments[fault]
+			d.do(EndExperiment{Fault: fault, Force: e.Problem != "" && !e.Injected})
 		}
 	}
 }

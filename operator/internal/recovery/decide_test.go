@@ -27,18 +27,26 @@ func TestEveryKindOfFaultIsInjectedOnceAndPasses(t *testing.T) {
 			{Name: "a", Kind: v1alpha1.Partition},
 			{Name: "a", Kind: v1alpha1.Partition, From: v1alpha1.FromOperator},
 			{Name: "a", Kind: v1alpha1.Partition, From: v1alpha1.FromClients, Target: v1alpha1.TargetReplica},
+			{Name: "a", Kind: v1alpha1.PodFailure},
+			{Name: "a", Kind: v1alpha1.NodeDrain, Target: v1alpha1.TargetReplica},
+			{Name: "a", Kind: v1alpha1.NetworkDelay},
+			{Name: "a", Kind: v1alpha1.NetworkLoss, Target: v1alpha1.TargetAll},
+			{Name: "a", Kind: v1alpha1.DiskFull}, {Name: "a", Kind: v1alpha1.DiskError}, {Name: "a", Kind: v1alpha1.DiskSlow, Target: v1alpha1.TargetReplica},
+			{Name: "a", Kind: v1alpha1.ClockSkew},
+			{Name: "a", Kind: v1alpha1.CPUStress, Target: v1alpha1.TargetAll}, {Name: "a", Kind: v1alpha1.MemoryStress},
 		} {
 			w := newWorld(t, f)
 			w.chaosMesh = chaosMesh
 			status := w.run()
-			if !chaosMesh && (f.Kind == v1alpha1.ContainerKill || f.Kind == v1alpha1.Partition) {
+			if !chaosMesh && (f.Kind == v1alpha1.ContainerKill || lasts(f.Kind)) {
 				w.expect(status, v1alpha1.VerdictUnsupported, "Chaos Mesh")
 				continue
 			}
 			w.expect(status, v1alpha1.VerdictPassed, "")
 			fault := status.Faults[0]
 			objects := map[v1alpha1.FaultTarget]int{v1alpha1.TargetAll: 3}[f.Target]
-			if f.Kind != v1alpha1.Partition && w.kills["a"] != max(1, objects) || w.ledger.Marks["a"] != 1 {
+			ends := !lasts(f.Kind) || f.Kind == v1alpha1.PodFailure
+			if ends && w.kills["a"] != max(1, objects) || w.ledger.Marks["a"] != 1 {
 				t.Errorf("%+v: %d kills, %d marks", f, w.kills["a"], w.ledger.Marks["a"])
 			}
 			if fault.Phase != v1alpha1.FaultRecovered || fault.RTO == nil || len(fault.Evidence) < max(1, objects) || fault.RecoveredBy != "restart" {
@@ -122,6 +130,49 @@ func TestAFaultThatDidNotHappenEndsInconclusive(t *testing.T) {
 			t.Fatalf("%s, experiments %v", phase, w.experiments)
 		}
 	}
+}
+
+// Each proof is one that a fault without effect does not give.
+func TestNoKindIsBelievedToHaveHappenedWithoutEffect(t *testing.T) {
+	for _, kind := range []v1alpha1.FaultKind{v1alpha1.PodFailure, v1alpha1.NodeDrain, v1alpha1.NetworkDelay, v1alpha1.NetworkLoss, v1alpha1.DiskFull,
+		v1alpha1.DiskError, v1alpha1.DiskSlow, v1alpha1.ClockSkew, v1alpha1.CPUStress, v1alpha1.MemoryStress} {
+		w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: kind})
+		w.chaosMesh, w.nothing = true, true
+		w.expect(w.run(), v1alpha1.VerdictInconclusive, "nothing proves that a was injected")
+	}
+}
+
+func TestWhatChaosMeshCannotDoHereIsUnsupportedInItsWords(t *testing.T) {
+	for _, kind := range []v1alpha1.FaultKind{v1alpha1.NetworkDelay, v1alpha1.DiskSlow, v1alpha1.ClockSkew, v1alpha1.MemoryStress} {
+		w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: kind}, kill("b", v1alpha1.TargetMaster))
+		w.chaosMesh, w.refusal = true, "Specified qdisc kind is unknown"
+		for w.test.Status.Faults == nil || w.test.Status.Faults[0].Phase != v1alpha1.FaultUnsupported {
+			w.round(-1)
+			w.live()
+		}
+		w.round(-1)
+		if len(w.experiments) > 0 {
+			t.Fatalf("%s: it is left: %v", kind, w.experiments)
+		}
+		w.refusal = "" // the next fault is another one
+		w.expect(w.run(), v1alpha1.VerdictUnsupported, "Specified qdisc kind is unknown")
+		if w.kills["b"] != 1 || w.test.Status.Faults[0].Phase != v1alpha1.FaultUnsupported {
+			t.Errorf("%s: kills %v, %+v", kind, w.kills, w.test.Status.Faults[0])
+		}
+	}
+}
+
+// One failed attempt is no refusal: Chaos Mesh tries again.
+func TestAnAttemptThatFailedOnceIsWaitedFor(t *testing.T) {
+	w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: v1alpha1.CPUStress})
+	w.chaosMesh, w.refusal = true, "the pod is not there"
+	for len(w.experiments) == 0 {
+		w.round(-1)
+		w.live()
+	}
+	w.round(-1)
+	w.refusal, w.experiments["a"] = "", Experiment{Exists: true, Injected: true, Problem: "the pod is not there"}
+	w.expect(w.run(), v1alpha1.VerdictPassed, "")
 }
 
 func TestLostCommitsAreNamed(t *testing.T) {

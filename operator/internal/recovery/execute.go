@@ -7,7 +7,9 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,7 +43,7 @@ func (r *Reconciler) execute(ctx context.Context, v View, a Action) error {
 	case Inject:
 		return r.inject(ctx, v, a)
 	case EndExperiment:
-		return r.endExperiment(ctx, v, a.Fault)
+		return r.endExperiment(ctx, v, a)
 	case SaveHistory:
 		return r.saveHistory(ctx, v)
 	}
@@ -101,9 +103,24 @@ func (r *Reconciler) inject(ctx context.Context, v View, i Inject) error {
 	}
 	var all error
 	for _, o := range i.Objects {
-		all = errors.Join(all, r.kill(ctx, namespace, o.Name, o.UID))
+		if i.Fault.Kind == v1alpha1.NodeDrain {
+			all = errors.Join(all, r.evict(ctx, namespace, o.Name, o.UID))
+		} else {
+			all = errors.Join(all, r.kill(ctx, namespace, o.Name, o.UID))
+		}
 	}
 	return all
+}
+
+// evict asks as a drain does. A budget that allows nobody to go is asked again at the next look.
+func (r *Reconciler) evict(ctx context.Context, namespace, name string, uid types.UID) error {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	eviction := &policyv1.Eviction{ObjectMeta: pod.ObjectMeta, DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}}
+	err := r.Client.SubResource("eviction").Create(ctx, pod, eviction)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
 }
 
 // kill deletes a pod without grace, and only the one that was chosen: it may have been killed already and be another one now.
@@ -116,16 +133,35 @@ func (r *Reconciler) kill(ctx context.Context, namespace, name string, uid types
 	return err
 }
 
-func (r *Reconciler) endExperiment(ctx context.Context, v View, fault string) error {
+func (r *Reconciler) endExperiment(ctx context.Context, v View, end EndExperiment) error {
 	var all error
 	for _, kind := range experimentKinds {
 		experiment := &unstructured.Unstructured{}
 		experiment.SetGroupVersionKind(chaosMesh.WithKind(kind))
 		experiment.SetNamespace(v.Test.Namespace)
-		experiment.SetName(v.Test.Name + "-" + fault)
-		all = errors.Join(all, client.IgnoreNotFound(r.Client.Delete(ctx, experiment)))
+		experiment.SetName(v.Test.Name + "-" + end.Fault)
+		if end.Force {
+			all = errors.Join(all, ignoreMissing(r.Client.Patch(ctx, experiment.DeepCopy(), giveUp)))
+		}
+		all = errors.Join(all, ignoreMissing(r.Client.Delete(ctx, experiment)))
 	}
 	return all
+}
+
+var giveUp = func() client.Patch {
+	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": forced}})
+	if err != nil {
+		panic(err)
+	}
+	return client.RawPatch(types.MergePatchType, text)
+}()
+
+// ignoreMissing: neither the object need be there nor, in an older Chaos Mesh, its kind.
+func ignoreMissing(err error) error {
+	if meta.IsNoMatchError(err) {
+		return nil
+	}
+	return client.IgnoreNotFound(err)
 }
 
 // saveHistory keeps what the ledger said, whole, and the test as it was when it was said.

@@ -46,8 +46,12 @@ func (d *decision) advance(i int) {
 	case v1alpha1.FaultRecovering:
 		d.awaitRecovery(status)
 	case v1alpha1.FaultUnsupported, v1alpha1.FaultSkipped, v1alpha1.FaultUnproved:
-		if d.marked(f.Name) == nil { // so that the verdict knows of it
-			d.do(Mark{ledger.Mark{Name: f.Name, Unsupported: unsupported(f, d.view)}})
+		known, why := d.marked(f.Name), ""
+		if status.Phase == v1alpha1.FaultUnsupported {
+			why = status.Message
+		}
+		if known == nil || known.Unsupported != why { // so that the verdict knows of it
+			d.do(Mark{ledger.Mark{Name: f.Name, Unsupported: why}})
 		}
 	}
 }
@@ -66,7 +70,8 @@ func ended(phase string) bool {
 // allEnded: every fault has come to its end and is known to the ledger, and commits went on behind the last.
 func (d *decision) allEnded() bool {
 	for _, f := range d.status.Faults {
-		if !ended(f.Phase) || d.marked(f.Name) == nil {
+		known := d.marked(f.Name)
+		if !ended(f.Phase) || known == nil || f.Phase == v1alpha1.FaultUnsupported && known.Unsupported == "" {
 			return false
 		}
 	}
@@ -86,8 +91,7 @@ func (d *decision) calm() bool {
 func (d *decision) start(i int) {
 	f, status := d.schedule[i], &d.status.Faults[i]
 	if why := unsupported(f, d.view); why != "" {
-		status.Phase, status.Message = v1alpha1.FaultUnsupported, why
-		d.tell(true, "FaultUnsupported", "%s: %s", f.Name, why)
+		d.cannotBeDone(f, status, why)
 		return
 	}
 	if d.over() {
@@ -105,6 +109,11 @@ func (d *decision) start(i int) {
 	}
 	now := metav1.NewMicroTime(d.view.Now.Truncate(time.Microsecond))
 	status.Phase, status.Objects, status.ChosenAt, status.Message = v1alpha1.FaultInjecting, objects, &now, ""
+}
+
+func (d *decision) cannotBeDone(f Fault, status *v1alpha1.FaultStatus, why string) {
+	status.Phase, status.Message = v1alpha1.FaultUnsupported, shorten(why, maxReason)
+	d.tell(true, "FaultUnsupported", "%s: %s", f.Name, why)
 }
 
 // missingForStart says what a fault waits for; empty when it may begin.
@@ -167,8 +176,8 @@ func (d *decision) choose(i int) []v1alpha1.FaultObject {
 }
 
 func (d *decision) isTarget(f Fault, s Server) bool {
-	if f.From == v1alpha1.FromOperator && !s.Reached {
-		return false // it must be seen to be cut off
+	if f.isProbed() && (!s.Reached || f.Latency > 0 && s.ReachedIn >= f.Latency) {
+		return false // it must be seen to be cut off, or to become slow
 	}
 	switch f.Target {
 	case v1alpha1.TargetMaster:
@@ -181,7 +190,7 @@ func (d *decision) isTarget(f Fault, s Server) bool {
 
 func (d *decision) hitBefore(i int, object v1alpha1.FaultObject) bool {
 	for n, before := range d.status.Faults[:i] {
-		if d.schedule[n].Kind != v1alpha1.Partition && slices.Contains(before.Objects, object) {
+		if !lasts(d.schedule[n].Kind) && slices.Contains(before.Objects, object) {
 			return true
 		}
 	}
@@ -203,6 +212,10 @@ func (d *decision) inject(f Fault, status *v1alpha1.FaultStatus) {
 		d.do(Mark{d.mark(f, status.Objects)})
 		return
 	}
+	if why := d.refusedByChaosMesh(f, status); why != "" {
+		d.cannotBeDone(f, status, why)
+		return
+	}
 	proofs := d.proofs(f, status.Objects)
 	for _, p := range proofs {
 		told := slices.ContainsFunc(known.Evidence, func(e ledger.Evidence) bool { return e.Object == p.Object && e.Kind == p.Kind })
@@ -213,6 +226,15 @@ func (d *decision) inject(f Fault, status *v1alpha1.FaultStatus) {
 	if len(proofs) < len(status.Objects) {
 		d.do(Inject{Fault: f, Objects: status.Objects})
 	}
+}
+
+// refusedByChaosMesh is what it says itself when it cannot do it on this node. It tries again for a while, and so does this.
+func (d *decision) refusedByChaosMesh(f Fault, status *v1alpha1.FaultStatus) string {
+	experiment := d.view.Experiments[f.Name]
+	if !experiment.Exists || experiment.Injected || experiment.Problem == "" || d.view.Now.Before(status.ChosenAt.Add(refusalPatience)) {
+		return ""
+	}
+	return "Chaos Mesh cannot do it here: " + experiment.Problem
 }
 
 func (d *decision) injected(known *ledger.Fault, status *v1alpha1.FaultStatus) {
@@ -226,7 +248,7 @@ func (d *decision) injected(known *ledger.Fault, status *v1alpha1.FaultStatus) {
 
 func (d *decision) mark(f Fault, objects []v1alpha1.FaultObject) ledger.Mark {
 	m := ledger.Mark{Name: f.Name, Objects: len(objects), ExpectOutage: f.ExpectOutage, Limit: orDefault(d.view.Test.Spec.Limits.RTO, defaultRTO)}
-	if f.Kind == v1alpha1.OperatorKill || f.From == v1alpha1.FromOperator {
+	if f.Kind == v1alpha1.OperatorKill || f.isProbed() || f.isRecorded() {
 		return m // the ledger cannot see it
 	}
 	m.Proof = ledger.ProofProcess
@@ -258,21 +280,42 @@ func (d *decision) compare(f Fault, o v1alpha1.FaultObject) (kind, before, after
 	switch {
 	case f.Kind == v1alpha1.OperatorKill:
 		return "pod-uid", string(o.UID), string(d.view.Operator.UID)
-	case f.Kind == v1alpha1.Partition && f.From == v1alpha1.FromOperator:
-		if s == nil || s.UID != o.UID || s.Reached {
-			return "probe", "reached", ""
-		}
-		return "probe", "reached", "not reached"
+	case f.isProbed():
+		return "probe", "reached", probed(f, o, s)
+	case f.isRecorded():
+		return "record of Chaos Mesh", "not injected", d.recorded(f)
 	case f.Kind == v1alpha1.Partition:
 		return "", "", "" // the ledger sees the link
 	case s == nil:
 		return "pod-uid", string(o.UID), "deleted"
 	case s.UID != o.UID:
 		return "pod-uid", string(o.UID), string(s.UID)
-	case f.Kind == v1alpha1.ContainerKill:
+	case f.Kind == v1alpha1.PodFailure && !s.Running:
+		return "container", o.ContainerID, "does not run"
+	case f.Kind == v1alpha1.ContainerKill || f.Kind == v1alpha1.PodFailure:
 		return "container-id", o.ContainerID, s.ContainerID
 	}
 	return "pod-uid", string(o.UID), string(s.UID)
+}
+
+// probed is how the same pod is reached now; empty when that proves nothing.
+func probed(f Fault, o v1alpha1.FaultObject, s *Server) string {
+	switch {
+	case s == nil || s.UID != o.UID:
+		return ""
+	case f.Kind == v1alpha1.NetworkDelay && s.ReachedIn >= f.Latency:
+		return fmt.Sprintf("reached after %s", s.ReachedIn.Round(time.Millisecond))
+	case f.Kind != v1alpha1.NetworkDelay && !s.Reached:
+		return "not reached"
+	}
+	return ""
+}
+
+func (d *decision) recorded(f Fault) string {
+	if d.view.Experiments[f.Name].Injected {
+		return "injected"
+	}
+	return ""
 }
 
 // hold keeps a fault for its duration. A kill has none.
@@ -293,7 +336,7 @@ func (d *decision) experimentIsOver(fault string) bool {
 }
 
 func (d *decision) awaitRecovery(status *v1alpha1.FaultStatus) {
-	if d.view.Experiments[status.Name] {
+	if d.view.Experiments[status.Name].Exists {
 		status.Message = "Chaos Mesh takes it away"
 		return
 	}
@@ -336,7 +379,8 @@ func (d *decision) recovered(status *v1alpha1.FaultStatus) {
 	now := metav1.NewMicroTime(d.view.Now.Truncate(time.Microsecond))
 	status.Phase, status.RecoveredAt = v1alpha1.FaultRecovered, &now
 	d.rememberRTO(*known, status)
-	if status.Kind == v1alpha1.PodKill || status.Kind == v1alpha1.ContainerKill {
+	switch status.Kind {
+	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.PodFailure, v1alpha1.NodeDrain:
 		d.rememberCrashRecovery(status)
 	}
 	d.tell(false, "FaultRecovered", "%s: RTO %s, %s", status.Name, status.RTO.Duration, status.RecoveredBy)

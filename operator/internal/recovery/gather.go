@@ -110,20 +110,23 @@ func (r *Reconciler) look(ctx context.Context, v *View, s *Server) {
 	if s.Address == "" {
 		return
 	}
-	if cutsOperatorOff(v.Test) {
-		s.Reached = r.Servers.Reached(ctx, net.JoinHostPort(s.Address, strconv.Itoa(int(cluster.AdminPort))))
+	if isProbed(v.Test) {
+		s.Reached, s.ReachedIn = r.Servers.Reached(ctx, net.JoinHostPort(s.Address, strconv.Itoa(int(cluster.AdminPort))))
 	}
 	if s.Running && slices.ContainsFunc(v.Test.Status.Faults, func(f v1alpha1.FaultStatus) bool { return f.Phase == v1alpha1.FaultRecovering }) {
 		s.Recovery = r.Servers.CrashRecovery(ctx, s.Address)
 	}
 }
 
-func cutsOperatorOff(t *v1alpha1.RecoveryTest) bool {
-	return slices.ContainsFunc(t.Spec.Faults, func(f v1alpha1.FaultSpec) bool { return f.From == v1alpha1.FromOperator })
+func isProbed(t *v1alpha1.RecoveryTest) bool {
+	if t.Status.Seed == nil {
+		return false
+	}
+	return slices.ContainsFunc(Schedule(t.Spec, *t.Status.Seed, t.Status.Injector), Fault.isProbed)
 }
 
 func (r *Reconciler) hasChaosMesh() bool {
-	for _, kind := range experimentKinds {
+	for _, kind := range requiredKinds {
 		if _, err := r.Client.RESTMapper().RESTMapping(chaosMesh.WithKind(kind).GroupKind(), chaosMesh.Version); err != nil {
 			return false
 		}
@@ -132,7 +135,7 @@ func (r *Reconciler) hasChaosMesh() bool {
 }
 
 func (r *Reconciler) gatherExperiments(ctx context.Context, v *View) error {
-	v.Experiments = map[string]bool{}
+	v.Experiments = map[string]Experiment{}
 	if !v.ChaosMesh {
 		return nil
 	}
@@ -146,7 +149,7 @@ func (r *Reconciler) gatherExperiments(ctx context.Context, v *View) error {
 			return err
 		}
 		for i := range list.Items {
-			v.Experiments[list.Items[i].GetLabels()[labelFault]] = true
+			v.Experiments[list.Items[i].GetLabels()[labelFault]] = experimentOf(list.Items[i].Object)
 		}
 	}
 	return nil

@@ -15,6 +15,10 @@ import (
 const (
 	defaultDuration = 30 * time.Second
 	defaultInterval = 2 * time.Second
+	defaultLatency  = 200 * time.Millisecond
+	defaultPercent  = 50
+	defaultOffset   = -10 * time.Minute
+	defaultMemory   = 128 << 20
 )
 
 // Fault is one injection that is planned.
@@ -25,6 +29,10 @@ type Fault struct {
 	From      v1alpha1.PartitionSide
 	Direction string
 	Duration  time.Duration
+	Latency   time.Duration
+	Percent   int32
+	Offset    time.Duration
+	Memory    int64 // bytes
 	// Interval after the injection of the fault before.
 	Interval     time.Duration
 	Start        v1alpha1.FaultStart
@@ -56,8 +64,9 @@ func injections(spec v1alpha1.FaultSpec, random *rand.Rand) []Fault {
 	if f.Start == "" {
 		f.Start = v1alpha1.StartAfterRecovery
 	}
+	f.strength(spec)
 	if f.Kind == v1alpha1.Partition {
-		f.From, f.Direction, f.Duration = v1alpha1.FromReplicas, "Both", orDefault(spec.Duration, defaultDuration)
+		f.From, f.Direction = v1alpha1.FromReplicas, "Both"
 		if spec.From != "" {
 			f.From = spec.From
 		}
@@ -73,6 +82,52 @@ func injections(spec v1alpha1.FaultSpec, random *rand.Rand) []Fault {
 		all = append(all, f)
 	}
 	return all
+}
+
+// strength is how much of it, and for how long.
+func (f *Fault) strength(spec v1alpha1.FaultSpec) {
+	if lasts(f.Kind) {
+		f.Duration = orDefault(spec.Duration, defaultDuration)
+	}
+	switch f.Kind {
+	case v1alpha1.NetworkDelay, v1alpha1.DiskSlow:
+		f.Latency = orDefault(spec.Latency, defaultLatency)
+	case v1alpha1.NetworkLoss, v1alpha1.DiskError:
+		f.Percent = defaultPercent
+		if spec.Percent != nil {
+			f.Percent = *spec.Percent
+		}
+	case v1alpha1.ClockSkew:
+		f.Offset = orDefault(spec.Offset, defaultOffset)
+	case v1alpha1.MemoryStress:
+		f.Memory = defaultMemory
+		if spec.Memory != nil {
+			f.Memory = spec.Memory.Value()
+		}
+	}
+}
+
+// lasts: it is taken away again. A kill has no end.
+func lasts(kind v1alpha1.FaultKind) bool {
+	switch kind {
+	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.OperatorKill, v1alpha1.NodeDrain:
+		return false
+	}
+	return true
+}
+
+// isProbed: that the operator reaches its target late or not at all is what proves it.
+func (f Fault) isProbed() bool {
+	return f.From == v1alpha1.FromOperator || f.Kind == v1alpha1.NetworkDelay || f.Kind == v1alpha1.NetworkLoss
+}
+
+// isRecorded: nothing of it is seen from outside but what Chaos Mesh wrote down.
+func (f Fault) isRecorded() bool {
+	switch f.Kind {
+	case v1alpha1.DiskFull, v1alpha1.DiskError, v1alpha1.DiskSlow, v1alpha1.ClockSkew, v1alpha1.CPUStress, v1alpha1.MemoryStress:
+		return true
+	}
+	return false
 }
 
 // expectsOutage: whoever kills the master or everybody is noticed. A partition may be over before anybody waits for long.
@@ -106,7 +161,8 @@ func chooseFault(n int32, kind v1alpha1.FaultKind, random *rand.Rand) v1alpha1.F
 	switch kind {
 	case v1alpha1.PodKill, v1alpha1.ContainerKill:
 		f.Target = targets[random.IntN(len(targets))]
-	case v1alpha1.Partition:
+	case v1alpha1.OperatorKill:
+	default:
 		f.Target = targets[random.IntN(3)]
 	}
 	if n > 0 && random.IntN(4) == 0 {
@@ -125,6 +181,8 @@ func unsupported(f Fault, v View) string {
 		return "the first process of a container cannot be killed from inside of it: install Chaos Mesh, or use PodKill, which kills the process together with its pod"
 	case f.Kind == v1alpha1.Partition && injector == v1alpha1.InjectorBuiltIn:
 		return "cutting a network needs Chaos Mesh, which is not installed or not to be used"
+	case lasts(f.Kind) && injector == v1alpha1.InjectorBuiltIn:
+		return string(f.Kind) + " needs Chaos Mesh, which is not installed or not to be used"
 	case f.Kind == v1alpha1.OperatorKill && v.Operator.UID == "":
 		return "this operator does not run in a pod that it knows (POD_NAME, POD_NAMESPACE, POD_UID)"
 	case f.From == v1alpha1.FromOperator && v.Operator.UID == "":
@@ -140,7 +198,7 @@ func needsReplicas(f Fault) bool {
 }
 
 func usesChaosMesh(f Fault, injector v1alpha1.Injector) bool {
-	return injector == v1alpha1.InjectorChaosMesh && f.Kind != v1alpha1.OperatorKill
+	return injector == v1alpha1.InjectorChaosMesh && f.Kind != v1alpha1.OperatorKill && f.Kind != v1alpha1.NodeDrain
 }
 
 func orDefault(d *metav1.Duration, otherwise time.Duration) time.Duration {

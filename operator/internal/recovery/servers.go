@@ -14,8 +14,8 @@ import (
 
 // Servers is what the operator asks the cluster's pods by itself.
 type Servers interface {
-	// Reached tells whether a connection can be made.
-	Reached(ctx context.Context, address string) bool
+	// Reached tells whether a connection can be made, and how long that took.
+	Reached(ctx context.Context, address string) (bool, time.Duration)
 	// CrashRecovery is what a server says of its last start; nil when it does not say it.
 	CrashRecovery(ctx context.Context, host string) *CrashRecovery
 }
@@ -29,16 +29,18 @@ const maxMetrics = 4 << 20
 type Network struct{}
 
 // Reached makes a connection and drops it.
-func (Network) Reached(ctx context.Context, address string) bool {
+func (Network) Reached(ctx context.Context, address string) (bool, time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	var dialer net.Dialer
+	began := time.Now()
 	connection, err := dialer.DialContext(ctx, "tcp", address)
+	took := time.Since(began)
 	if err != nil {
-		return false
+		return false, took
 	}
 	_ = connection.Close()
-	return true
+	return true, took
 }
 
 // CrashRecovery reads the two gauges of the server's metrics.

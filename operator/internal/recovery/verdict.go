@@ -14,6 +14,9 @@ import (
 // maxMessage bounds what the status says; the history has all of it.
 const maxMessage = 2000
 
+// maxReason bounds why a fault is unsupported: it goes to the ledger in the address of a request.
+const maxReason = 500
+
 // takeVerdict copies the ledger's verdict. It does not count when the ledger does not know of a fault.
 func (d *decision) takeVerdict() {
 	v := d.view.Verdict

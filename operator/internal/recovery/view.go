@@ -24,7 +24,7 @@ type View struct {
 	// Servers are the cluster's pods, in the order of their names.
 	Servers []Server
 	// Experiments are the Chaos Mesh objects of this test that are there, by fault.
-	Experiments map[string]bool
+	Experiments map[string]Experiment
 	// Volume is the UID of the journal's claim; empty when there is none.
 	Volume types.UID
 	// HistorySaved says that the ConfigMap is there.
@@ -50,6 +50,15 @@ type LedgerPod struct {
 	Problem string
 }
 
+// Experiment is what Chaos Mesh says of one of its objects.
+type Experiment struct {
+	Exists bool
+	// Injected says that all of it has been done.
+	Injected bool
+	// Problem is why the last attempt failed.
+	Problem string
+}
+
 // Server is a pod of the cluster.
 type Server struct {
 	Name        string
@@ -58,8 +67,9 @@ type Server struct {
 	Running     bool
 	Role        string
 	Address     string
-	// Reached says that the operator could connect to it; looked at only where a fault cuts the operator off.
-	Reached bool
+	// Reached says that the operator could connect to it, ReachedIn how long that took; looked at only where a fault is seen by that.
+	Reached   bool
+	ReachedIn time.Duration
 	// Recovery is what the server says of its last start; looked at only behind a kill.
 	Recovery *CrashRecovery
 }
@@ -113,11 +123,15 @@ type (
 		Objects []v1alpha1.FaultObject
 	}
 	// EndExperiment takes what Chaos Mesh does away.
-	EndExperiment struct{ Fault string }
-	Mark          struct{ ledger.Mark }
-	Prove         struct{ ledger.Proof }
-	StopLoad      struct{}
-	SaveHistory   struct{}
+	EndExperiment struct {
+		Fault string
+		// Force does not wait until Chaos Mesh has taken away what it could not do.
+		Force bool
+	}
+	Mark        struct{ ledger.Mark }
+	Prove       struct{ ledger.Proof }
+	StopLoad    struct{}
+	SaveHistory struct{}
 )
 
 func (AddFinalizer) isAction()    {}

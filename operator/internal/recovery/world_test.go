@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -31,7 +32,8 @@ type world struct {
 	chaosMesh bool
 	operator  OperatorPod
 	// experiments that were begun, by fault.
-	experiments map[string]bool
+	experiments map[string]Experiment
+	refusal     string // of Chaos Mesh
 
 	kills     map[string]int // by fault
 	number    int
@@ -41,7 +43,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, faults ...v1alpha1.FaultSpec) *world {
-	w := &world{t: t, now: time.Unix(1_000_000, 0), back: map[string]time.Time{}, experiments: map[string]bool{}, kills: map[string]int{},
+	w := &world{t: t, now: time.Unix(1_000_000, 0), back: map[string]time.Time{}, experiments: map[string]Experiment{}, kills: map[string]int{},
 		operator: OperatorPod{Namespace: "system", Name: "operator-1", UID: "operator-uid-0"}}
 	w.test = &v1alpha1.RecoveryTest{}
 	w.test.Name, w.test.Namespace, w.test.UID = "t", "n", "0123-4567-89ab"
@@ -102,11 +104,9 @@ func (w *world) moveMastership() {
 
 func (w *world) view() View {
 	v := View{Now: w.now, Test: w.test.DeepCopy(), Cluster: w.cluster, BusyWith: w.busy, ChaosMesh: w.chaosMesh, Operator: w.operator,
-		Servers: append([]Server{}, w.servers...), Experiments: map[string]bool{}, Volume: w.volume, HistorySaved: w.history,
+		Servers: append([]Server{}, w.servers...), Experiments: map[string]Experiment{}, Volume: w.volume, HistorySaved: w.history,
 		LedgerPod: LedgerPod{Exists: w.ledgerPod}}
-	for fault := range w.experiments {
-		v.Experiments[fault] = true
-	}
+	maps.Copy(v.Experiments, w.experiments)
 	if w.ledgerPod {
 		status, _ := w.ledger.Status(w.t.Context())
 		v.Ledger = &status
@@ -150,7 +150,7 @@ func (w *world) do(a Action) {
 	case Inject:
 		w.inject(a)
 	case EndExperiment:
-		delete(w.experiments, a.Fault)
+		w.end(a)
 	case Mark:
 		err = w.ledger.Mark(w.t.Context(), a.Mark)
 	case Prove:
@@ -183,18 +183,29 @@ func (w *world) startLedger() {
 
 func (w *world) inject(i Inject) {
 	byChaosMesh := usesChaosMesh(i.Fault, w.test.Status.Injector)
-	if byChaosMesh && w.experiments[i.Fault.Name] {
+	if byChaosMesh && w.experiments[i.Fault.Name].Exists {
 		return // it is there already
 	}
 	if byChaosMesh {
-		w.experiments[i.Fault.Name] = true
+		w.experiments[i.Fault.Name] = Experiment{Exists: true, Injected: !w.nothing && w.refusal == "", Problem: w.refusal}
 	}
-	if w.nothing {
+	if w.nothing || w.refusal != "" {
 		return
 	}
 	for _, o := range i.Objects {
 		w.hit(i.Fault, o)
 	}
+}
+
+// end takes an experiment away. What Chaos Mesh could not do it cannot take away either, unless it is told not to try.
+func (w *world) end(e EndExperiment) {
+	if w.refusal != "" && !e.Force {
+		return
+	}
+	for i := range w.servers {
+		w.servers[i].Reached, w.servers[i].ReachedIn = true, time.Millisecond
+	}
+	delete(w.experiments, e.Fault)
 }
 
 func (w *world) hit(f Fault, o v1alpha1.FaultObject) {
@@ -208,14 +219,17 @@ func (w *world) hit(f Fault, o v1alpha1.FaultObject) {
 	v := View{Servers: w.servers}
 	s := v.server(o.Name)
 	switch {
-	case f.Kind == v1alpha1.Partition && f.From == v1alpha1.FromOperator:
+	case f.isRecorded():
+	case f.Kind == v1alpha1.NetworkDelay:
+		s.ReachedIn = f.Latency + time.Millisecond
+	case f.isProbed():
 		s.Reached = false
 	case f.Kind == v1alpha1.Partition:
 		w.ledger.SeeLink(f.Name, o.Name, w.now)
 	case s.UID == o.UID:
 		w.kills[f.Name]++
 		s.Running, s.ContainerID = false, string(w.uid())
-		if f.Kind == v1alpha1.PodKill {
+		if f.Kind == v1alpha1.PodKill || f.Kind == v1alpha1.NodeDrain {
 			s.UID = w.uid()
 		}
 		w.back[o.Name] = w.now.Add(2 * time.Second)

@@ -104,6 +104,18 @@ func TestAFaultThatCannotBeInjectedIsUnsupported(t *testing.T) {
 	expect(t, s.judge(showing(2)), Failed, "lost")
 }
 
+// Whoever injects may find out only then that it cannot be done.
+func TestAMarkedFaultThatTurnsOutToBeImpossibleIsUnsupported(t *testing.T) {
+	s := newStory(t)
+	s.acknowledged(1)
+	s.check(s.j.AppendSync(journal.Fault{Mark: timeline.Mark{At: s.now(), Name: "delay"}}))
+	s.acknowledged(2)
+	expect(t, s.judge(showing(1, 2)), Inconclusive, "nothing proves")
+	s.check(s.j.AppendSync(journal.Fault{Mark: timeline.Mark{At: s.now(), Name: "delay", Unsupported: "no sch_netem"}}))
+	s.acknowledged(3)
+	expect(t, s.judge(showing(1, 2, 3)), Unsupported, "no sch_netem")
+}
+
 func TestABankThatWasWrongForAMomentIsAFailure(t *testing.T) {
 	s := newStory(t)
 	s.acknowledged(1)

@@ -97,8 +97,12 @@ func (t *Timeline) Failed(at time.Time) {
 	}
 }
 
-// Fault marks a fault that is injected next.
+// Fault marks a fault that is injected next. One that turned out to be impossible is marked a second time, with the reason.
 func (t *Timeline) Fault(m Mark) {
+	if f := t.openFault(); f != nil && f.Name == m.Name && m.Unsupported != "" && !f.conclude().Injected() {
+		f.Unsupported = m.Unsupported
+		return
+	}
 	t.faults = append(t.faults, Fault{Mark: m, AckedBefore: !t.lastOK.IsZero(), ServerBefore: t.last})
 }
 

@@ -88,6 +88,10 @@ func (l *Ledger) Mark(_ context.Context, m ledger.Mark) error {
 	if l.phase != ledger.PhaseRunning {
 		return errors.New("the load has ended: a fault now would prove nothing")
 	}
+	if known := ledger.Find(l.faults, m.Name); known != nil && m.Unsupported != "" && !known.Injected() {
+		known.Unsupported = m.Unsupported
+		return nil
+	}
 	l.Marks[m.Name]++
 	l.objects[m.Name] = max(1, m.Objects)
 	l.faults = append(l.faults, ledger.Fault{Name: m.Name, At: l.lastOK, LastOKBefore: l.lastOK, Unsupported: m.Unsupported})
