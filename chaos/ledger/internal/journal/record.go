@@ -82,6 +82,18 @@ type BankRead struct {
 	Wrong string `json:"wrong,omitempty"`
 }
 
+// String says when, and what it showed.
+func (r BankRead) String() string { return r.At.UTC().Format("15:04:05.000") + ": " + r.Wrong }
+
+// OwnRead is a read of an acknowledged commit on a server that had waited for the source's GTIDs: what is acknowledged must be seen there.
+type OwnRead struct {
+	Server string    `json:"server"`
+	At     time.Time `json:"at"`
+	Right  int       `json:"right,omitempty"`
+	// Wrong is what was missing.
+	Wrong string `json:"wrong,omitempty"`
+}
+
 // Register is an operation on a row that clients share.
 type Register struct{ register.Operation }
 
@@ -118,6 +130,7 @@ func (r Fault) line() string       { return "mark " + object(r) }
 func (r Evidence) line() string    { return "evidence " + object(r) }
 func (r Seen) line() string        { return "seen " + object(r) }
 func (r BankRead) line() string    { return "bank " + object(r) }
+func (r OwnRead) line() string     { return "own " + object(r) }
 
 // object writes what is rare and has many fields.
 func object(r any) string {
@@ -210,6 +223,8 @@ func parse(line string) (Record, error) {
 		r = parseObject[Seen](f)
 	case "bank":
 		r = parseObject[BankRead](f)
+	case "own":
+		r = parseObject[OwnRead](f)
 	default:
 		return nil, fmt.Errorf("%q is not a journal record", word)
 	}

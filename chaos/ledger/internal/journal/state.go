@@ -28,6 +28,8 @@ type State struct {
 
 	// Reads tells, for each server, how often the bank was read while it was written to, and what the wrong reads showed.
 	Reads map[string]*Reads
+	// OwnReads tells the same of reads that had waited for a commit's GTIDs.
+	OwnReads map[string]*Reads
 	// Operations on shared rows.
 	Operations []register.Operation
 
@@ -38,6 +40,9 @@ type State struct {
 	servers map[int]timeline.Server
 	counts  [4]int
 	started time.Time
+	// lastOK was acknowledged last, by lastOKBy.
+	lastOK   uint64
+	lastOKBy int
 }
 
 // Reads is what the reads of one server during the run came to.
@@ -57,6 +62,7 @@ func newState() *State {
 	return &State{
 		Timeline: timeline.New(PauseThreshold),
 		Reads:    map[string]*Reads{},
+		OwnReads: map[string]*Reads{},
 		outcomes: make([]Outcome, 1),
 		ackedAt:  make([]int64, 1),
 		ackedBy:  make([]uint16, 1),
@@ -108,6 +114,7 @@ func (r OK) apply(s *State) {
 		s.started = r.Sent
 	}
 	s.setOutcome(r.ID, Acknowledged)
+	s.lastOK, s.lastOKBy = r.ID, r.Server
 	if r.ID < s.NextID() {
 		s.ackedAt[r.ID], s.ackedBy[r.ID] = r.At.UnixNano(), uint16(r.Server)
 	}
@@ -132,11 +139,14 @@ func (r Seen) apply(s *State)     { s.Timeline.Observed(r.Observation) }
 
 func (r Register) apply(s *State) { s.Operations = append(s.Operations, r.Operation) }
 
-func (r BankRead) apply(s *State) {
-	reads := s.Reads[r.Server]
+func (r BankRead) apply(s *State) { addRead(s.Reads, r) }
+func (r OwnRead) apply(s *State)  { addRead(s.OwnReads, BankRead(r)) }
+
+func addRead(all map[string]*Reads, r BankRead) {
+	reads := all[r.Server]
 	if reads == nil {
 		reads = &Reads{}
-		s.Reads[r.Server] = reads
+		all[r.Server] = reads
 	}
 	reads.Right += r.Right
 	if r.Wrong == "" {
@@ -146,6 +156,11 @@ func (r BankRead) apply(s *State) {
 	if len(reads.First) < maxWrongReads {
 		reads.First = append(reads.First, r)
 	}
+}
+
+// LastAcknowledged is the id that was acknowledged last, and by whom; 0 when none was.
+func (s *State) LastAcknowledged() (uint64, timeline.Server) {
+	return s.lastOK, s.servers[s.lastOKBy]
 }
 
 // Acknowledgement tells when an id was acknowledged and by whom; false when it was not.

@@ -125,6 +125,15 @@ func TestABankThatWasWrongForAMomentIsAFailure(t *testing.T) {
 	expect(t, s.judge(showing(1)), Failed, "1 reads of r showed a bank that never was")
 }
 
+func TestAReaderThatWaitedForACommitAndDoesNotSeeItIsAFailure(t *testing.T) {
+	s := newStory(t)
+	s.acknowledged(1)
+	s.check(s.j.AppendSync(journal.OwnRead{Server: "r", At: s.now(), Right: 7}))
+	expect(t, s.judge(showing(1)), Passed, "")
+	s.check(s.j.AppendSync(journal.OwnRead{Server: "r", At: s.now(), Wrong: "id 1"}))
+	expect(t, s.judge(showing(1)), Failed, "did not see an acknowledged commit though they had waited for its GTIDs, the first at")
+}
+
 func TestTwoServersInOneEpochAreTwoMasters(t *testing.T) {
 	s := newStory(t)
 	s.check(s.j.AppendSync(journal.Server{Number: 1, Server: timeline.Server{ID: "x", Epoch: 4}}))

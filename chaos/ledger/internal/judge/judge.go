@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,6 +27,7 @@ func Judge(state *journal.State, found Findings) Verdict {
 		Pauses:        state.Timeline.Pauses(),
 		Masters:       state.Timeline.Tenures(),
 		Reads:         state.Reads,
+		OwnReads:      state.OwnReads,
 		Registers:     found.Registers,
 		Rate:          state.Rate(),
 		StartedAt:     state.Started(),
@@ -122,22 +125,29 @@ func (v *Verdict) judgeHistory(state *journal.State, say *opinion) {
 	for _, pair := range state.Timeline.TwoMasters() {
 		say.failAtOnce(true, "two masters: %s", pair)
 	}
-	servers := make([]string, 0, len(state.Reads))
-	for server := range state.Reads {
-		servers = append(servers, server)
+	for server, reads := range wrongReads(state.Reads) {
+		say.failAtOnce(true, "%d reads of %s showed a bank that never was, the first at %s", reads.Wrong, server, reads.First[0])
 	}
-	slices.Sort(servers)
-	for _, server := range servers {
-		if reads := state.Reads[server]; reads.Wrong > 0 {
-			say.failAtOnce(true, "%d reads of %s showed a bank that never was, the first at %s: %s",
-				reads.Wrong, server, reads.First[0].At.UTC().Format("15:04:05.000"), reads.First[0].Wrong)
-		}
+	for server, reads := range wrongReads(state.OwnReads) {
+		say.failAtOnce(true, "%d reads of %s did not see an acknowledged commit though they had waited for its GTIDs, the first at %s",
+			reads.Wrong, server, reads.First[0])
 	}
 	say.failAtOnce(len(v.Registers.Wrong) > 0, "rows %v are not linearizable: a read was not of the value written last", v.Registers.Wrong)
 	say.doubt(len(v.Registers.Unchecked) > 0, "rows %v have too many unanswered writes to be checked", v.Registers.Unchecked)
 	say.doubt(v.Acknowledged == 0, "nothing was acknowledged")
 	if stalled := state.Timeline.Stalled(); stalled > 0 {
 		say.doubt(true, "writes had not come back when the load ended: %.1f s of errors alone", stalled.Seconds())
+	}
+}
+
+// wrongReads goes through the servers that had some, in the order of their names.
+func wrongReads(all map[string]*journal.Reads) iter.Seq2[string, *journal.Reads] {
+	return func(yield func(string, *journal.Reads) bool) {
+		for _, server := range slices.Sorted(maps.Keys(all)) {
+			if all[server].Wrong > 0 && !yield(server, all[server]) {
+				return
+			}
+		}
 	}
 }
 

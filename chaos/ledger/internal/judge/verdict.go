@@ -51,6 +51,8 @@ type Verdict struct {
 	Masters []timeline.Tenure `json:"masters"`
 	// Reads during the run, by server.
 	Reads map[string]*journal.Reads `json:"reads,omitempty"`
+	// OwnReads had waited for the GTIDs of an acknowledged commit.
+	OwnReads map[string]*journal.Reads `json:"ownReads,omitempty"`
 	// Registers says whether single rows were linearizable.
 	Registers             register.Result `json:"registers"`
 	StaleAcknowledgements int             `json:"staleAcknowledgements"`

@@ -56,6 +56,9 @@ func TestASourceAndItsReplicasSurviveEveryKill(t *testing.T) {
 	if last.Registers.Operations == 0 {
 		t.Error("no row was read or written by clients that meet")
 	}
+	if len(last.OwnReads) < 2 {
+		t.Errorf("who waits for GTIDs has read on %d servers", len(last.OwnReads))
+	}
 	for _, s := range last.Servers {
 		if last.Reads[s.Name] == nil || last.Reads[s.Name].Right == 0 {
 			t.Errorf("the bank of %s was never read", s.Name)

@@ -40,6 +40,8 @@ func Run(ctx context.Context, servers []server.Named, j *journal.Journal) error 
 		w := &watcher{name: named.Name, pool: pool, run: run, journal: j}
 		group.Go(func() error { return w.watch(ctx) })
 	}
+	o := &ownReads{run: run, journal: j, servers: servers, right: map[string]int{}}
+	group.Go(func() error { return o.watch(ctx) })
 	return group.Wait()
 }
 
