@@ -16,7 +16,8 @@ class SourceLease {
   // Of a mastership. A length of 0: it always holds. Otherwise it holds only when enough have been heard: the
   // order to be the master may have come late.
   void begin(std::chrono::milliseconds length);
-  // By the next quorum of the same mastership. What holds goes on for as long as it would have.
+  // By the next quorum of the same mastership. What holds goes on, for no longer than the new length from
+  // now: whoever elects waits for the quorum in force.
   void change(std::chrono::milliseconds length, Clock::time_point now);
   void end() { begin(std::chrono::milliseconds(0)); }
 
@@ -36,6 +37,8 @@ class SourceLease {
 
  private:
   static constexpr int64_t kAlways = INT64_MAX, kNotYet = INT64_MIN;
+
+  void end_by(Clock::time_point latest);
 
   std::atomic<std::chrono::milliseconds> length_{std::chrono::milliseconds(0)};
   std::atomic<int64_t> until_{kAlways};  // nanoseconds of the monotonic clock

@@ -39,14 +39,18 @@ TEST(SourceLease, ItHoldsForItsLengthFromTheQuestionThatWasAnswered) {
   EXPECT_FALSE(lease.holds(at(250))) << "a mastership has nothing of the one before";
 }
 
-TEST(SourceLease, AnotherQuorumOfTheSameMastershipKeepsWhatHolds) {
+TEST(SourceLease, AnotherQuorumOfTheSameMastershipKeepsWhatHoldsForNoLongerThanItsOwnLength) {
   SourceLease lease;
   lease.begin(milliseconds(0));
   lease.change(milliseconds(100), at(10));
   EXPECT_TRUE(lease.holds(at(109)));
   EXPECT_FALSE(lease.holds(at(110)));
-  lease.change(milliseconds(50), at(20));
+  lease.change(milliseconds(200), at(15));
   EXPECT_TRUE(lease.holds(at(109)));
+  EXPECT_FALSE(lease.holds(at(110))) << "nobody has been heard";
+  lease.change(milliseconds(50), at(20));
+  EXPECT_TRUE(lease.holds(at(69)));
+  EXPECT_FALSE(lease.holds(at(70))) << "the former, longer one is not waited for any more";
   lease.heard(at(70));
   EXPECT_TRUE(lease.holds(at(119)));
   EXPECT_FALSE(lease.holds(at(120)));
