@@ -25,6 +25,7 @@ func demo(namespace string, replicas int32) *v1alpha1.CommitCluster {
 	c.Spec.Replicas = replicas
 	c.Spec.Storage.Size = resource.MustParse("1Gi")
 	c.Spec.Failover.UnreachableAfter = &metav1.Duration{Duration: time.Millisecond}
+	c.Spec.Failover.SourceLease = &metav1.Duration{Duration: lease}
 	return c
 }
 

@@ -53,6 +53,7 @@ func TestOnTimeoutIsAppliedLive(t *testing.T) {
 	}
 	inForce := func(column string, want engine.Terms) {
 		t.Helper()
+		want.LeaseMilliseconds = lease.Milliseconds()
 		s.eventually(column, func() error {
 			st, err := s.world.Server("demo-0").Status(t.Context())
 			if now := s.get().Status; err != nil || st.Terms != want || now.Semisync != column || len(now.PriorQuorums) > 0 {

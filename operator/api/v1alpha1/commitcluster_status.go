@@ -151,6 +151,9 @@ type QuorumStatus struct {
 	OnTimeout string `json:"onTimeout,omitempty"`
 	// +optional
 	TimeoutMilliseconds int64 `json:"timeoutMilliseconds,omitempty"`
+	// SourceLeaseMilliseconds is how long the master answers clients without having heard from WaitCount members; 0: for ever.
+	// +optional
+	SourceLeaseMilliseconds int64 `json:"sourceLeaseMilliseconds,omitempty"`
 }
 
 // MemberStatus is a server's identity, and what it was when its role changed last.

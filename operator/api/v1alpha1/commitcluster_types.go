@@ -225,6 +225,14 @@ type FailoverSpec struct {
 	// +kubebuilder:default="3s"
 	// +optional
 	HeartbeatTimeout *metav1.Duration `json:"heartbeatTimeout,omitempty"`
+
+	// SourceLease is how long a master answers clients without having heard from as many replicas as must acknowledge. An election
+	// that cannot end the old master itself waits for it, and a tenth more: then nobody reads there what another master has changed.
+	// 0s: no lease; a master that is cut off from everybody goes on answering readers.
+	// +kubebuilder:default="3s"
+	// +kubebuilder:validation:XValidation:rule="duration(self) == duration('0s') || (duration(self) >= duration('1s') && duration(self) <= duration('10m'))",message="spec.failover.sourceLease must be 0s (none) or from 1s to 10m: a shorter one would close a master's clients at every hiccup of the network"
+	// +optional
+	SourceLease *metav1.Duration `json:"sourceLease,omitempty"`
 }
 
 // MonitoringSpec controls what a Prometheus finds.

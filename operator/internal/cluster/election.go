@@ -139,6 +139,13 @@ func (v *View) elect(p *Plan) {
 		p.Waiting = fmt.Sprintf("epoch %d: waiting for enough servers to be fenced; fenced so far: %v", v.Record.Epoch, names(fenced))
 		return
 	}
+	if v.Record.Quorum != nil {
+		if left := v.leaseLeft(); left > 0 {
+			v.fenceRest(p)
+			p.Waiting, p.Left = fmt.Sprintf("epoch %d: %s is not fenced and may answer its clients until its lease is over", v.Record.Epoch, v.Record.Master), left
+			return
+		}
+	}
 	winner, err := v.candidate(fenced), error(nil)
 	if winner == nil {
 		winner, err = best(fenced, v.Record.Master)
@@ -320,7 +327,7 @@ func (v *View) elected(winner *Server, fenced []*Server) *v1alpha1.Record {
 		Members:    counted.sorted(),
 		WaitCount:  min(waitCount, int32(len(counted))),
 	}
-	setTerms(r.Quorum, v.Policy.terms())
+	setTerms(r.Quorum, v.Policy.terms(&winner.Status))
 	return r
 }
 

@@ -40,6 +40,10 @@ type lab struct {
 	// ordinalsMatter: spec.replicas changes, so servers are not alike.
 	ordinalsMatter bool
 
+	// waited is how long leases are known to have run out, in the epoch waitedIn.
+	waited   time.Duration
+	waitedIn int64
+
 	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts int
 
 	// wrong says which promise an operator has broken.
@@ -59,6 +63,15 @@ func newLab(policy Policy, names ...string) *lab {
 func requiredPolicy(replicas int32) Policy {
 	return Policy{Replicas: replicas, Durability: v1alpha1.DurabilityRequired, MinSyncReplicas: 1,
 		AckTimeout: 10 * time.Second, UnreachableAfter: 2 * time.Second, HeartbeatTimeout: 3 * time.Second}
+}
+
+// The leases that specs ask for.
+const shortLease, longLease = 3 * time.Second, 6 * time.Second
+
+func leasedPolicy(replicas int32) Policy {
+	p := requiredPolicy(replicas)
+	p.SourceLease = shortLease
+	return p
 }
 
 func preferredPolicy(replicas int32) Policy {
@@ -90,7 +103,7 @@ func (l *lab) now() time.Time {
 
 // view looks at everything there is.
 func (l *lab) view() View {
-	v := View{Now: l.now(), Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request}
+	v := View{Now: l.now(), Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request, CoveredFor: l.waitedNow()}
 	names := l.world.Names()
 	v.Servers = make([]Server, len(names))
 	for i, name := range names {
@@ -108,7 +121,11 @@ func (l *lab) look(ordinal int, name string) Server {
 	}
 	if st, err := l.world.Server(name).Status(context.Background()); err == nil {
 		s.Reachable, s.UnreachableFor, s.Status = true, 0, st
+		if st.LeaseLost && l.impatience > 0 {
+			s.LeaseLostFor = time.Hour
+		}
 	}
+	s.Ended = !l.world.Runs(name)
 	return s
 }
 
@@ -124,6 +141,28 @@ func (l *lab) findCaughtUp(v *View) {
 			v.Servers[i].CaughtUp = err == nil && held
 		}
 	}
+}
+
+// leases are those that a spec may ask for; none where there is no lease.
+func (l *lab) leases() []time.Duration {
+	if l.policy.SourceLease == 0 {
+		return nil
+	}
+	return []time.Duration{shortLease, longLease}
+}
+
+// waitedNow is how long an operator has seen those that are fenced cover the record.
+func (l *lab) waitedNow() time.Duration {
+	if l.waitedIn != l.record.Epoch || l.record.Election == nil {
+		return 0
+	}
+	return l.waited
+}
+
+// outwait has an operator see the cover, and lets a lease and the margin pass.
+func (l *lab) outwait(lease time.Duration) {
+	l.world.Pass(lease)
+	l.waited, l.waitedIn = withMargin(lease), l.record.Epoch
 }
 
 func (l *lab) decide() *pending { return &pending{plan: Decide(l.view()), version: l.version} }
@@ -236,6 +275,10 @@ func (l *lab) run() (plan Plan, atRest bool) {
 		p := l.decide()
 		if p.plan.Record != nil {
 			l.persist(p)
+			continue
+		}
+		if p.plan.Left > 0 {
+			l.outwait(leaseOnRecord(&l.record))
 			continue
 		}
 		if len(p.plan.Commands) == 0 {

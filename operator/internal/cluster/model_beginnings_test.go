@@ -157,3 +157,18 @@ func aLateFollow(t *testing.T, l *lab) {
 		t.Fatalf("%+v", l.record)
 	}
 }
+
+// aLeaseThatIsNotToldYet: a person asks for a shorter lease, it is on record, and the master is cut off from everybody but its
+// clients before it is told.
+func aLeaseThatIsNotToldYet(t *testing.T, l *lab) {
+	l.policy.SourceLease = longLease
+	l.operate(t)
+	l.policy.SourceLease = shortLease
+	l.persist(l.decide())
+	if q := l.record.Quorum; termsOf(q).LeaseMilliseconds != shortLease.Milliseconds() || len(l.record.PriorQuorums) != 1 {
+		t.Fatalf("%+v", l.record)
+	}
+	l.isolations, l.hides = 1, 1
+	l.world.Isolate("c-0", true)
+	l.world.Hide("c-0", true)
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine"
 	"commitlab.dev/operator/internal/engine/fake"
 )
 
@@ -81,7 +82,7 @@ func (l *lab) appendKey(b []byte, o fake.Order) []byte {
 		k.add('r', k.place(l.request.To))
 	}
 	k.add(byte(l.written), byte(l.kills), byte(l.hides), byte(l.isolations), byte(l.impatience), byte(l.edits), byte(l.switchovers),
-		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts))
+		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts), byte(l.waitedNow()/(100*time.Millisecond)))
 	names := l.world.Names()
 	for _, i := range o {
 		k.bits(l.outdated[names[i]], l.taken[names[i]])
@@ -161,15 +162,19 @@ func (k *keyWriter) election(e *v1alpha1.ElectionStatus) {
 }
 
 func (k *keyWriter) quorum(q *v1alpha1.QuorumStatus) []byte {
-	return k.order.Set([]byte{'q', byte(q.Epoch), byte(q.Version), k.order.Position(q.MasterUUID), byte(q.WaitCount), onTimeoutByte(q.OnTimeout)}, q.Members)
+	return k.order.Set([]byte{'q', byte(q.Epoch), byte(q.Version), k.order.Position(q.MasterUUID), byte(q.WaitCount), termsByte(termsOf(q))}, q.Members)
 }
 
-// onTimeoutByte tells terms apart; the length of a timeout means nothing to a model without clocks.
-func onTimeoutByte(onTimeout string) byte {
-	if onTimeout == "" {
-		return 0
+// termsByte tells terms apart; the length of a timeout means nothing to a model without clocks, and leases are some seconds.
+func termsByte(t engine.Terms) byte {
+	lease := byte(t.LeaseMilliseconds/1000) << 2
+	switch t.OnTimeout {
+	case engine.OnTimeoutError:
+		return lease | 1
+	case engine.OnTimeoutAsync:
+		return lease | 2
 	}
-	return onTimeout[0]
+	return lease
 }
 
 func (k *keyWriter) switchover(s *v1alpha1.SwitchoverStatus) {
@@ -204,7 +209,7 @@ func (k *keyWriter) podsSince(server, uid string) byte {
 }
 
 func (k *keyWriter) policy(p *Policy) {
-	k.add(byte(p.Replicas), byte(len(p.Durability)), byte(p.MinSyncReplicas), onTimeoutByte(p.terms().OnTimeout))
+	k.add(byte(p.Replicas), byte(len(p.Durability)), byte(p.MinSyncReplicas), termsByte(p.terms(&engine.Status{KnowsLease: true})))
 	if p.WaitCount != nil {
 		k.add('w', byte(*p.WaitCount))
 	}
@@ -218,18 +223,18 @@ func (k *keyWriter) action(a *action) {
 		return
 	}
 	c := a.command
-	k.add(c.Kind[0], c.Kind[1], k.place(c.Server), byte(c.Epoch), byte(c.Version), byte(c.Quorum.WaitCount), onTimeoutByte(c.Quorum.Terms.OnTimeout), k.order.Position(c.Source.UUID), k.podsSince(c.Server, c.PodUID))
+	k.add(c.Kind[0], c.Kind[1], k.place(c.Server), byte(c.Epoch), byte(c.Version), byte(c.Quorum.WaitCount), termsByte(c.Quorum.Terms), k.order.Position(c.Source.UUID), k.podsSince(c.Server, c.PodUID))
 	k.b = k.order.Set(k.b, c.Quorum.Members)
 }
 
 func (k *keyWriter) row(r *lateRow) {
 	st := &r.server.Status
 	k.add('l', k.place(r.server.Name), k.podsSince(r.server.Name, r.server.PodUID))
-	k.bits(r.server.Outdated != "", r.server.Reachable, st.HandedOver, st.WritesBlocked, st.AckWaitingSeconds > 0, st.SecondsSinceHeartbeat == nil, st.SecondsSinceHeartbeat != nil && *st.SecondsSinceHeartbeat > 1)
+	k.bits(r.server.Outdated != "", r.server.Reachable, r.server.Ended, st.HandedOver, st.LeaseLost, st.WritesBlocked, st.AckWaitingSeconds > 0, st.SecondsSinceHeartbeat == nil, st.SecondsSinceHeartbeat != nil && *st.SecondsSinceHeartbeat > 1)
 	if !r.server.Reachable {
 		return
 	}
-	k.add(st.Role[2], byte(st.Epoch), byte(st.QuorumVersion), byte(st.LastLogEpoch), byte(st.WaitCount), onTimeoutByte(st.Terms.OnTimeout), st.ReceiverState[0],
+	k.add(st.Role[2], byte(st.Epoch), byte(st.QuorumVersion), byte(st.LastLogEpoch), byte(st.WaitCount), termsByte(st.Terms), st.ReceiverState[0],
 		k.order.Position(st.ServerUUID), k.order.Position(st.SourceUUID), r.server.PVCUID[len(r.server.PVCUID)-1])
 	for _, set := range [][]string{st.Members, st.SemisyncClients, st.AckedMembers} {
 		k.b = k.order.Set(k.b, set)

@@ -18,7 +18,7 @@ type limits struct {
 	switchovers, wipes, copies, edits            int
 	// configurations: something of the spec changes that every server must be restarted for.
 	configurations int
-	// terms: a person asks for another onTimeout; timeouts: a master gives up waiting, if it may.
+	// terms: a person asks for another onTimeout, or another lease; timeouts: a master gives up waiting, if it may.
 	terms, timeouts int
 	// pauses: an operator stops between deciding and acting, and acts at any later time; lateRows: it reads the row of one
 	// server, then anything may happen before it reads the others.
@@ -96,6 +96,11 @@ func (l *lab) operatorSteps(add func(string, *action, func(*lab)), lim limits) {
 	}
 	if a := l.late; a.isAny() {
 		add("the paused operator:", &a, func(n *lab) { n.late = action{}; n.do(&a) })
+	}
+	for _, length := range l.leases() {
+		if v.Covered() && l.waitedNow() < withMargin(length) {
+			add("the operator sees a cover, and then passes "+length.String(), nil, func(n *lab) { n.outwait(length) })
+		}
 	}
 	if l.row == nil || l.row.version != l.version {
 		l.lateRowSteps(add, lim, v)
@@ -182,6 +187,9 @@ func (l *lab) serverSteps(add adder, lim limits) {
 					n.timeouts++
 				}
 			})
+		}
+		if l.world.Answers(name) && len(l.leases()) > 0 {
+			add("time passes for the lease of "+name, func(n *lab) { n.world.Pass(longLease) })
 		}
 		add("connect "+name, func(n *lab) { n.world.Connect(name) })
 		add("deliver to "+name, func(n *lab) { n.world.Deliver(name) })
@@ -273,8 +281,16 @@ func (l *lab) personSteps(add adder, lim limits) {
 	}
 }
 
-// termSteps ask for another onTimeout.
+// termSteps ask for another lease, where there is one, or another onTimeout.
 func (l *lab) termSteps(add adder) {
+	for _, lease := range l.leases() {
+		if l.policy.SourceLease != lease {
+			add("the spec asks for a lease of "+lease.String(), func(n *lab) { n.policy.SourceLease = lease; n.terms++ })
+		}
+	}
+	if len(l.leases()) > 0 {
+		return
+	}
 	for _, onTimeout := range []string{"", engine.OnTimeoutError, engine.OnTimeoutAsync} {
 		if l.policy.OnTimeout != onTimeout {
 			add("the spec asks for onTimeout '"+onTimeout+"'", func(n *lab) { n.policy.OnTimeout = onTimeout; n.terms++ })

@@ -77,6 +77,8 @@ var models = map[string]model{
 	"a late follow":                  {policy: requiredPolicy(2), servers: 3, begin: aLateFollow, limits: limits{epochs: 2, writes: 1}},
 	"async":                          {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, timeouts: 1}},
 	"async and back":                 {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, terms: 1, timeouts: 1, kills: 1}},
+	"a lease":                        {policy: leasedPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 1, isolations: 1}},
+	"a lease that changes":           {policy: leasedPolicy(2), servers: 3, begin: aLeaseThatIsNotToldYet, limits: limits{epochs: 2, terms: 1}},
 	"a switchover under async":       {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, switchovers: 1, timeouts: 1}, large: true},
 
 	"preferred, two failures":          {policy: preferredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2, impatience: 1}, large: true},

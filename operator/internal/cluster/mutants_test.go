@@ -30,6 +30,8 @@ var hunts = []struct {
 	{mutation: promotedBeforePersisted, model: "preferred"},
 	{mutation: demotingIsFenced, model: "a late claim"},
 	{mutation: operatorAloneLoses, model: "hidden servers"},
+	{mutation: leaseNotWaited, model: "a lease"},
+	{mutation: lastLeaseOnly, model: "a lease that changes"},
 	{mutation: demotedBeforeCaughtUp, model: "switchover"},
 	{mutation: handoverKept, model: "switchover"},
 	{server: fake.PromotedUnasked, model: "a late promotion of a copy"},

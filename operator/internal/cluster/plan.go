@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"time"
 
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/engine"
@@ -17,8 +18,9 @@ type Plan struct {
 	Commands []Command
 	// Event tells people about a step of Record.
 	Event *Event
-	// Waiting says, for people, what the protocol waits for.
+	// Waiting says, for people, what the protocol waits for; Left is how long, when that is known.
 	Waiting string
+	Left    time.Duration
 	// Rollout says, for people, how far a rolling restart is; empty when there is none.
 	Rollout string
 	// Problems are things that only a person can put right, by pod name ("" = the cluster).

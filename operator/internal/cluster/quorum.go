@@ -76,7 +76,8 @@ func foreign(q *v1alpha1.QuorumStatus, master *engine.Status) *v1alpha1.QuorumSt
 func shown(q *v1alpha1.QuorumStatus, master *engine.Status) *v1alpha1.QuorumStatus {
 	return &v1alpha1.QuorumStatus{Epoch: q.Epoch, Version: master.QuorumVersion, MasterUUID: q.MasterUUID,
 		Members: setOf(master.Members).sorted(), WaitCount: master.WaitCount,
-		OnTimeout: master.Terms.OnTimeout, TimeoutMilliseconds: master.Terms.TimeoutMilliseconds}
+		OnTimeout: master.Terms.OnTimeout, TimeoutMilliseconds: master.Terms.TimeoutMilliseconds,
+		SourceLeaseMilliseconds: master.Terms.LeaseMilliseconds}
 }
 
 // asTold is the quorum as its master is told.
@@ -85,11 +86,11 @@ func asTold(q *v1alpha1.QuorumStatus) engine.Quorum {
 }
 
 func termsOf(q *v1alpha1.QuorumStatus) engine.Terms {
-	return engine.Terms{OnTimeout: q.OnTimeout, TimeoutMilliseconds: q.TimeoutMilliseconds}
+	return engine.Terms{OnTimeout: q.OnTimeout, TimeoutMilliseconds: q.TimeoutMilliseconds, LeaseMilliseconds: q.SourceLeaseMilliseconds}
 }
 
 func setTerms(q *v1alpha1.QuorumStatus, t engine.Terms) {
-	q.OnTimeout, q.TimeoutMilliseconds = t.OnTimeout, t.TimeoutMilliseconds
+	q.OnTimeout, q.TimeoutMilliseconds, q.SourceLeaseMilliseconds = t.OnTimeout, t.TimeoutMilliseconds, t.LeaseMilliseconds
 }
 
 // sameRule: the same servers must acknowledge, and the same happens when they do not.
@@ -150,8 +151,10 @@ func desiredQuorum(v *View, master *Server) v1alpha1.QuorumStatus {
 	}
 	desired := *v.Record.Quorum
 	desired.Members = members.sorted()
-	setTerms(&desired, v.Policy.terms())
-	desired.WaitCount = desiredWaitCount(v.Policy, desired.WaitCount, int32(len(attached)), master.Status.AckWaitingSeconds)
+	setTerms(&desired, v.Policy.terms(&master.Status))
+	// A master without its lease has no writes that could wait.
+	waited := max(master.Status.AckWaitingSeconds, master.LeaseLostFor.Seconds())
+	desired.WaitCount = desiredWaitCount(v.Policy, desired.WaitCount, int32(len(attached)), waited)
 	if desired.WaitCount > int32(len(desired.Members)) {
 		// Nobody could ever satisfy it: things stay as they are until somebody has joined.
 		return *v.Record.Quorum

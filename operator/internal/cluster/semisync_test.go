@@ -124,7 +124,7 @@ func TestWhatTheEngineIsToldToDoAfterTheTimeout(t *testing.T) {
 		"no time at all is not for ever":   {v1alpha1.DurabilityRequired, "error", 0, engine.Terms{TimeoutMilliseconds: 1, OnTimeout: "error"}},
 	} {
 		p := Policy{Durability: c.durability, OnTimeout: c.onTimeout, AckTimeout: c.timeout}
-		if got := p.terms(); got != c.want {
+		if got := p.terms(&engine.Status{}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", what, got, c.want)
 		}
 	}
@@ -148,13 +148,13 @@ func TestAnotherOnTimeoutIsTakenOver(t *testing.T) {
 				policy := preferredPolicy(2)
 				policy.OnTimeout = from
 				l := bootstrapped(t, policy, "c-0", "c-1", "c-2")
-				if l.termsInForce(t) != policy.terms() {
+				if l.termsInForce(t) != policy.terms(&engine.Status{}) {
 					t.Fatalf("%+v", l.termsInForce(t))
 				}
 				l.policy.OnTimeout = to
 				l.operate(t)
 				l.mustServe(t)
-				if got, want := l.termsInForce(t), l.policy.terms(); got != want || termsOf(l.record.Quorum) != want || len(l.record.PriorQuorums) > 0 {
+				if got, want := l.termsInForce(t), l.policy.terms(&engine.Status{}); got != want || termsOf(l.record.Quorum) != want || len(l.record.PriorQuorums) > 0 {
 					t.Fatalf("%+v, on record %+v, want %+v", got, l.record.Quorum, want)
 				}
 				l.write(t)
@@ -250,7 +250,7 @@ func TestASwitchoverUnderAsyncWaitsForTheTarget(t *testing.T) {
 	l.request = &SwitchoverRequest{ID: "1", To: "c-1"}
 	l.operate(t)
 	l.mustServe(t)
-	if l.record.Master != "c-1" || l.termsInForce(t) != l.policy.terms() {
+	if l.record.Master != "c-1" || l.termsInForce(t) != l.policy.terms(&engine.Status{}) {
 		t.Fatalf("%+v", l.record)
 	}
 }

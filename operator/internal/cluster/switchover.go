@@ -307,7 +307,7 @@ func (v *View) switchoverQuorum(master *Server) (v1alpha1.QuorumStatus, bool) {
 	desired.Members = members.sorted()
 	if desired.OnTimeout == engine.OnTimeoutAsync {
 		// What the master acknowledges by itself, the target does not hold.
-		setTerms(&desired, engine.Terms{})
+		setTerms(&desired, engine.Terms{LeaseMilliseconds: desired.SourceLeaseMilliseconds})
 	}
 	return desired, int32(len(members)) == desired.WaitCount
 }

@@ -28,6 +28,9 @@ type View struct {
 	// Request is the switchover that the cluster's annotation asks for, RequestProblem why it cannot be read.
 	Request        *SwitchoverRequest
 	RequestProblem error
+	// CoveredFor is how long ago, by the monotonic clock of this operator's process, it first saw that those who are fenced in the
+	// epoch on record cover the record: since then no former master's lease is renewed.
+	CoveredFor time.Duration
 }
 
 // Policy is the part of a spec that decisions depend on.
@@ -41,6 +44,7 @@ type Policy struct {
 	FailoverDisabled bool
 	UnreachableAfter time.Duration
 	HeartbeatTimeout time.Duration
+	SourceLease      time.Duration
 	// Adopt: a person says that the volumes belong to this cluster, though its status is empty.
 	Adopt bool
 }
@@ -71,6 +75,10 @@ type Server struct {
 	UnreachableFor time.Duration
 	// Status is only meaningful when Reachable.
 	Status engine.Status
+	// LeaseLostFor is how long it has been seen to be a master that answers no clients, because it hears too few of its members.
+	LeaseLostFor time.Duration
+	// Ended: the process that was last seen to be the master here is known to have ended; whatever comes in its place has no role.
+	Ended bool
 	// CaughtUp: the log held everything that the master had acknowledged when the master was asked, a moment earlier.
 	CaughtUp bool
 }
@@ -88,17 +96,23 @@ func PolicyOf(c *v1alpha1.CommitCluster) Policy {
 		FailoverDisabled: s.Failover.Disabled,
 		UnreachableAfter: durationOr(s.Failover.UnreachableAfter, 2*time.Second),
 		HeartbeatTimeout: durationOr(s.Failover.HeartbeatTimeout, 3*time.Second),
+		SourceLease:      durationOr(s.Failover.SourceLease, 3*time.Second),
 		Adopt:            c.Annotations[v1alpha1.AnnotationAdopt] == "true",
 	}
 }
 
-// terms are what the engine is told to do after the timeout. `required` rules `async` out, also in a spec that the API did not check.
-func (p Policy) terms() engine.Terms {
-	async := p.OnTimeout == engine.OnTimeoutAsync && p.Durability != v1alpha1.DurabilityRequired
-	if p.OnTimeout != engine.OnTimeoutError && !async {
-		return engine.Terms{}
+// terms are what a master is told to do after the timeout, and for how long it answers clients alone. `required` rules `async` out,
+// also in a spec that the API did not check. An engine that does not know of leases is told of none.
+func (p Policy) terms(master *engine.Status) engine.Terms {
+	t := engine.Terms{}
+	if master.KnowsLease {
+		t.LeaseMilliseconds = max(p.SourceLease.Milliseconds(), 0)
 	}
-	return engine.Terms{OnTimeout: p.OnTimeout, TimeoutMilliseconds: min(max(p.AckTimeout.Milliseconds(), 1), engine.ForEver-1)}
+	async := p.OnTimeout == engine.OnTimeoutAsync && p.Durability != v1alpha1.DurabilityRequired
+	if p.OnTimeout == engine.OnTimeoutError || async {
+		t.OnTimeout, t.TimeoutMilliseconds = p.OnTimeout, min(max(p.AckTimeout.Milliseconds(), 1), engine.ForEver-1)
+	}
+	return t
 }
 
 // durationOr repeats the API's default for objects that did not pass through the API server.

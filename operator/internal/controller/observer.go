@@ -32,7 +32,7 @@ type Observer struct {
 
 	mu sync.Mutex
 	// By cluster and pod. A cluster that is made anew under its name is another one.
-	lostFrom map[types.UID]map[string]time.Time
+	seen map[types.UID]*elapsed
 	// The operator's password as each cluster's Secret last had it: a Secret that is gone stops no failover.
 	passwords map[types.UID]string
 
@@ -48,7 +48,7 @@ func (o *Observer) Forget(left []v1alpha1.CommitCluster) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	maps.DeleteFunc(o.lostFrom, func(uid types.UID, _ map[string]time.Time) bool { return !uids[uid] })
+	maps.DeleteFunc(o.seen, func(uid types.UID, _ *elapsed) bool { return !uids[uid] })
 	maps.DeleteFunc(o.passwords, func(uid types.UID, _ string) bool { return !uids[uid] })
 	o.variables.forget(func(uid types.UID) bool { return uids[uid] })
 	o.Engines.Forget(func(server string) bool { return prefixes[server[:strings.LastIndex(server, "/")+1]] })
@@ -96,7 +96,7 @@ func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, password
 	if err != nil {
 		return cluster.View{}, err
 	}
-	servers, err := o.servers(ctx, c, volumes)
+	servers, containers, err := o.servers(ctx, c, volumes)
 	if err != nil {
 		return cluster.View{}, err
 	}
@@ -110,7 +110,7 @@ func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, password
 	}
 	v.Request, v.RequestProblem = cluster.SwitchoverOf(c)
 	cluster.Observe(ctx, &v, o.reach(c, password), statusTimeout)
-	o.remember(c, v.Servers)
+	o.remember(c, &v, containers)
 	return v, nil
 }
 
@@ -131,39 +131,30 @@ func serverKey(c *v1alpha1.CommitCluster, pod string) string {
 	return fmt.Sprintf("%s/%s/%s", c.Namespace, c.Name, pod)
 }
 
-// remember counts from the first failed look, also across looks by the prober and by reconciliations.
-func (o *Observer) remember(c *v1alpha1.CommitCluster, servers []cluster.Server) {
+// remember counts across looks by the prober and by reconciliations.
+func (o *Observer) remember(c *v1alpha1.CommitCluster, v *cluster.View, containers map[string]container) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.lostFrom == nil {
-		o.lostFrom = map[types.UID]map[string]time.Time{}
+	if o.seen == nil {
+		o.seen = map[types.UID]*elapsed{}
 	}
-	before, now := o.lostFrom[c.UID], map[string]time.Time{}
-	for i := range servers {
-		s := &servers[i]
-		if s.Reachable {
-			continue
-		}
-		since, known := before[s.Name]
-		if !known {
-			since = time.Now()
-		}
-		now[s.Name] = since
-		s.UnreachableFor = time.Since(since)
+	if o.seen[c.UID] == nil {
+		o.seen[c.UID] = &elapsed{}
 	}
-	o.lostFrom[c.UID] = now
+	o.seen[c.UID].note(v, containers, time.Now())
 }
 
-// servers lists the pods that are there and those that should be.
-func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster, volumes map[string]string) ([]cluster.Server, error) {
+// servers lists the pods that are there and those that should be, and the containers that servers run in.
+func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster, volumes map[string]string) ([]cluster.Server, map[string]container, error) {
 	var pods corev1.PodList
 	if err := o.Client.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels(selectorLabels(c))); err != nil {
-		return nil, fmt.Errorf("list pods: %w", err)
+		return nil, nil, fmt.Errorf("list pods: %w", err)
 	}
 	asked, err := o.asked(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	containers := map[string]container{}
 	found := map[int32]cluster.Server{}
 	for ordinal := range podCount(c) {
 		found[ordinal] = cluster.Server{Name: podName(c, ordinal), Ordinal: ordinal}
@@ -175,6 +166,7 @@ func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster, volum
 			continue
 		}
 		found[ordinal] = o.server(c, pod, ordinal, asked)
+		containers[pod.Name] = containerOf(pod)
 	}
 	var list []cluster.Server
 	for _, s := range found {
@@ -185,7 +177,7 @@ func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster, volum
 		list = append(list, s)
 	}
 	slices.SortFunc(list, func(a, b cluster.Server) int { return int(a.Ordinal - b.Ordinal) })
-	return list, nil
+	return list, containers, nil
 }
 
 func (o *Observer) server(c *v1alpha1.CommitCluster, pod *corev1.Pod, ordinal int32, asked *configuration) cluster.Server {

@@ -38,11 +38,11 @@ func TestOfAClusterThatIsGoneNothingIsRemembered(t *testing.T) {
 		if _, err := o.Engines.Connect(engine.Target{Name: serverKey(c, c.Name+"-0")}); err != nil {
 			t.Fatal(err)
 		}
-		o.remember(c, []cluster.Server{{Name: c.Name + "-0"}})
+		o.remember(c, &cluster.View{Servers: []cluster.Server{{Name: c.Name + "-0"}}}, nil)
 	}
 	again := called("demo", "4")
 	o.Forget([]v1alpha1.CommitCluster{*stays, *longer, *again})
-	if got := slices.Sorted(maps.Keys(o.lostFrom)); !slices.Equal(got, []types.UID{"2", "3"}) {
+	if got := slices.Sorted(maps.Keys(o.seen)); !slices.Equal(got, []types.UID{"2", "3"}) {
 		t.Errorf("servers of %v are remembered as lost", got)
 	}
 	if len(o.passwords) != 1 || o.passwords["2"] != "other" {
@@ -58,8 +58,8 @@ func TestAServerIsLostFromTheFirstLookThatDoesNotReachIt(t *testing.T) {
 	o := &Observer{Engines: connections{}}
 	c := called("demo", "1")
 	look := func(name string, reachable bool) time.Time {
-		o.remember(c, []cluster.Server{{Name: name, Reachable: reachable}})
-		return o.lostFrom[c.UID][name]
+		o.remember(c, &cluster.View{Servers: []cluster.Server{{Name: name, Reachable: reachable}}}, nil)
+		return o.seen[c.UID].lostFrom[name]
 	}
 	first := look("demo-0", false)
 	if again := look("demo-0", false); first.IsZero() || !again.Equal(first) {

@@ -206,7 +206,11 @@ func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cl
 		return ctrl.Result{RequeueAfter: shortestWait}, nil
 	}
 	if len(p.Commands) > 0 || p.Waiting+p.Rollout != "" {
-		return ctrl.Result{RequeueAfter: r.patience.next(client.ObjectKeyFromObject(c), p.Waiting+p.Rollout+fmt.Sprint(p.Commands))}, nil
+		again := r.patience.next(client.ObjectKeyFromObject(c), p.Waiting+p.Rollout+fmt.Sprint(p.Commands))
+		if p.Left > 0 {
+			again = min(again, p.Left)
+		}
+		return ctrl.Result{RequeueAfter: again}, nil
 	}
 	r.patience.forget(client.ObjectKeyFromObject(c))
 	return ctrl.Result{RequeueAfter: idleRequeue}, nil

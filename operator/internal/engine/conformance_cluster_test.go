@@ -19,6 +19,8 @@ type servers interface {
 	// write is a client's transaction that nobody waits for; giveUp lets the timeout of a master pass.
 	write(t *testing.T, name string)
 	giveUp(name string)
+	// pass lets so much time go by, where it does not by itself.
+	pass(length time.Duration)
 	kill(name string)
 	start(t *testing.T, name string)
 	// run lets happen what happens by itself in a real network.
@@ -38,8 +40,9 @@ func (f fakeServers) write(t *testing.T, name string) {
 		t.Errorf("%s takes no write", name)
 	}
 }
-func (f fakeServers) giveUp(name string) { f.world.GiveUp(name) }
-func (f fakeServers) run()               { f.world.Run() }
+func (f fakeServers) giveUp(name string)        { f.world.GiveUp(name) }
+func (f fakeServers) pass(length time.Duration) { f.world.Pass(length) }
+func (f fakeServers) run()                      { f.world.Run() }
 
 type processes map[string]*process
 
@@ -48,6 +51,7 @@ func (p processes) port(name string) int32           { return int32(p[name].clie
 func (p processes) kill(name string)                 { p[name].kill() }
 func (p processes) start(t *testing.T, name string)  { t.Helper(); p[name].start(t) }
 func (p processes) giveUp(string)                    {}
+func (p processes) pass(time.Duration)               {}
 func (p processes) write(t *testing.T, name string) {
 	client, database := p[name].client, fmt.Sprint("written_", time.Now().UnixNano())
 	go func() { _ = client.EnsureAccounts(t.Context(), database, nil) }()
@@ -196,11 +200,26 @@ func conformTogether(tt *testing.T, all servers) {
 	t.must("block", t.server("a").SetQuorum(t.Context(), 1, 2, t.quorum(1, "b", "c")))
 	t.eventually("a waits for one again", func() bool { return t.serves("a") && t.status("a").Terms == engine.Terms{} })
 
+	// A lease: shown, and lost without a word from a member.
+	leased := t.quorum(1, "b", "c")
+	leased.Terms.LeaseMilliseconds = 1000
+	t.must("a lease", t.server("a").SetQuorum(t.Context(), 1, 3, leased))
+	t.eventually("a has its lease", func() bool {
+		st := t.status("a")
+		return st.KnowsLease && !st.LeaseLost && st.Terms == leased.Terms && t.attached("a", "b")
+	})
+	t.kill("b")
+	t.eventually("its lease runs out", func() bool { t.pass(time.Second); return t.status("a").LeaseLost })
+	t.start(tt, "b")
+	t.follow(1, "a", "b")
+	t.eventually("b renews it", func() bool { return !t.status("a").LeaseLost && t.serves("a") && t.attached("a", "b") })
+
 	// An election: what was fenced counts for the old master no more, and its log says up to which epoch it goes.
 	t.start(tt, "c")
 	t.must("fence b", t.server("b").Fence(t.Context(), 2))
 	t.must("fence c", t.server("c").Fence(t.Context(), 2))
 	t.eventually("a has nobody", func() bool { return !t.serves("a") && t.attached("a") })
+	t.eventually("and answers nobody, a lease later", func() bool { t.pass(time.Second); return t.status("a").LeaseLost })
 	if st := t.status("a"); st.Role != engine.RoleMaster || st.Epoch != 1 {
 		t.Errorf("a is told by nobody: %+v", st)
 	}

@@ -50,6 +50,9 @@ type Status struct {
 	WritesBlocked     bool
 	AckWaiting        int64
 	AckWaitingSeconds float64
+	// LeaseLost: a master that hears too few of its members answers no clients; KnowsLease is false for an engine without leases.
+	LeaseLost  bool
+	KnowsLease bool
 	// HandedOver: a master that takes no writes, though it could; CanHandOver is false for an engine that does not know of it.
 	HandedOver  bool
 	CanHandOver bool
@@ -83,12 +86,15 @@ type Quorum struct {
 	Terms     Terms
 }
 
-// Terms say what the master does with commits that are not acknowledged in time. Without any it waits for ever.
+// Terms say what the master does with commits that are not acknowledged in time, and with clients when nobody would acknowledge.
+// Without any it waits for ever, and answers for ever.
 type Terms struct {
 	// TimeoutMilliseconds is 0 for no end.
 	TimeoutMilliseconds int64
 	// OnTimeout is empty, OnTimeoutError or OnTimeoutAsync.
 	OnTimeout string
+	// LeaseMilliseconds is how long the master answers clients without having heard from WaitCount members; 0: for ever.
+	LeaseMilliseconds int64
 }
 
 // What a master can do after the timeout, other than to wait on.

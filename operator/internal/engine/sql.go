@@ -185,6 +185,9 @@ func termsClause(t Terms) string {
 	if t.OnTimeout != "" {
 		clause += " ON_TIMEOUT " + quote(t.OnTimeout)
 	}
+	if t.LeaseMilliseconds > 0 {
+		clause += fmt.Sprintf(" SOURCE_LEASE %d", t.LeaseMilliseconds)
+	}
 	return clause
 }
 

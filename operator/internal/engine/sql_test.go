@@ -92,7 +92,7 @@ func TestControlStatementsAreThoseOfTheContract(t *testing.T) {
 		c.Promote(ctx, 7, Quorum{}),
 		c.Follow(ctx, 7, Source{Host: "10.0.0.1", Port: 3306, UUID: "u", User: OperatorUser, Password: `it's \ here`}),
 		c.SetQuorum(ctx, 7, 3, Quorum{WaitCount: 2, Members: []string{"a", "b"}}),
-		c.SetQuorum(ctx, 7, 4, Quorum{WaitCount: 1, Members: []string{"a"}, Terms: Terms{TimeoutMilliseconds: 1500, OnTimeout: OnTimeoutError}}),
+		c.SetQuorum(ctx, 7, 4, Quorum{WaitCount: 1, Members: []string{"a"}, Terms: Terms{TimeoutMilliseconds: 1500, OnTimeout: OnTimeoutError, LeaseMilliseconds: 3000}}),
 		c.HandOver(ctx, 7),
 	} {
 		if err != nil {
@@ -106,7 +106,7 @@ func TestControlStatementsAreThoseOfTheContract(t *testing.T) {
 		"ALTER INSTANCE PROMOTE EPOCH 7 WAIT_COUNT 0 MEMBERS ''",
 		`ALTER INSTANCE FOLLOW EPOCH 7 SOURCE_HOST '10.0.0.1' SOURCE_PORT 3306 SOURCE_UUID 'u' SOURCE_USER 'commitlab_operator' SOURCE_PASSWORD 'it\'s \\ here'`,
 		"ALTER INSTANCE QUORUM EPOCH 7 VERSION 3 WAIT_COUNT 2 MEMBERS 'a,b'",
-		"ALTER INSTANCE QUORUM EPOCH 7 VERSION 4 WAIT_COUNT 1 MEMBERS 'a' TIMEOUT 1500 ON_TIMEOUT 'error'",
+		"ALTER INSTANCE QUORUM EPOCH 7 VERSION 4 WAIT_COUNT 1 MEMBERS 'a' TIMEOUT 1500 ON_TIMEOUT 'error' SOURCE_LEASE 3000",
 		"ALTER INSTANCE HANDOVER EPOCH 7 TIMEOUT 1000",
 	}
 	if got := s.asked(); !slices.Equal(got, want) {

@@ -81,6 +81,8 @@ func (r *statusRow) status() (Status, error) {
 		ApplierError:          r.text("applier_error"),
 	}
 	_, s.CanHandOver = r.values["handed_over"]
+	_, s.KnowsLease = r.values["source_lease"]
+	s.LeaseLost = s.Role == RoleMaster && s.KnowsLease && r.integer("lease_held") == 0
 	if v := r.values["seconds_since_heartbeat"]; v.Valid {
 		seconds := r.number("seconds_since_heartbeat")
 		s.SecondsSinceHeartbeat = &seconds
@@ -93,7 +95,8 @@ func (r *statusRow) status() (Status, error) {
 
 // terms are those of an engine that has none, too: it waits for ever.
 func (r *statusRow) terms() Terms {
-	t := Terms{TimeoutMilliseconds: r.integer("semisync_timeout"), OnTimeout: strings.ToLower(r.text("semisync_on_timeout"))}
+	t := Terms{TimeoutMilliseconds: r.integer("semisync_timeout"), OnTimeout: strings.ToLower(r.text("semisync_on_timeout")),
+		LeaseMilliseconds: r.integer("source_lease")}
 	if t.TimeoutMilliseconds == ForEver {
 		t.TimeoutMilliseconds = 0
 	}

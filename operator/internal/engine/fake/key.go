@@ -95,11 +95,11 @@ func (s *state) appendKey(b []byte, o Order) []byte {
 		b = append(b, o.Position(e.UUID), byte(e.GNO), byte(e.Epoch), byte(e.Tx))
 	}
 	if s.granted.role == engine.RoleMaster {
-		b = o.Set(append(b, byte(s.kept.WaitCount), byte(s.kept.version), onTimeoutByte(s.kept.Terms)), s.kept.Members)
+		b = o.Set(append(b, byte(s.kept.WaitCount), byte(s.kept.version), termsByte(s.kept.Terms)), s.kept.Members)
 	}
 	switch s.role {
 	case engine.RoleMaster:
-		b = o.Set(append(b, byte(s.quorum.WaitCount), byte(s.version), byte(s.openedAt), onTimeoutByte(s.quorum.Terms)), s.quorum.Members)
+		b = o.Set(append(b, byte(s.quorum.WaitCount), byte(s.version), byte(s.openedAt), termsByte(s.quorum.Terms)), s.quorum.Members)
 		return appendSorted(b, len(s.acked), func(b []byte, i int) []byte {
 			return append(b, o.Position(s.acked[i].uuid), byte(s.acked[i].position))
 		})
@@ -116,19 +116,27 @@ func roleByte(r engine.Role) byte {
 	return r[2] // tells all of them apart
 }
 
-// onTimeoutByte tells terms apart; the length of a timeout means nothing in a world without clocks.
-func onTimeoutByte(t engine.Terms) byte {
-	if t.OnTimeout == "" {
-		return 0
+// termsByte tells terms apart; the length of a timeout means nothing in a world without clocks, and leases are some seconds.
+func termsByte(t engine.Terms) byte {
+	lease := byte(t.LeaseMilliseconds/1000) << 2
+	switch t.OnTimeout {
+	case engine.OnTimeoutError:
+		return lease | 1
+	case engine.OnTimeoutAsync:
+		return lease | 2
 	}
-	return t.OnTimeout[0]
+	return lease
 }
 
 func handedByte(s *state) byte {
+	var b byte
 	if s.handedOver {
-		return 1
+		b = 1
 	}
-	return 0
+	if s.leased {
+		b |= 2
+	}
+	return b
 }
 
 func (s *state) flags() byte {

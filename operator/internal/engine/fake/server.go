@@ -91,7 +91,7 @@ func (s *state) promise(epoch int64, g grant, slowly bool) error {
 func (w *World) leaveRole(s *state) {
 	w.disconnect(s)
 	s.connected, s.heard, s.diverged = false, false, false
-	s.source, s.quorum, s.version, s.acked, s.openedAt, s.gaveUp, s.handedOver = engine.Source{}, engine.Quorum{}, 0, nil, 0, false, false
+	s.source, s.quorum, s.version, s.acked, s.openedAt, s.gaveUp, s.handedOver, s.leased = engine.Source{}, engine.Quorum{}, 0, nil, 0, false, false, false
 }
 
 // Promote makes a master and logs the transaction that opens the epoch. A server that was promoted in this epoch and has
@@ -189,8 +189,10 @@ func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quor
 		if s.role != engine.RoleMaster || s.epoch != epoch || version <= s.version {
 			return fmt.Errorf("%w: QUORUM EPOCH %d VERSION %d in epoch %d, version %d", engine.ErrEpoch, epoch, version, s.epoch, s.version)
 		}
+		s.leased = s.answers() // for as long as the new lease says
 		s.quorum, s.version, s.gaveUp = q, version, false
 		s.kept = keptQuorum{q, version}
+		h.world.renew(s)
 		h.world.settle(s)
 		return nil
 	})
@@ -239,6 +241,7 @@ func (w *World) status(s *state) engine.Status {
 		ServerUUID: s.uuid, Version: "8.4.0-fake", Role: s.role, Epoch: s.epoch, LastLogEpoch: s.lastLogEpoch(),
 		GTIDExecuted: gtids(s.log[:s.visible]), GTIDLogged: gtids(s.log),
 		WritesBlocked: w.writesBlocked(s), AckWaiting: int64(len(s.log) - s.visible), ReceiverState: "off", CanHandOver: true, HandedOver: s.handedOver,
+		KnowsLease: true, LeaseLost: s.role == engine.RoleMaster && !s.answers(),
 	}
 	if s.next != 0 {
 		// A role is shown when it is true: while a server steps down it is undecided.

@@ -62,6 +62,7 @@ func (w *World) Connect(name string) bool {
 		s.floor = s.highestOwn()
 	}
 	s.connected, s.heard = true, true
+	w.renew(source)
 	return true
 }
 

@@ -84,6 +84,7 @@ type state struct {
 	openedAt   int
 	gaveUp     bool // by the terms of its quorum: it acknowledges by itself
 	handedOver bool // a master that takes no writes
+	leased     bool // a master that answers clients though it has a lease: it has heard enough members lately
 	ackWaiting float64
 	variables  map[string]string
 }
@@ -234,6 +235,7 @@ func (w *World) acknowledge(s *state, e Entry) {
 	if s.quorum.WaitCount < w.LeastWaitCount || (s.gaveUp && w.LeastWaitCount > 0) {
 		w.broken("%s acknowledges %+v by a wait count of %d (given up: %t)", s.name, e, s.quorum.WaitCount, s.gaveUp)
 	}
+	w.checkReaders(s.epoch, s.name)
 	for _, a := range w.Acknowledged {
 		if a.Epoch == s.epoch && a.By != s.uuid {
 			w.broken("two servers acknowledge in epoch %d: %s and %s", s.epoch, a.By, s.uuid)

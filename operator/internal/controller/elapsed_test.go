@@ -1,0 +1,132 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/cluster"
+	"commitlab.dev/operator/internal/engine"
+)
+
+// electing is a look at a cluster whose master does not answer: so many of its replicas are fenced in the epoch.
+func electing(epoch int64, fenced int) *cluster.View {
+	v := &cluster.View{Servers: []cluster.Server{{Name: "c-0"}}, Record: v1alpha1.Record{Epoch: epoch, Master: "c-0",
+		Election: &v1alpha1.ElectionStatus{StartedAt: metav1.Unix(epoch, 0)},
+		Quorum:   &v1alpha1.QuorumStatus{Epoch: 1, MasterUUID: "u0", Members: []string{"u1", "u2"}, WaitCount: 1},
+		Members: []v1alpha1.MemberStatus{{Name: "c-0", ServerUUID: "u0", PVCUID: "p0"},
+			{Name: "c-1", ServerUUID: "u1", PVCUID: "p1"}, {Name: "c-2", ServerUUID: "u2", PVCUID: "p2"}}}}
+	for i, name := range []string{"c-1", "c-2"} {
+		status := engine.Status{Role: engine.RoleReplica, Epoch: 1, ServerUUID: "u" + name[2:], GTIDLogged: "x"}
+		if i < fenced {
+			status.Role, status.Epoch = engine.RoleFenced, epoch
+		}
+		v.Servers = append(v.Servers, cluster.Server{Name: name, PVCUID: "p" + name[2:], Reachable: true, Status: status})
+	}
+	return v
+}
+
+func TestALeaseIsCountedFromWhenEnoughAreFenced(t *testing.T) {
+	start := time.Now()
+	e := &elapsed{}
+	for _, look := range []struct {
+		what   string
+		view   *cluster.View
+		at     time.Duration
+		counts time.Duration
+	}{
+		{"one of two", electing(2, 1), 0, 0},
+		{"both", electing(2, 2), 10 * time.Second, 0},
+		{"a second later", electing(2, 2), 11 * time.Second, time.Second},
+		{"one has gone: what it has promised, it keeps", electing(2, 1), 12 * time.Second, 2 * time.Second},
+		{"another claim", electing(3, 1), 13 * time.Second, 0},
+		{"is counted anew", electing(3, 2), 14 * time.Second, 0},
+		{"a look with an old record, whose epoch the servers have left", electing(2, 1), 15 * time.Second, 0},
+		{"takes nothing away", electing(3, 2), 15 * time.Second, time.Second},
+	} {
+		e.note(look.view, nil, start.Add(look.at))
+		if look.view.CoveredFor != look.counts {
+			t.Errorf("%s: counted for %s, want %s", look.what, look.view.CoveredFor, look.counts)
+		}
+	}
+	elected := electing(3, 2)
+	elected.Record.Election = nil
+	e.note(elected, nil, start.Add(time.Hour))
+	another := electing(3, 2)
+	(&elapsed{}).note(another, nil, start.Add(time.Hour))
+	if elected.CoveredFor != 0 || another.CoveredFor != 0 {
+		t.Errorf("no election: %s; another operator: %s", elected.CoveredFor, another.CoveredFor)
+	}
+}
+
+func podWith(running string, ended ...string) container {
+	status := corev1.ContainerStatus{Name: containerName}
+	if running != "" {
+		status.ContainerID, status.State.Running = running, &corev1.ContainerStateRunning{}
+	}
+	for _, id := range ended {
+		if running == "" && status.State.Terminated == nil {
+			status.ContainerID, status.State.Terminated = id, &corev1.ContainerStateTerminated{ContainerID: id}
+		} else {
+			status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ContainerID: id}
+		}
+	}
+	return containerOf(&corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "sidecar"}, status}}})
+}
+
+func TestAMasterHasEndedWhenTheContainerThatItWasSeenInHas(t *testing.T) {
+	start := time.Now()
+	master := func(reachable bool) *cluster.View {
+		return &cluster.View{Servers: []cluster.Server{{Name: "c-0", Reachable: reachable, Status: engine.Status{Role: engine.RoleMaster}}}}
+	}
+	type look struct {
+		reachable bool
+		pod       container
+		at        time.Duration
+	}
+	seen := []look{{true, podWith("x"), 0}, {true, podWith("x"), kubeletDelay}}
+	for what, c := range map[string]struct {
+		looks []look
+		ended bool
+	}{
+		"it has ended":                     {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}), true},
+		"another one runs in its place":    {append(seen[:2:2], look{false, podWith("y", "x"), time.Minute}), true},
+		"it is said to run":                {append(seen[:2:2], look{false, podWith("x"), time.Minute}), false},
+		"nothing is said of it":            {append(seen[:2:2], look{false, podWith(""), time.Minute}), false},
+		"the pod is gone":                  {append(seen[:2:2], look{false, container{}, time.Minute}), false},
+		"another container has ended":      {append(seen[:2:2], look{false, podWith("", "w"), time.Minute}), false},
+		"it was not seen for long enough":  {[]look{seen[0], {true, podWith("x"), kubeletDelay - 1}, {false, podWith("", "x"), time.Minute}}, false},
+		"it was never seen":                {[]look{{false, podWith("", "x"), time.Minute}}, false},
+		"the operator reaches it":          {append(seen[:2:2], look{true, podWith("", "x"), time.Minute}), false},
+		"another one was the master since": {append(seen[:2:2], look{true, podWith("y", "x"), time.Minute}, look{false, podWith("y", "x"), time.Minute}), false},
+	} {
+		e := &elapsed{}
+		var last *cluster.View
+		for _, l := range c.looks {
+			last = master(l.reachable)
+			e.note(last, map[string]container{"c-0": l.pod}, start.Add(l.at))
+		}
+		if got := last.Servers[0].Ended; got != c.ended {
+			t.Errorf("%s: ended %t", what, got)
+		}
+	}
+}
+
+func TestALostLeaseIsCountedWhileItIsSeenLost(t *testing.T) {
+	start := time.Now()
+	e := &elapsed{}
+	look := func(lost bool, at time.Duration) time.Duration {
+		v := &cluster.View{Servers: []cluster.Server{{Name: "c-0", Reachable: true, Status: engine.Status{LeaseLost: lost}}}}
+		e.note(v, nil, start.Add(at))
+		return v.Servers[0].LeaseLostFor
+	}
+	if first, again := look(true, 0), look(true, time.Second); first != 0 || again != time.Second {
+		t.Errorf("%s, %s", first, again)
+	}
+	if held, anew := look(false, 2*time.Second), look(true, 3*time.Second); held != 0 || anew != 0 {
+		t.Errorf("%s, %s", held, anew)
+	}
+}

@@ -1,0 +1,64 @@
+package fake
+
+import (
+	"time"
+
+	"commitlab.dev/operator/internal/engine"
+)
+
+// lease of a mastership; 0: it answers clients for ever. Nobody could renew that of one that waits for nobody.
+func (s *state) lease() time.Duration {
+	if s.quorum.WaitCount == 0 {
+		return 0
+	}
+	return time.Duration(s.quorum.Terms.LeaseMilliseconds) * time.Millisecond
+}
+
+// answers says whether clients of a master are answered.
+func (s *state) answers() bool {
+	return s.alive && s.role == engine.RoleMaster && (s.lease() == 0 || s.leased)
+}
+
+// renew: a member that is connected has answered.
+func (w *World) renew(master *state) {
+	if int32(len(w.attached(master))) >= master.quorum.WaitCount {
+		master.leased = true
+	}
+}
+
+// Pass lets so much time go by. Leases that are no longer run out where too few members are connected to renew them; a server that
+// has promised another epoch and has not stepped down yet still answers its master.
+func (w *World) Pass(length time.Duration) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	changed := false
+	for _, s := range w.servers {
+		if s.leased && s.lease() <= length && int32(len(w.attached(s))) < s.quorum.WaitCount {
+			s.leased, changed = false, true
+		}
+	}
+	return changed
+}
+
+// Runs says whether a server's process is there.
+func (w *World) Runs(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.named(name).alive
+}
+
+// Answers says whether a server is a master that answers clients.
+func (w *World) Answers(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.named(name).answers()
+}
+
+// checkReaders: what an epoch has acknowledged, readers of an older epoch's master do not see. Only a lease can close them.
+func (w *World) checkReaders(epoch int64, by string) {
+	for _, s := range w.servers {
+		if s.answers() && s.lease() > 0 && s.epoch < epoch {
+			w.broken("%s has acknowledged in epoch %d, and %s answers readers in epoch %d", by, epoch, s.name, s.epoch)
+		}
+	}
+}
