@@ -349,7 +349,8 @@ func (v *View) candidate(fenced []*Server) *Server {
 }
 
 // awaited are the servers that an election by switchover waits for, though others would be enough: the candidate, and the
-// former master, whose clients are to leave it first. One that cannot be reached is not waited for, and nobody for ever.
+// former master, whose clients are to leave it first. One that cannot be reached is not waited for, but for a candidate that was
+// reached a moment ago; and nobody for ever.
 func (v *View) awaited(fenced []*Server) []string {
 	s := v.Record.Switchover
 	if v.Record.Election.Candidate == "" || s == nil || v.Now.After(s.Deadline.Time) {
@@ -357,9 +358,15 @@ func (v *View) awaited(fenced []*Server) []string {
 	}
 	var list []string
 	for _, name := range []string{s.From, s.To} {
-		if server := v.server(name); server != nil && v.mayElect(server) && !slices.Contains(fenced, server) {
+		server := v.server(name)
+		if server != nil && (v.mayElect(server) || (name == s.To && v.mayAnswer(server))) && !slices.Contains(fenced, server) {
 			list = append(list, name)
 		}
 	}
 	return list
+}
+
+// mayAnswer: one look that does not reach a server says little.
+func (v *View) mayAnswer(s *Server) bool {
+	return !s.Reachable && !s.Denied && !s.Down && s.Address != "" && s.UnreachableFor < v.Policy.UnreachableAfter
 }

@@ -242,6 +242,41 @@ func TestScalingDownMovesTheMastershipOffThePodThatGoes(t *testing.T) {
 	}
 }
 
+// While there is no master, the target does not answer one look.
+func TestATargetThatWasReachedAMomentAgoIsWaitedFor(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(*Server)
+		waits  bool
+	}{
+		"one look":                {func(*Server) {}, true},
+		"for long":                {func(s *Server) { s.UnreachableFor = time.Minute }, false},
+		"it does not run":         {func(s *Server) { s.Down = true }, false},
+		"it has no address":       {func(s *Server) { s.Address = "" }, false},
+		"it refuses the password": {func(s *Server) { s.Denied = true }, false},
+	} {
+		l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+		l.request = &SwitchoverRequest{ID: "1", To: "c-1"}
+		for l.record.Election == nil || len(l.decide().plan.Commands) > 0 {
+			l.world.Run()
+			p := l.decide()
+			if p.plan.Record != nil {
+				l.persist(p)
+			}
+			for _, command := range p.plan.Commands {
+				l.execute(command)
+			}
+		}
+		v := l.view()
+		target := v.server("c-1")
+		*target = Server{Name: target.Name, Ordinal: target.Ordinal, Address: target.Address, PVCUID: target.PVCUID}
+		c.change(target)
+		p := Decide(v)
+		if waits := p.Record == nil && strings.Contains(p.Waiting, "c-1"); waits != c.waits || (!waits && p.Record.Master != "c-0") {
+			t.Errorf("%s: %+v", what, p)
+		}
+	}
+}
+
 func TestNobodyIsSwitchedToWhoCannotApply(t *testing.T) {
 	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
 	for what, change := range map[string]func(*Server){

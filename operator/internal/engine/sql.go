@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"strings"
@@ -49,11 +51,24 @@ func Dial(host string, port int32, password string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("options for %s: %w", cfg.Addr, err)
 	}
-	db := sql.OpenDB(connector)
+	db := sql.OpenDB(patientConnector{connector})
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(1)
 	db.SetConnMaxIdleTime(time.Minute)
 	return &Client{db: db}, nil
+}
+
+// patientConnector logs in once more when the connection was lost before the login was answered (error 2013 of MySQL's clients):
+// no statement has been sent by then.
+type patientConnector struct{ driver.Connector }
+
+// Connect is database/sql's.
+func (c patientConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	connection, err := c.Connector.Connect(ctx)
+	if errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) {
+		return c.Connector.Connect(ctx)
+	}
+	return connection, err
 }
 
 // Close drops the connections.

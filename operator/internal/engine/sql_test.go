@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,7 +24,14 @@ type script struct {
 	answer     func(string) (*mysql.Result, error)
 	// hangsUp: a connection ends behind its first statement.
 	hangsUp bool
+	// lost is how many connections end before their login is answered.
+	lost atomic.Int32
 }
+
+// losesLogin ends when it is asked to read the client's answer to the greeting.
+type losesLogin struct{ net.Conn }
+
+func (c losesLogin) Read([]byte) (int, error) { return 0, errors.Join(io.EOF, c.Close()) }
 
 func (s *script) HandleQuery(query string) (*mysql.Result, error) {
 	s.mu.Lock()
@@ -54,6 +63,9 @@ func serve(t *testing.T, s *script) *Client {
 			c, err := listener.Accept()
 			if err != nil {
 				return
+			}
+			if s.lost.Add(-1) >= 0 {
+				c = losesLogin{c}
 			}
 			go func() {
 				session, err := conf.NewConn(c, OperatorUser, "secret", s)
@@ -146,6 +158,17 @@ func TestAPromotionEndsWithTheProcessThatHasAnswered(t *testing.T) {
 	s := &script{hangsUp: true, answer: statusRowOf([]string{"role", "epoch"}, []any{"fenced", 7})}
 	if err := serve(t, s).PromoteFenced(within(t), 7, Quorum{}); err == nil || len(s.asked()) != 1 {
 		t.Fatalf("%v, asked %q", err, s.asked())
+	}
+}
+
+func TestALoginThatIsLostIsTriedOnceMore(t *testing.T) {
+	for lost, served := range map[int32]bool{0: true, 1: true, 2: false} {
+		s := &script{answer: statusRowOf([]string{"role"}, []any{"fenced"})}
+		s.lost.Store(lost)
+		c := serve(t, s)
+		if _, err := c.Status(within(t)); (err == nil) != served || len(s.asked()) > 1 {
+			t.Errorf("%d lost: %v, asked %q", lost, err, s.asked())
+		}
 	}
 }
 
