@@ -257,6 +257,23 @@ func TestAWrongBalanceIsNotReadAgain(t *testing.T) {
 	}
 }
 
+func TestWhatIsUnsupportedIsNotReadAgain(t *testing.T) {
+	s := newStory(t)
+	s.acknowledged(1)
+	s.check(s.j.AppendSync(journal.Fault{Mark: timeline.Mark{At: s.now(), Name: "delay", Unsupported: "no sch_netem"}}))
+	s.acknowledged(2)
+	looks := 0
+	v := settle(t.Context(), func() Verdict {
+		looks++
+		verdict := s.judge(showing(1, 2), Found{Name: "a", ID: "a", Image: showing(1, 2)})
+		verdict.settled = looks > 3
+		return verdict
+	}, slog.New(slog.DiscardHandler))
+	if v.Result != Unsupported || looks != 1 {
+		t.Fatalf("%s after %d looks", v.Result, looks)
+	}
+}
+
 func TestAReplicaMayCatchUp(t *testing.T) {
 	s := newStory(t)
 	s.acknowledged(1)

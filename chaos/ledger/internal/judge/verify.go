@@ -40,10 +40,10 @@ func Verify(ctx context.Context, state *journal.State, servers Servers, log *slo
 	return settle(ctx, look, log)
 }
 
-// settle looks until waiting cannot change the verdict. The last look that was not cut short by the end of the patience counts.
+// settle looks until waiting cannot change the verdict: Unsupported has nothing wrong either. The last look that was not cut short by the end of the patience counts.
 func settle(ctx context.Context, look func() Verdict, log *slog.Logger) Verdict {
 	verdict := look()
-	for verdict.Result != Passed && !verdict.settled {
+	for verdict.Result != Passed && verdict.Result != Unsupported && !verdict.settled {
 		log.Info("looking again", "verdict", verdict.Result, "reasons", verdict.Reasons)
 		if !sleep(ctx, retryEvery) {
 			return verdict
