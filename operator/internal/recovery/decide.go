@@ -95,9 +95,13 @@ func (d *decision) endExperiments(over func(fault string) bool) {
 	for _, fault := range slices.Sorted(maps.Keys(d.view.Experiments)) {
 		if over(fault) {
 			e := d.view.Experiments[fault]
-			d.do(EndExperiment{Fault: fault, Force: e.Problem != "" && !e.Injected})
+			d.do(EndExperiment{Fault: fault, Force: !e.Injected && (e.Problem != "" || d.isUnsupported(fault))})
 		}
 	}
+}
+
+func (d *decision) isUnsupported(fault string) bool {
+	return slices.ContainsFunc(d.status.Faults, func(f v1alpha1.FaultStatus) bool { return f.Name == fault && f.Phase == v1alpha1.FaultUnsupported })
 }
 
 // cleanUp leaves nothing that goes on. Volume and history belong to the test and go with it.

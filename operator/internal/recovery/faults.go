@@ -204,6 +204,9 @@ func (d *decision) inject(f Fault, status *v1alpha1.FaultStatus) {
 	case known != nil && known.Injected():
 		d.injected(known, status)
 		return
+	case d.neverDone(f, status):
+		d.cannotBeDone(f, status, "Chaos Mesh has not done it within "+injectPatience.String()+" and does not say why: see the log of its daemon")
+		return
 	case d.over() || d.view.Now.After(status.ChosenAt.Add(injectPatience)):
 		status.Phase, status.Message = v1alpha1.FaultUnproved, "nothing proves that it happened"
 		d.tell(true, "FaultUnproved", "%s: nothing proves that it happened", f.Name)
@@ -226,6 +229,12 @@ func (d *decision) inject(f Fault, status *v1alpha1.FaultStatus) {
 	if len(proofs) < len(status.Objects) {
 		d.do(Inject{Fault: f, Objects: status.Objects})
 	}
+}
+
+// neverDone: what is proved by the record alone was not even recorded. A daemon without the program for it waits for ever, without a word.
+func (d *decision) neverDone(f Fault, status *v1alpha1.FaultStatus) bool {
+	experiment := d.view.Experiments[f.Name]
+	return f.isRecorded() && experiment.Exists && !experiment.Injected && d.view.Now.After(status.ChosenAt.Add(injectPatience))
 }
 
 // refusedByChaosMesh is what it says itself when it cannot do it on this node. It tries again for a while, and so does this.
