@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"commitlab.dev/demo/stage"
@@ -17,14 +16,15 @@ const (
 	operatorNamespace   = "commitlab-system"
 	monitoringNamespace = "commitlab-monitoring"
 
-	// Enough acknowledged commits, on either side of the kill, for the verdict to mean something.
-	enoughCommits = 500
+	// The RecoveryTest of chaos/recovery, and its faults.
+	testName     = "replica-then-master"
+	replicaFault = "kill-replica"
+	masterFault  = "kill-master"
 )
 
 // demo carries what one step finds out to the next.
 type demo struct {
 	tools   tools
-	ledger  stage.Ledger
 	metrics prometheusClient
 	begun   time.Time
 	outcome outcome
@@ -33,7 +33,6 @@ type demo struct {
 func newDemo(t tools) *demo {
 	return &demo{
 		tools:   t,
-		ledger:  stage.Ledger{URL: t.ledgerURL()},
 		metrics: prometheusClient{url: t.prometheusURL()},
 		begun:   time.Now(),
 	}
@@ -45,7 +44,7 @@ func (d *demo) steps() [][]stage.Step {
 	operatorLog := kubectl + "-n " + operatorNamespace + " logs deploy/commitlab-operator"
 	cluster := kubectl + "describe commitcluster " + clusterName
 	pods := kubectl + "get pods -A -o wide"
-	ledgerLog := kubectl + "logs deploy/ledger"
+	test := kubectl + "describe recoverytest " + testName
 	return [][]stage.Step{
 		{stage.NewStep("Kubernetes", 3*time.Minute, d.bringUp, d.tools.Path("build", "localcluster", "node", "log"))},
 		{stage.NewStep("images", 2*time.Minute, d.loadImages, d.tools.Path("build", "images"))},
@@ -55,13 +54,13 @@ func (d *demo) steps() [][]stage.Step {
 			stage.NewStep("operator", 3*time.Minute, d.installOperator, kubectl+"-n "+operatorNamespace+" describe pods", operatorLog),
 		},
 		{stage.NewStep("cluster of three", 3*time.Minute, d.createCluster, cluster, pods, operatorLog)},
-		{stage.NewStep("ledger", 2*time.Minute, d.startLedger, ledgerLog, pods)},
 		{stage.NewStep("k6 load", 2*time.Minute, d.startLoad, kubectl+"logs job/k6-slap-write")},
-		{stage.NewStep("master killed", time.Minute, d.killMaster, kubectl+"describe podchaos kill-master", pods)},
-		{stage.NewStep("new master", 2*time.Minute, d.awaitNewMaster, cluster, operatorLog, ledgerLog)},
+		{stage.NewStep("replica killed", 2*time.Minute, d.killReplica, test, pods, operatorLog)},
+		{stage.NewStep("master killed", time.Minute, d.killMaster, test, pods)},
+		{stage.NewStep("new master", 2*time.Minute, d.awaitNewMaster, cluster, operatorLog, test)},
 		{stage.NewStep("killed server is back", 3*time.Minute, d.awaitRejoin, cluster, operatorLog, pods)},
+		{stage.NewStep("verdict", 4*time.Minute, d.judge, test)},
 		{stage.NewStep("metrics", 2*time.Minute, d.awaitMetrics, d.metrics.url+"/targets")},
-		{stage.NewStep("verdict", 4*time.Minute, d.judge, ledgerLog)},
 	}
 }
 
@@ -107,40 +106,6 @@ func (d *demo) createCluster(ctx context.Context) (string, error) {
 	return fmt.Sprintf("master %s, %d replicas attached, epoch %d", c.Status.Master, c.Status.ReadyReplicas, c.Status.Epoch), err
 }
 
-func (d *demo) startLedger(ctx context.Context) (string, error) {
-	if err := d.deployLedger(ctx); err != nil {
-		return "", err
-	}
-	acknowledged, err := d.ledger.AwaitCommits(ctx, enoughCommits)
-	return fmt.Sprintf("%d commits acknowledged", acknowledged), err
-}
-
-// deployLedger puts the ledger's NodePort where it was asked for.
-func (d *demo) deployLedger(ctx context.Context) error {
-	if err := d.tools.Remove(ctx, d.tools.Path("chaos", "ledger.yaml")); err != nil {
-		return err
-	}
-	manifest, err := os.ReadFile(d.tools.Path("chaos", "ledger.yaml"))
-	if err != nil {
-		return err
-	}
-	manifest, err = withNodePort(manifest, d.tools.ports.ledger)
-	if err != nil {
-		return err
-	}
-	return explainPort(d.tools.ApplyText(ctx, manifest), "LEDGER_PORT")
-}
-
-var nodePort = regexp.MustCompile(`nodePort: \d+`)
-
-// withNodePort replaces the one NodePort of a manifest.
-func withNodePort(manifest []byte, port int) ([]byte, error) {
-	if found := len(nodePort.FindAll(manifest, -1)); found != 1 {
-		return nil, fmt.Errorf("the manifest names %d NodePorts, not one", found)
-	}
-	return nodePort.ReplaceAll(manifest, fmt.Appendf(nil, "nodePort: %d", port)), nil
-}
-
 func (d *demo) startLoad(ctx context.Context) (string, error) {
 	if err := d.tools.ApplyAnew(ctx, d.tools.Path("benchmarks", "k8s", "k6-job.yaml")); err != nil {
 		return "", err
@@ -157,34 +122,39 @@ func (d *demo) startLoad(ctx context.Context) (string, error) {
 	return "slap-write is running", err
 }
 
-func (d *demo) killMaster(ctx context.Context) (string, error) {
+// killReplica begins the RecoveryTest, whose operator does the rest. Behind its first fault commits go on for a few seconds before the second one.
+func (d *demo) killReplica(ctx context.Context) (string, error) {
 	before, err := d.tools.Cluster(ctx, clusterName)
 	if err != nil {
 		return "", err
 	}
-	d.outcome.killed, d.outcome.epochBefore = before.Status.Master, before.Status.Epoch
-	uid, err := d.tools.PodUID(ctx, d.outcome.killed)
+	d.outcome.epochBefore = before.Status.Epoch
+	if _, err := d.tools.Kubectl(ctx, "annotate", "--overwrite", "commitcluster", clusterName, "commitlab.dev/allow-chaos=true"); err != nil {
+		return "", err
+	}
+	if err := d.tools.ApplyAnew(ctx, d.tools.Path("chaos", "recovery", testName+".yaml")); err != nil {
+		return "", err
+	}
+	test, err := d.awaitFault(ctx, replicaFault, func(f testFault) bool { return f.Phase == "Recovered" })
 	if err != nil {
 		return "", err
 	}
-	experiment := d.tools.Path("chaos", "experiments", "kill-master.yaml")
-	if err := d.tools.Remove(ctx, experiment); err != nil {
-		return "", err
-	}
-	// The killed server would be back in two seconds and, holding everything, get its role again: that is a restart. As when its
+	// The master, killed next, would be back in two seconds and, holding everything, get its role again: that is a restart. As when its
 	// machine were lost, its pod finds no place until another server has taken over.
 	if err := d.tools.CloseNode(ctx); err != nil {
 		return "", err
 	}
-	if err := d.ledger.Mark(ctx, stage.Mark{Name: "kill-master"}); err != nil {
-		return "", err
+	f := test.fault(replicaFault)
+	return fmt.Sprintf("%s, by Chaos Mesh; longest pause of commits %s, %s", f.object(), f.RTO, f.RecoveredBy), nil
+}
+
+func (d *demo) killMaster(ctx context.Context) (string, error) {
+	test, err := d.awaitFault(ctx, masterFault, func(f testFault) bool { return f.InjectedAt != "" })
+	if err != nil {
+		return "", errors.Join(err, d.tools.OpenNode(context.WithoutCancel(ctx)))
 	}
-	if err := d.tools.Apply(ctx, experiment); err != nil {
-		return "", err
-	}
-	if err := d.tools.ProveKilled(ctx, d.ledger, "kill-master", d.outcome.killed, uid); err != nil {
-		return "", err
-	}
+	f := test.fault(masterFault)
+	d.outcome.killed = f.object()
 	return d.outcome.killed + ", by Chaos Mesh, without grace", nil
 }
 
@@ -197,14 +167,11 @@ func (d *demo) awaitNewMaster(ctx context.Context) (string, error) {
 			return false, err
 		}
 		d.outcome.newMaster, d.outcome.epochAfter = c.Status.Master, c.Status.Epoch
-		status, err := d.ledger.Status(ctx)
-		if err != nil {
-			return false, err
-		}
-		return c.Status.Master != d.outcome.killed && c.Status.Epoch > d.outcome.epochBefore && status.Recovered,
-			fmt.Errorf("master is %q in epoch %d; the ledger's writes go on: %v", c.Status.Master, c.Status.Epoch, status.Recovered)
+		ready, _ := c.Condition("Ready")
+		return c.Status.Master != d.outcome.killed && c.Status.Epoch > d.outcome.epochBefore && ready.Status == "True",
+			fmt.Errorf("master is %q in epoch %d, Ready %s: %s", c.Status.Master, c.Status.Epoch, ready.Status, ready.Message)
 	})
-	return d.outcome.describeMaster() + "; commits go on", err
+	return d.outcome.describeMaster(), err
 }
 
 func (d *demo) awaitRejoin(ctx context.Context) (string, error) {
@@ -233,12 +200,20 @@ func (d *demo) awaitMetrics(ctx context.Context) (string, error) {
 		d.outcome.commits, err = d.metrics.commitPath(ctx, d.outcome.newMaster)
 		return err == nil, err
 	})
+	d.outcome.took = time.Since(d.begun)
 	return fmt.Sprintf("Prometheus sees %d servers and k6", servers), err
 }
 
+// judge waits for the verdict of the RecoveryTest, and writes its page.
 func (d *demo) judge(ctx context.Context) (string, error) {
-	var err error
-	d.outcome.verdict, err = d.ledger.Judge(ctx, enoughCommits)
-	d.outcome.took = time.Since(d.begun)
-	return d.outcome.verdict.Result, err
+	err := stage.Poll(ctx, func() (bool, error) {
+		test, err := d.recoveryTest(ctx)
+		d.outcome.test = test
+		return err == nil && test.Status.Verdict != "", errors.Join(err, errors.New(test.Status.Message))
+	})
+	if err == nil {
+		d.outcome.page = d.tools.Path("build", "demo-verdict.html")
+		_, err = d.tools.Output(ctx, "kubectl-commitlab", append(d.tools.Connection(), "recovery", "report", testName, "--html", d.outcome.page)...)
+	}
+	return d.outcome.test.Status.Verdict, err
 }

@@ -3,32 +3,41 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"commitlab.dev/demo/stage"
 )
 
+func test(t *testing.T, status string) (found recoveryTest) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(`{"status": `+status+`}`), &found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 func TestOnlyACompletePassIsGood(t *testing.T) {
 	pass := outcome{
 		killed: "demo-0", newMaster: "demo-1", epochBefore: 2, epochAfter: 3,
-		verdict: stage.Verdict{Result: "Passed", Acknowledged: 10, Faults: []stage.Fault{{Name: "kill-master"}}},
+		test: test(t, `{"verdict": "Passed", "acknowledged": 10, "lost": 0, "duplicated": 0, "faults": [{"name": "kill-master"}]}`),
 	}
+	one := 1
 	if !pass.good() {
 		t.Error("a pass is not good")
 	}
 	for name, spoil := range map[string]func(*outcome){
-		"lost commits":        func(o *outcome) { o.verdict.Lost = 1 },
-		"duplicated commits":  func(o *outcome) { o.verdict.Duplicated = 1 },
-		"inconclusive":        func(o *outcome) { o.verdict.Result = "Inconclusive" },
-		"no verdict":          func(o *outcome) { o.verdict = stage.Verdict{} },
-		"no fault on record":  func(o *outcome) { o.verdict.Faults = nil },
+		"lost commits":        func(o *outcome) { o.test.Status.Lost = &one },
+		"duplicated commits":  func(o *outcome) { o.test.Status.Duplicated = &one },
+		"inconclusive":        func(o *outcome) { o.test.Status.Verdict = "Inconclusive" },
+		"no verdict":          func(o *outcome) { o.test = recoveryTest{} },
+		"loss is not known":   func(o *outcome) { o.test.Status.Lost = nil },
+		"no fault on record":  func(o *outcome) { o.test.Status.Faults = nil },
 		"the same mastership": func(o *outcome) { o.epochAfter = o.epochBefore },
 		"no master any more":  func(o *outcome) { o.newMaster = "" },
 	} {
@@ -44,16 +53,14 @@ func TestTheSummaryShowsTheFigures(t *testing.T) {
 	var out bytes.Buffer
 	outcome{
 		killed: "demo-0", newMaster: "demo-2",
-		verdict: stage.Verdict{
-			Result: "Failed", Reasons: []string{"2 acknowledged commits are lost"},
-			Acknowledged: 1234, Lost: 2, Indeterminate: 7,
-			Faults:  []stage.Fault{{Name: "kill-master", RTOSeconds: 4.25, RecoveredBy: "failover"}},
-			Servers: []stage.Server{{Name: "demo-1", Equal: true}, {Name: "demo-2", Error: "3 rows missing"}},
-		},
-	}.print(&out, tools{Tools: stage.Tools{Root: "/src", Kubeconfig: "/src/build/kubeconfig"}, address: "192.168.77.2", ports: ports{30190, 30199}})
+		page: "/src/build/demo-verdict.html",
+		test: test(t, `{"verdict": "Failed", "message": "2 acknowledged commits are lost", "acknowledged": 1234, "lost": 2, "indeterminate": 7,
+			"faults": [{"name": "kill-replica", "rto": "61ms", "recoveredBy": "unnoticed"}, {"name": "kill-master", "rto": "4.25s", "recoveredBy": "failover"}],
+			"servers": [{"name": "demo-1", "equal": true}, {"name": "demo-2", "message": "3 rows missing"}]}`),
+	}.print(&out, tools{Tools: stage.Tools{Root: "/src", Kubeconfig: "/src/build/kubeconfig"}, address: "192.168.77.2", ports: ports{30190}})
 	for _, want := range []string{
 		"demo-0", "demo-2", "1234", "4.2 s", "failover", "Failed: 2 acknowledged commits are lost",
-		"1 of 2; demo-2 is not: 3 rows missing", "KUBECONFIG=/src/build/kubeconfig", "http://192.168.77.2:30190", "curl http://192.168.77.2:30199/verdict",
+		"1 of 2; demo-2 is not: 3 rows missing", "KUBECONFIG=/src/build/kubeconfig", "http://192.168.77.2:30190", "/src/build/demo-verdict.html", "0.1 s from the last commit before kill-replica", "duplicated       not known",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
@@ -80,30 +87,16 @@ func TestAMetricThatIsNotThereIsNotZero(t *testing.T) {
 	}
 }
 
-func TestTheLedgersManifestTakesTheChosenPort(t *testing.T) {
-	manifest, err := os.ReadFile(filepath.Join("..", "ledger.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed, err := withNodePort(manifest, 30150)
-	if err != nil || !strings.Contains(string(changed), "nodePort: 30150}") || strings.Contains(string(changed), "nodePort: 30099") {
-		t.Errorf("%v\n%s", err, changed)
-	}
-	if _, err := withNodePort([]byte("kind: Service"), 30150); err == nil {
-		t.Error("a manifest without a NodePort was taken")
-	}
-}
-
 func TestAPortThatIsTakenIsExplained(t *testing.T) {
-	taken := errors.New(`The Service "ledger" is invalid: spec.ports[0].nodePort: Invalid value: 30099: provided port is already allocated`)
-	if err := explainPort(taken, "LEDGER_PORT"); !strings.Contains(err.Error(), "make demo LEDGER_PORT=") {
+	taken := errors.New(`The Service "prometheus" is invalid: spec.ports[0].nodePort: Invalid value: 30090: provided port is already allocated`)
+	if err := explainPort(taken, "PROMETHEUS_PORT"); !strings.Contains(err.Error(), "make demo PROMETHEUS_PORT=") {
 		t.Error(err)
 	}
 	other := errors.New("no API server")
-	if err := explainPort(other, "LEDGER_PORT"); err != other {
+	if err := explainPort(other, "PROMETHEUS_PORT"); err != other {
 		t.Error(err)
 	}
-	if err := explainPort(nil, "LEDGER_PORT"); err != nil {
+	if err := explainPort(nil, "PROMETHEUS_PORT"); err != nil {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,6 @@ func main() {
 	root := flag.String("root", ".", "the checkout")
 	var ports ports
 	flag.IntVar(&ports.prometheus, "prometheus-port", 30090, "the NodePort of Prometheus")
-	flag.IntVar(&ports.ledger, "ledger-port", 30099, "the NodePort of the ledger")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

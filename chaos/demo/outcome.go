@@ -3,10 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
-
-	"commitlab.dev/demo/stage"
 )
 
 // outcome is what the demo shows in the end.
@@ -18,13 +17,14 @@ type outcome struct {
 	epochBefore  int64
 	epochAfter   int64
 	commits      commitPath
-	verdict      stage.Verdict
+	test         recoveryTest
+	page         string // with the verdict
 }
 
 // good says whether everything happened and nothing acknowledged was lost.
 func (o outcome) good() bool {
-	return o.verdict.Good() &&
-		len(o.verdict.Faults) > 0 && o.newMaster != "" && o.newMaster != o.killed && o.epochAfter > o.epochBefore
+	return o.test.passed() &&
+		len(o.test.Status.Faults) > 0 && o.newMaster != "" && o.newMaster != o.killed && o.epochAfter > o.epochBefore
 }
 
 func (o outcome) describeMaster() string {
@@ -39,15 +39,16 @@ func (o outcome) print(out io.Writer, t tools) {
 	line("Kubernetes", "ready in %.1f s; the whole demo took %.0f s", o.clusterReady.Seconds(), o.took.Seconds())
 	line("master killed", "%s", o.killed)
 	line("new master", "%s", o.describeMaster())
-	for _, f := range o.verdict.Faults {
-		line("RTO", "%.1f s from the last commit before to the first after, by %s", f.RTOSeconds, f.RecoveredBy)
+	status := o.test.Status
+	for _, f := range status.Faults {
+		line("RTO", "%s from the last commit before %s to the first after: %s", seconds(f.RTO), f.Name, f.RecoveredBy)
 	}
-	line("acknowledged", "%d", o.verdict.Acknowledged)
-	line("lost", "%d", o.verdict.Lost)
-	line("duplicated", "%d", o.verdict.Duplicated)
-	line("indeterminate", "%d (no answer when the master died: such a commit may be there or not)", o.verdict.Indeterminate)
-	line("servers equal", "%s", describeServers(o.verdict.Servers))
-	line("verdict", "%s", strings.Join(append([]string{o.verdict.Result}, o.verdict.Reasons...), ": "))
+	line("acknowledged", "%d", status.Acknowledged)
+	line("lost", "%s", number(status.Lost))
+	line("duplicated", "%s", number(status.Duplicated))
+	line("indeterminate", "%d (no answer when the master died: such a commit may be there or not)", status.Indeterminate)
+	line("servers equal", "%s", describeServers(status.Servers))
+	line("verdict", "%s", strings.TrimSuffix(status.Verdict+": "+status.Message, ": "))
 	line("commit path", "%.0f transactions/s on %s after the failover, %.1f per group, %.2f fdatasync each",
 		o.commits.perSecond, o.newMaster, o.commits.perGroup, o.commits.syncsEach)
 	fmt.Fprintln(out, "\nWhere to look (until `make demo-down`):")
@@ -55,18 +56,27 @@ func (o outcome) print(out io.Writer, t tools) {
 	line("", "kubectl get commitcluster,pods -o wide; kubectl commitlab status %s", clusterName)
 	line("Prometheus", "%s", t.prometheusURL())
 	line("dashboards", "%s (import into Grafana; in the cluster as ConfigMaps labelled grafana_dashboard)", t.Path("dashboards", "generated"))
-	line("ledger", "curl %s/verdict", t.ledgerURL())
+	line("verdict", "%s", o.page)
+	line("", "kubectl describe recoverytest %s", testName)
 	line("regressions", "make regressions flips each classic regression's switch under load, on processes of this machine")
 }
 
-func describeServers(servers []stage.Server) string {
+// number that may not be known.
+func number(n *int) string {
+	if n == nil {
+		return "not known"
+	}
+	return strconv.Itoa(*n)
+}
+
+func describeServers(servers []testServer) string {
 	equal := 0
 	var wrong []string
 	for _, s := range servers {
 		if s.Equal {
 			equal++
 		} else {
-			wrong = append(wrong, strings.TrimSpace(s.Name+" is not: "+s.Error))
+			wrong = append(wrong, strings.TrimSpace(s.Name+" is not: "+s.Message))
 		}
 	}
 	return strings.Join(append([]string{fmt.Sprintf("%d of %d", equal, len(servers))}, wrong...), "; ")

@@ -16,7 +16,7 @@ type tools struct {
 }
 
 // ports are the NodePorts of what a person may want to look at.
-type ports struct{ prometheus, ledger int }
+type ports struct{ prometheus int }
 
 func newTools(ctx context.Context, root string, ports ports) (tools, error) {
 	checkout, err := stage.NewTools(root)
@@ -30,8 +30,6 @@ func newTools(ctx context.Context, root string, ports ports) (tools, error) {
 func (t tools) prometheusURL() string {
 	return fmt.Sprintf("http://%s:%d", t.address, t.ports.prometheus)
 }
-
-func (t tools) ledgerURL() string { return fmt.Sprintf("http://%s:%d", t.address, t.ports.ledger) }
 
 // explainPort says what to do where another Service has a NodePort that the demo wants.
 func explainPort(err error, variable string) error {

@@ -84,35 +84,3 @@ func (t Tools) WaitReady(ctx context.Context, name string) (Cluster, error) {
 	})
 	return c, err
 }
-
-// PodUID returns the UID of the pod that has the name now.
-func (t Tools) PodUID(ctx context.Context, name string) (string, error) {
-	var pod struct {
-		Metadata struct {
-			UID string `json:"uid"`
-		} `json:"metadata"`
-	}
-	err := t.Get(ctx, &pod, "pod", name)
-	return pod.Metadata.UID, err
-}
-
-// ProveKilled waits until the pod of that name is gone, or another one, and gives that to the ledger as the proof that the fault happened.
-func (t Tools) ProveKilled(ctx context.Context, ledger Ledger, fault, pod, uid string) error {
-	after := ""
-	err := Poll(ctx, func() (bool, error) {
-		now, err := t.PodUID(ctx, pod)
-		switch {
-		case IsNotFound(err):
-			after = "deleted"
-		case err == nil && now != uid:
-			after = now
-		default:
-			return false, errors.Join(fmt.Errorf("pod %s has not been killed", pod), err)
-		}
-		return true, nil
-	})
-	if err != nil {
-		return err
-	}
-	return ledger.Prove(ctx, fault, "pod-uid", pod, uid, after)
-}
