@@ -27,11 +27,11 @@ CommitPipeline::Impl::Impl(std::unique_ptr<Log> the_log, const OpenReport& repor
       engine(the_engine),
       engine_stage({*log, log_lock}, engine, applier, {options.settings, options.temporary},
                    [this](std::span<const PendingTransaction> transactions,
-                          const storage::CommitPoint& point) { taken_into_engine(transactions, point); }),
+                          const storage::EnginePlace& place) { taken_into_engine(transactions, place); }),
       unordered(engine, [this](const CommitRequest& request,
-                               const storage::CommitPoint& point) { taken_by_session(request, point); }),
+                               const storage::EnginePlace& place) { taken_by_session(request, place); }),
       order({options.server_uuid, options.gno_floor, found.end, found.logged, found.last_epoch,
-             engine_stage.point()}) {
+             engine.commit_point()}) {
   clock_.sequence = found.last_sequence_number;
   group_number_ = found.last_group;
   engine.before_persisting([this] { return sync_log(); });
@@ -157,6 +157,10 @@ GtidSet CommitPipeline::gtid_executed() const {
   MutexLock lock(impl_->mutex);
   return impl_->order.executed();
 }
+bool CommitPipeline::has_executed(const Gtid& gtid) const {
+  MutexLock lock(impl_->mutex);
+  return impl_->order.executed().contains(gtid);
+}
 uint64_t CommitPipeline::last_log_epoch() const {
   MutexLock lock(impl_->mutex);
   return impl_->order.last_log_epoch();
@@ -240,6 +244,8 @@ Task<bool> CommitPipeline::wait_executed(const GtidSet& set, Deadline deadline) 
     MutexLock lock(impl_->mutex);
     if (impl_->order.executed().contains(set)) co_return true;
     if (impl_->stopping) co_return false;
+    // What is there already is not looked for again behind each batch.
+    wait.executed.subtract(impl_->order.executed());
     impl_->waits.add(wait);
   }
   co_return co_await impl_->wait_for(wait, deadline);
@@ -305,7 +311,7 @@ Task<Result<PurgeReport>> CommitPipeline::purge_to(uint32_t first_kept) {
   PurgeReport report;
   task.run = [this, first_kept, &report]() -> Status {
     if (!impl_->logging) return {};
-    auto purged = impl_->log->purge(std::min(first_kept, impl_->engine.flushed_position().position.file));
+    auto purged = impl_->log->purge(std::min(first_kept, impl_->engine.flushed_position().file));
     if (!purged) return std::move(purged).error();
     report = std::move(*purged);
     return {};

@@ -212,6 +212,7 @@ class CommitPipeline {
   LogPosition applied_end() const;
   GtidSet gtid_logged() const;
   GtidSet gtid_executed() const;
+  bool has_executed(const Gtid& gtid) const;  // without a copy of them all
   uint64_t last_log_epoch() const;
   uint64_t next_gno() const;
   uint64_t unapplied_transactions() const;

@@ -51,7 +51,7 @@ TEST_F(Pipeline, ManySessionsGetConsecutiveGtidsAndTheEngineTakesThemInLogOrder)
   EXPECT_EQ(server_.engine.state().keys, expected);
   EXPECT_EQ(pipeline().gtid_executed(), gnos(server_a(), 1, kSessions * kEach));
   EXPECT_EQ(pipeline().gtid_logged(), pipeline().gtid_executed());
-  EXPECT_EQ(server_.engine.replay_position().position, pipeline().durable_end());
+  EXPECT_EQ(server_.engine.replay_position(), pipeline().durable_end());
 }
 
 Task<bool> nothing() {
@@ -272,7 +272,7 @@ TEST_F(Pipeline, EpochTransactionsAreKnownFromTheLog) {
   start();
   ASSERT_TRUE(commit({0, true, 7}).status.ok());
   EXPECT_EQ(pipeline().last_log_epoch(), 7u);
-  EXPECT_EQ(server_.engine.replay_position().epoch, 7u);
+  EXPECT_EQ(server_.engine.commit_point().epoch, 7u);
   pipeline().append_received(received_from(server_b(), 1, 1, 9), {server_b(), 1}, nullptr);
   eventually([&] { return pipeline().gtid_executed().count() == 2; });
   EXPECT_EQ(pipeline().last_log_epoch(), 9u);
@@ -280,7 +280,7 @@ TEST_F(Pipeline, EpochTransactionsAreKnownFromTheLog) {
   Server again(fs_);
   ASSERT_TRUE(again.open_and_start().ok());
   EXPECT_EQ(again.pipeline->last_log_epoch(), 9u);
-  EXPECT_EQ(again.engine.replay_position().epoch, 9u);
+  EXPECT_EQ(again.engine.commit_point().epoch, 9u);
 }
 
 TEST_F(Pipeline, AnEpochTransactionPassesWhileLocalCommitsAreClosed) {
@@ -390,7 +390,7 @@ TEST_F(Pipeline, FilesRotateAndPurgeStopsAtTheEngine) {
   const uint32_t last = pipeline().durable_end().file;
   ASSERT_GT(last, 3u);
   ASSERT_TRUE(run_on(reactors_[0], pipeline().purge_to(99))->get().ok());
-  EXPECT_EQ(pipeline().log().files()->front().number, server_.engine.flushed_position().position.file);
+  EXPECT_EQ(pipeline().log().files()->front().number, server_.engine.flushed_position().file);
   server_.stop();
   Server again(fs_, server_.engine.state());
   ASSERT_TRUE(again.open_and_start().ok());
@@ -447,9 +447,9 @@ TEST_F(Pipeline, ASettledEngineFreesTheFileBeforeARotation) {
   start();
   ASSERT_TRUE(commit({1}).status.ok());
   ASSERT_TRUE(run_on(reactors_[0], pipeline().rotate())->get().ok());
-  EXPECT_EQ(server_.engine.replay_position().position.file, 1u);
+  EXPECT_EQ(server_.engine.replay_position().file, 1u);
   ASSERT_TRUE(run_on(reactors_[0], pipeline().settle_engine_position())->get().ok());
-  EXPECT_EQ(server_.engine.replay_position().position, pipeline().durable_end());
+  EXPECT_EQ(server_.engine.replay_position(), pipeline().durable_end());
   auto report = run_on(reactors_[0], pipeline().purge_to(2))->get();
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->first_kept, 2u);

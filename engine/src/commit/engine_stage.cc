@@ -20,10 +20,13 @@ Error cut_off(const PendingTransaction& transaction) {
 
 }  // namespace
 
-Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& point) {
+Status begin_anew_at(storage::Engine& engine, LogPosition position) {
+  storage::CommitStep step;
+  step.position = position;
+  step.replaces = true;
   WriteSet nothing;
   WriteSet* batch[] = {&nothing};
-  COMMITD_RETURN_IF_ERROR(engine.commit_ordered(batch, point));
+  COMMITD_RETURN_IF_ERROR(engine.commit_ordered(batch, step));
   return engine.checkpoint();
 }
 
@@ -35,7 +38,7 @@ EngineStage::EngineStage(Source source, storage::Engine& engine, EventApplier& a
       applier_(applier),
       large_(std::move(large)),
       taken_(std::move(taken)),
-      point_(engine.replay_position()) {}
+      place_(engine.commit_point()) {}
 
 Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, How how, WriteSet& writes) {
   std::string all;
@@ -71,21 +74,18 @@ Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
 }
 
 Status EngineStage::advance(const Advance& to) {
-  storage::CommitPoint point = point_;
-  point.position = to.position;
-  point.executed.add(to.executed);
+  storage::CommitStep step{place_, to.executed};
+  step.position = to.position;
   WriteSet nothing;
   WriteSet* batch[] = {&nothing};
-  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch, point));
-  point_ = std::move(point);
+  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch, step));
+  place_ = step;
   return {};
 }
 
 Status EngineStage::restart_at(LogPosition position) {
-  storage::CommitPoint point;
-  point.position = position;
-  COMMITD_RETURN_IF_ERROR(put_commit_point(engine_, point));
-  point_ = std::move(point);
+  COMMITD_RETURN_IF_ERROR(begin_anew_at(engine_, position));
+  place_ = {position};
   return {};
 }
 
@@ -130,7 +130,7 @@ Result<bool> EngineStage::add_prepared(const PendingTransaction& transaction) {
 
 Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosition readable_to) {
   // With binlog_order_commits=OFF a crash may have left it in the engine, and not one in front of it.
-  if (transaction.skipped || (!transaction.gtid.empty() && point_.executed.contains(transaction.gtid))) {
+  if (transaction.skipped || (!transaction.gtid.empty() && engine_.has_executed(transaction.gtid))) {
     batch_.push_back(&built_.emplace_back());
     return {};
   }
@@ -166,7 +166,7 @@ Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosi
 // engine already: of a received one, too, which was compared before.
 Result<EventApplier::How> EngineStage::how_to_build(const PendingTransaction& transaction) {
   EventApplier::How how;
-  how.compare = transaction.received && transaction.end > point_.incomplete_up_to;
+  how.compare = transaction.received && transaction.end > place_.incomplete_up_to;
   if (!how.compare) {
     uncompared_ = true;
   } else if (uncompared_) {
@@ -232,12 +232,12 @@ struct EngineStage::Batch {
   std::vector<PendingTransaction> transactions;
   std::vector<WriteSet*> writes;
   std::list<WriteSet> built;
-  storage::CommitPoint point;
+  storage::CommitStep step;
   bool is_taken = false;
 };
 
 Status EngineStage::commit(Batch& batch) {
-  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch.writes, batch.point));
+  COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch.writes, batch.step));
   batch.is_taken = true;
   return engine_.commit();
 }
@@ -245,26 +245,29 @@ Status EngineStage::commit(Batch& batch) {
 Status EngineStage::flush() {
   if (batch_.empty()) return {};
   const auto committed = rest_.first(batch_.size());
+  GtidSet added;
   for (const PendingTransaction& transaction : committed) {
-    if (!transaction.gtid.empty()) point_.executed.add(transaction.gtid);
-    if (transaction.epoch != 0) point_.epoch = transaction.epoch;
+    if (!transaction.gtid.empty()) added.add(transaction.gtid);
+    if (transaction.epoch != 0) place_.epoch = transaction.epoch;
   }
-  point_.position = committed.back().end;
+  place_.position = committed.back().end;
   rest_ = rest_.subspan(committed.size());
-  auto batch = std::make_shared<Batch>(Batch{
-      {committed.begin(), committed.end()}, std::exchange(batch_, {}), std::exchange(built_, {}), point_});
+  auto batch = std::make_shared<Batch>(Batch{{committed.begin(), committed.end()},
+                                             std::exchange(batch_, {}),
+                                             std::exchange(built_, {}),
+                                             {place_, std::move(added)}});
   if (committer_ == nullptr) {
     auto done = commit(*batch);
     if (!batch->is_taken) return not_taken(std::move(done).error());
     publish_all();
     applier_.all_is_stored();
     if (!done.ok()) return not_made_durable(*batch, std::move(done).error());
-    taken_(batch->transactions, batch->point);
+    taken_(batch->transactions, batch->step);
     return {};
   }
   auto handed_over = committer_->hand_over([this, batch = std::move(batch)] {
     auto done = commit(*batch);
-    if (done.ok()) taken_(batch->transactions, batch->point);
+    if (done.ok()) taken_(batch->transactions, batch->step);
     return done;
   });
   if (!handed_over.ok() || publish_.empty()) return handed_over;
@@ -278,7 +281,7 @@ Status EngineStage::not_taken(Error why) {
   lacked_room_ = why.code == er::kDiskFull;
   publish_.clear();
   applier_.all_is_stored();
-  point_ = engine_.replay_position();
+  place_ = engine_.commit_point();
   return why;
 }
 
@@ -290,7 +293,7 @@ Status EngineStage::not_made_durable(const Batch& batch, Error why) {
 }
 
 Status EngineStage::make_durable() {
-  COMMITD_CHECK(rest_.size() >= not_durable_ && rest_[not_durable_ - 1].end == point_.position,
+  COMMITD_CHECK(rest_.size() >= not_durable_ && rest_[not_durable_ - 1].end == place_.position,
                 "{} transactions wait to be durable in the engine, and others come", not_durable_);
   if (auto done = engine_.commit(); !done.ok()) {
     lacked_room_ = done.error().code == er::kDiskFull;
@@ -298,7 +301,7 @@ Status EngineStage::make_durable() {
   }
   const auto durable = rest_.first(std::exchange(not_durable_, 0));
   rest_ = rest_.subspan(durable.size());
-  taken_(durable, point_);
+  taken_(durable, place_);
   return {};
 }
 

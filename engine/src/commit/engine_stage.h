@@ -18,13 +18,13 @@
 
 namespace commitd::binlog {
 
-// Nothing but the commit point; durable when it returns, with all data.
-Status put_commit_point(storage::Engine& engine, const storage::CommitPoint& point);
+// The engine stands there, and nothing counts as executed; durable when it returns, with all data.
+Status begin_anew_at(storage::Engine& engine, LogPosition position);
 
 class EngineStage {
  public:
   // `taken`: called behind each engine batch, with the transactions that are visible now.
-  using Taken = std::function<void(std::span<const PendingTransaction>, const storage::CommitPoint&)>;
+  using Taken = std::function<void(std::span<const PendingTransaction>, const storage::EnginePlace&)>;
   // `large`: how to deal with transactions that are larger than memory.
   struct Large {
     std::shared_ptr<const CommitSettings> settings;
@@ -62,9 +62,9 @@ class EngineStage {
   void overlap() { committer_ = std::make_unique<BatchCommitter>(); }
   Status finish_overlapping();
 
-  const storage::CommitPoint& point() const { return point_; }
-  // Others have taken what stands in front of `point`. Only while nothing is applied.
-  void continue_at(storage::CommitPoint point) { point_ = std::move(point); }
+  const storage::EnginePlace& place() const { return place_; }
+  // Others have taken what stands in front of `place`. Only while nothing is applied.
+  void continue_at(const storage::EnginePlace& place) { place_ = place; }
   uint64_t keys_written() const { return keys_written_; }
   uint64_t committed_prepared() const { return committed_prepared_; }
 
@@ -96,7 +96,7 @@ class EngineStage {
   EventApplier& applier_;
   const Large large_;
   Taken taken_;
-  storage::CommitPoint point_;
+  storage::EnginePlace place_;
   uint64_t keys_written_ = 0, committed_prepared_ = 0;
 
   // The batch that is being put together.

@@ -168,20 +168,20 @@ void CommitPipeline::Impl::go_on_with_room() {
 
 // Whoever comes behind them, in the engine or with a question about it, finds them all there.
 Status CommitPipeline::Impl::let_sessions_take(std::span<const PendingTransaction> transactions) {
-  unordered.expect(transactions, engine_stage.point());
+  unordered.expect(transactions, engine_stage.place());
   WaitingRoom* room = nullptr;
   for (const PendingTransaction& transaction : transactions) {
     transaction.local->goes_itself = true;
     if (WaitingRoom* shared = transaction.local->answer_quietly({})) room = shared;
   }
   if (room != nullptr) room->wake_everybody();
-  auto point = unordered.wait_for_all();
-  if (point.ok()) engine_stage.continue_at(*point);
+  auto place = unordered.wait_for_all();
+  if (place.ok()) engine_stage.continue_at(*place);
   MutexLock lock(mutex);
   order.all_applied(transactions);
   adjust_hold();
   engine_idle.notify_all();
-  return point.ok() ? Status{} : Status{std::move(point).error()};
+  return place.ok() ? Status{} : Status{std::move(place).error()};
 }
 
 Status CommitPipeline::Impl::take_into_engine(const LocalCommit& commit) {
@@ -193,9 +193,9 @@ Status CommitPipeline::Impl::take_into_engine(const LocalCommit& commit) {
   return {};
 }
 
-void CommitPipeline::Impl::taken_by_session(const CommitRequest& request, const storage::CommitPoint& point) {
+void CommitPipeline::Impl::taken_by_session(const CommitRequest& request, const storage::EnginePlace& place) {
   MutexLock lock(mutex);
-  order.applied_alone(request.gtid, request.end, point.position);
+  order.applied_alone(request.gtid, request.end, place.position);
   settle_ground();
   waits.executed(order.executed());
 }
@@ -237,12 +237,12 @@ void CommitPipeline::Impl::forget_ordered(std::span<const PendingTransaction> tr
 }
 
 void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction> transactions,
-                                             const storage::CommitPoint& point) {
+                                             const storage::EnginePlace& place) {
   forget_ordered(transactions);
   bool more = false;
   {
     MutexLock lock(mutex);
-    order.applied(transactions, point);
+    order.applied(transactions, place);
     settle_ground();
     waits.executed(order.executed());
     adjust_hold();

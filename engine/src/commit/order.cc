@@ -162,15 +162,15 @@ void Order::count_out(std::span<const PendingTransaction> transactions) {
   for (const PendingTransaction& transaction : transactions) pending_bytes_ -= transaction.size();
 }
 
-void Order::applied(std::span<const PendingTransaction> transactions, const storage::CommitPoint& point) {
+void Order::applied(std::span<const PendingTransaction> transactions, const storage::EnginePlace& place) {
   for (const PendingTransaction& transaction : transactions) {
     COMMITD_CHECK(transaction.end <= acknowledged_end_, "{} is in the engine, and not acknowledged",
                   transaction.gtid.to_string());
     if (!transaction.gtid.empty()) executed_.add(transaction.gtid);
   }
   count_out(transactions);
-  applied_end_ = point.position;
-  applied_epoch_ = point.epoch;
+  applied_end_ = place.position;
+  applied_epoch_ = place.epoch;
   check();
 }
 

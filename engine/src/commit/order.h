@@ -72,8 +72,8 @@ class Order {
   bool can_take() const { return in_engine_ == 0 && front_may_be_taken(); }
   // Until they are reported, nobody else takes anything.
   std::vector<PendingTransaction> take(size_t most);
-  // Of those taken, the first; `point` stands behind them.
-  void applied(std::span<const PendingTransaction> transactions, const storage::CommitPoint& point);
+  // Of those taken, the first; `place` is behind them.
+  void applied(std::span<const PendingTransaction> transactions, const storage::EnginePlace& place);
   // binlog_order_commits=OFF: one of those taken, and `point` in front of the first that is missing; then
   // all.
   void applied_alone(const Gtid& gtid, LogPosition end, LogPosition point);

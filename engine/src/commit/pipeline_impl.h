@@ -150,9 +150,9 @@ class CommitPipeline::Impl {
   void engine_failed(std::span<const PendingTransaction> batch, const Error& why);
   void go_on_with_room();
   Status let_sessions_take(std::span<const PendingTransaction> transactions);
-  void taken_by_session(const CommitRequest& request, const storage::CommitPoint& point);
+  void taken_by_session(const CommitRequest& request, const storage::EnginePlace& place);
   void forget_ordered(std::span<const PendingTransaction> transactions);
-  void taken_into_engine(std::span<const PendingTransaction> transactions, const storage::CommitPoint& point);
+  void taken_into_engine(std::span<const PendingTransaction> transactions, const storage::EnginePlace& place);
 
   // pipeline_without_log.cc
   bool may_leave_log() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);

@@ -51,9 +51,7 @@ Task<Status> CommitPipeline::reset() {
 
 Status CommitPipeline::finish_reset(FileSystem& fs, const LogOptions& options, storage::Engine& engine) {
   if (!reset_is_noted(fs, options)) return {};
-  storage::CommitPoint point;
-  point.position = reset_position();
-  COMMITD_RETURN_IF_ERROR(put_commit_point(engine, point));
+  COMMITD_RETURN_IF_ERROR(begin_anew_at(engine, reset_position()));
   return replace_log(fs, options);
 }
 

@@ -180,7 +180,7 @@ Status CommitPipeline::Impl::roll_back_lost_prepared(ReplayReport& report) {
 
 Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition limit) {
   const auto started = Clock::now();
-  const storage::CommitPoint point = engine_stage.point();
+  const storage::CommitPoint point = engine.commit_point();
   if (!point.executed.contains(found.purged)) {
     GtidSet missing = found.purged;
     missing.subtract(point.executed);

@@ -16,19 +16,20 @@ observe::Counter& overtakings() {
 
 }  // namespace
 
-void UnorderedCommits::expect(std::span<const PendingTransaction> transactions, storage::CommitPoint point) {
+void UnorderedCommits::expect(std::span<const PendingTransaction> transactions,
+                              const storage::EnginePlace& place) {
   MutexLock lock(mutex_);
-  point_ = std::move(point);
+  place_ = place;
   ends_.clear();
   for (const PendingTransaction& transaction : transactions) ends_[transaction.end] = false;
   to_come_ = transactions.size();
 }
 
-Result<storage::CommitPoint> UnorderedCommits::wait_for_all() {
+Result<storage::EnginePlace> UnorderedCommits::wait_for_all() {
   MutexLock lock(mutex_);
   while (to_come_ != 0) all_came_.wait(lock);
   if (failed_) return *failed_;
-  return point_;
+  return place_;
 }
 
 Status UnorderedCommits::take(const CommitRequest& request) {
@@ -40,23 +41,23 @@ Status UnorderedCommits::take(const CommitRequest& request) {
 }
 
 Status UnorderedCommits::put(const CommitRequest& request) {
-  storage::CommitPoint point;
+  storage::CommitStep step;
   {
     // One at a time: the engine's position must not go back.
     MutexLock lock(mutex_);
     if (failed_) return *failed_;
     ends_.at(request.end) = true;
     for (; !ends_.empty() && ends_.begin()->second; ends_.erase(ends_.begin()))
-      point_.position = ends_.begin()->first;
-    point_.executed.add(request.gtid);
-    point_.incomplete_up_to = std::max(point_.incomplete_up_to, request.end);
-    if (point_.position < request.end) overtakings().add();
+      place_.position = ends_.begin()->first;
+    place_.incomplete_up_to = std::max(place_.incomplete_up_to, request.end);
+    if (place_.position < request.end) overtakings().add();
+    static_cast<storage::EnginePlace&>(step) = place_;
+    step.added.add(request.gtid);
     WriteSet* const alone[] = {request.writes};
-    COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(alone, point_));
-    point = point_;
+    COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(alone, step));
   }
   COMMITD_RETURN_IF_ERROR(engine_.commit());
-  taken_(request, point);
+  taken_(request, step);
   return {};
 }
 

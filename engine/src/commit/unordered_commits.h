@@ -19,14 +19,14 @@ namespace commitd::binlog {
 
 class UnorderedCommits {
  public:
-  // `taken`: called behind each transaction, by its session; the engine stands at that point, or later.
-  using Taken = std::function<void(const CommitRequest&, const storage::CommitPoint&)>;
+  // `taken`: called behind each transaction, by its session; the engine stands there, or later.
+  using Taken = std::function<void(const CommitRequest&, const storage::EnginePlace&)>;
   UnorderedCommits(storage::Engine& engine, Taken taken) : engine_(engine), taken_(std::move(taken)) {}
 
-  // The engine thread, before it wakes the sessions. `point`: in front of the first of them.
-  void expect(std::span<const PendingTransaction> transactions, storage::CommitPoint point);
-  // The point behind them all, when the last of them has come; an error when one of them failed.
-  Result<storage::CommitPoint> wait_for_all();
+  // The engine thread, before it wakes the sessions. `place`: in front of the first of them.
+  void expect(std::span<const PendingTransaction> transactions, const storage::EnginePlace& place);
+  // The place behind them all, when the last of them has come; an error when one of them failed.
+  Result<storage::EnginePlace> wait_for_all();
 
   // A session takes its own.
   Status take(const CommitRequest& request);
@@ -38,9 +38,9 @@ class UnorderedCommits {
   const Taken taken_;
   observe::Mutex mutex_{"wait/synch/mutex/commitd/unordered_commits"};
   observe::Condition all_came_{"wait/synch/cond/commitd/unordered_commits"};
-  storage::CommitPoint point_ ABSL_GUARDED_BY(mutex_);
+  storage::EnginePlace place_ ABSL_GUARDED_BY(mutex_);
   std::map<LogPosition, bool> ends_
-      ABSL_GUARDED_BY(mutex_);  // of those behind point_.position; whether they are in the engine
+      ABSL_GUARDED_BY(mutex_);  // of those behind place_.position; whether they are in the engine
   size_t to_come_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<Error> failed_ ABSL_GUARDED_BY(mutex_);
 };

@@ -51,6 +51,18 @@ std::optional<Interval> parse_interval(std::string_view text) {
   return Interval{*first, *last + 1};  // MySQL takes "5-3" as nothing
 }
 
+// Those of `many` that some of `few` touch, and no search for the others.
+template <class Intervals>
+std::vector<Interval> overlaps(const Intervals& few, const Intervals& many) {
+  std::vector<Interval> overlaps;
+  for (const auto& [start, end] : few) {
+    auto at = many.upper_bound(start);
+    if (at != many.begin() && std::prev(at)->second > start) --at;
+    for (; at != many.end() && at->first < end; ++at) overlaps.push_back({at->first, at->second});
+  }
+  return overlaps;
+}
+
 }  // namespace
 
 std::string Gtid::to_string() const {
@@ -171,10 +183,54 @@ void GtidSet::subtract_interval(const Uuid& sid, uint64_t start, uint64_t end) {
   if (intervals.empty()) intervals_.erase(found);
 }
 
+// At the cost of the smaller of both.
 void GtidSet::subtract(const GtidSet& other) {
-  for (const auto& [sid, intervals] : other.intervals_) {
-    for (const auto& [start, end] : intervals) subtract_interval(sid, start, end);
+  for (const auto& [sid, theirs] : other.intervals_) {
+    const auto found = intervals_.find(sid);
+    if (found == intervals_.end()) continue;
+    if (theirs.size() <= found->second.size()) {
+      for (const auto& [start, end] : theirs) subtract_interval(sid, start, end);
+    } else {
+      for (const Interval& common : overlaps(found->second, theirs))
+        subtract_interval(sid, common.start, common.end);
+    }
   }
+}
+
+GtidSet::Growth GtidSet::growth(const GtidSet& other) const {
+  static const Intervals kNone;
+  Growth growth;
+  for (const auto& [sid, added] : other.intervals_) {
+    const auto found = intervals_.find(sid);
+    const Intervals& before = found == intervals_.end() ? kNone : found->second;
+    for (auto next = added.begin(); next != added.end();) {
+      Interval made{next->first, next->second};
+      ++next;
+      auto at = before.upper_bound(made.start);
+      if (at != before.begin() && std::prev(at)->second >= made.start) {
+        if (std::prev(at)->second >= made.end) continue;
+        made.start = std::prev(at)->first;
+      }
+      for (;;) {
+        if (at != before.end() && at->first <= made.end) {
+          growth.swallowed.push_back({sid, at->first, at->second});
+          made.end = std::max(made.end, (at++)->second);
+        } else if (next != added.end() && next->first <= made.end) {
+          made.end = std::max(made.end, (next++)->second);
+        } else {
+          break;
+        }
+      }
+      growth.made.push_back({sid, made.start, made.end});
+    }
+  }
+  return growth;
+}
+
+size_t GtidSet::interval_count() const {
+  size_t count = 0;
+  for (const auto& [sid, intervals] : intervals_) count += intervals.size();
+  return count;
 }
 
 bool GtidSet::contains_interval(const Uuid& sid, uint64_t start, uint64_t end) const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <absl/container/btree_map.h>
 
@@ -27,6 +28,12 @@ struct Gtid {
   auto operator<=>(const Gtid&) const = default;
 };
 
+struct GtidInterval {
+  Uuid sid;
+  uint64_t start = 0, end = 0;  // end exclusive
+  auto operator<=>(const GtidInterval&) const = default;
+};
+
 class GtidSet {
  public:
   static Result<GtidSet> parse(std::string_view text);  // MySQL's text form, white space allowed
@@ -40,6 +47,20 @@ class GtidSet {
   void add(const GtidSet& other);
   void subtract(const GtidSet& other);
   void subtract_interval(const Uuid& sid, uint64_t start, uint64_t end);
+
+  // What add(other) would change, at a cost that depends on `other` alone but for a search: the intervals
+  // that it makes, and those inside them that began elsewhere.
+  struct Growth {
+    std::vector<GtidInterval> made, swallowed;
+  };
+  Growth growth(const GtidSet& other) const;
+  template <class Visit>
+  void for_each_interval(Visit visit) const {
+    for (const auto& [sid, intervals] : intervals_) {
+      for (const auto& [start, end] : intervals) visit(GtidInterval{sid, start, end});
+    }
+  }
+  size_t interval_count() const;
 
   bool contains(const Gtid& gtid) const;
   bool contains(const GtidSet& other) const;  // superset test

@@ -120,9 +120,42 @@ TEST_P(AgainstModel, UnionDifferenceAndSuperset) {
     }
     expect_same(united, both);
     expect_same(difference, rest);
+    // The smaller from the larger, and the other way round.
+    GtidSet reverse = from(right);
+    reverse.subtract(from(left));
+    Model new_on_right;
+    std::set_difference(right.begin(), right.end(), left.begin(), left.end(),
+                        std::inserter(new_on_right, new_on_right.end()));
+    expect_same(reverse, new_on_right);
     EXPECT_EQ(from(left).contains(from(right)),
               std::includes(left.begin(), left.end(), right.begin(), right.end()));
     EXPECT_TRUE(united.contains(from(left)));
+  }
+}
+
+// Rows that follow growth() are the set's intervals at all times.
+TEST_P(AgainstModel, GrowthIsWhatAddingChanges) {
+  GtidSet set;
+  std::set<GtidInterval> rows;
+  for (int step = 0; step < 200; ++step) {
+    GtidSet added;
+    for (uint64_t i = 0; i <= below(4); ++i) {
+      const uint64_t start = 1 + below(60);
+      added.add_interval(sid(), start, start + below(4));
+    }
+    const GtidSet::Growth growth = set.growth(added);
+    for (const GtidInterval& gone : growth.swallowed) ASSERT_EQ(rows.erase(gone), 1u);
+    for (const GtidInterval& made : growth.made) {
+      std::erase_if(rows, [&](const auto& row) { return row.sid == made.sid && row.start == made.start; });
+      rows.insert(made);
+    }
+    set.add(added);
+    std::set<GtidInterval> intervals;
+    set.for_each_interval([&](const GtidInterval& interval) { intervals.insert(interval); });
+    ASSERT_EQ(rows, intervals) << set.to_string();
+    ASSERT_EQ(set.interval_count(), rows.size());
+    ASSERT_TRUE(set.growth(added).made.empty()) << "it is there already";
+    if (step % 50 == 49) set = {}, rows = {};
   }
 }
 

@@ -117,7 +117,7 @@ Task<Status> CloneDonor::give_copy(sql::Session& session, wire::Channel& channel
 Status CloneDonor::take(Copy& copy) {
   storage::Engine& engine = *environment_.engine();
   binlog::CommitPipeline& pipeline = *environment_.pipeline();
-  if (pipeline.logging()) copy.log = pipeline.log().hold(engine.replay_position().position.file);
+  if (pipeline.logging()) copy.log = pipeline.log().hold(engine.replay_position().file);
   COMMITD_RETURN_IF_ERROR(copy.fs().make_directory(environment_.directory));
   COMMITD_RETURN_IF_ERROR(remove_tree(copy.fs(), copy.directory()));
   auto point = engine.backup_to(copy.directory());

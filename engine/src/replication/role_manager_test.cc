@@ -25,18 +25,21 @@ class PointEngine final : public storage::Engine {
   std::unique_ptr<storage::Iterator> iterate(storage::SnapshotPtr, std::string, std::string) override {
     return nullptr;
   }
-  Status commit_ordered(std::span<WriteSet* const>, const storage::CommitPoint& point) override {
+  Status commit_ordered(std::span<WriteSet* const>, const storage::CommitStep& step) override {
     std::lock_guard lock(mutex_);
-    point_ = point;
+    static_cast<storage::EnginePlace&>(point_) = step;
+    point_.executed.add(step.added);
     return {};
   }
-  storage::CommitPoint replay_position() const override {
+  storage::CommitPoint commit_point() const override {
     std::lock_guard lock(mutex_);
     return point_;
   }
-  storage::CommitPoint flushed_position() const override { return replay_position(); }
+  LogPosition replay_position() const override { return commit_point().position; }
+  bool has_executed(const Gtid& gtid) const override { return commit_point().executed.contains(gtid); }
+  LogPosition flushed_position() const override { return replay_position(); }
   Status checkpoint() override { return {}; }
-  Result<storage::CommitPoint> backup_to(const std::string&) override { return replay_position(); }
+  Result<storage::CommitPoint> backup_to(const std::string&) override { return commit_point(); }
   Result<uint64_t> next_auto_increment(uint64_t, uint64_t, uint64_t at_least) override { return at_least; }
   uint64_t peek_auto_increment(uint64_t) override { return 1; }
   Sizes sizes() const override { return {}; }
@@ -85,7 +88,7 @@ class Host {
     options.directory = "data";
     options.server_version = "8.4.0-commitd";
     binlog::OpenReport found;
-    auto log = binlog::Log::open(fs_, options, engine_.replay_position().position, &found);
+    auto log = binlog::Log::open(fs_, options, engine_.replay_position(), &found);
     ASSERT_TRUE(log.ok()) << log.error().message;
     binlog::PipelineOptions pipeline_options;
     pipeline_options.server_uuid = kSelf;

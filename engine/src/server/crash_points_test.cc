@@ -191,12 +191,12 @@ TEST(CrashPointsFindOut, ADiskThatLiesAboutDirectorySyncs) {
 class HastyEngine final : public storage::testing::ForwardingEngine {
  public:
   using ForwardingEngine::ForwardingEngine;
-  Status commit_ordered(std::span<WriteSet* const> transactions, const storage::CommitPoint& point) override {
+  Status commit_ordered(std::span<WriteSet* const> transactions, const storage::CommitStep& step) override {
     if (++groups_ >= 10 && groups_ < 14) {
-      COMMITD_RETURN_IF_ERROR(inner().commit_ordered({}, point));
+      COMMITD_RETURN_IF_ERROR(inner().commit_ordered({}, step));
       COMMITD_RETURN_IF_ERROR(inner().checkpoint());
     }
-    return inner().commit_ordered(transactions, point);
+    return inner().commit_ordered(transactions, step);
   }
 
  private:

@@ -66,8 +66,8 @@ Task<void> Housekeeper::stop() {
 // By bytes, so that a start replays no more than about that much, and by time, so that a quiet server's log
 // can be purged.
 bool Housekeeper::checkpoint_is_due() {
-  const LogPosition flushed = engine_.flushed_position().position;
-  const LogPosition taken = engine_.replay_position().position;
+  const LogPosition flushed = engine_.flushed_position();
+  const LogPosition taken = engine_.replay_position();
   const auto now = Clock::now();
   if (flushed != flushed_ || taken == flushed) {
     flushed_ = flushed;
@@ -87,7 +87,7 @@ Task<Status> Housekeeper::checkpoint() {
 }
 
 Task<Result<binlog::PurgeReport>> Housekeeper::purge_logs(uint32_t first_kept) {
-  if (engine_.flushed_position().position.file < first_kept) {
+  if (engine_.flushed_position().file < first_kept) {
     COMMITD_CO_RETURN_IF_ERROR(co_await pipeline_.settle_engine_position());
     COMMITD_CO_RETURN_IF_ERROR(co_await checkpoint());
   }

@@ -27,7 +27,9 @@ Status Instance::create(const Place& place, const InstanceSettings& settings, co
   sql::Catalog::initialize(writes);
   accounts.initialize(writes, root_password);
   WriteSet* batch[] = {&writes};
-  COMMITD_RETURN_IF_ERROR((*engine)->commit_ordered(batch, {log_end, {}, 0}));
+  storage::CommitStep step;
+  step.position = log_end;
+  COMMITD_RETURN_IF_ERROR((*engine)->commit_ordered(batch, step));
   return (*engine)->checkpoint();
 }
 
@@ -59,7 +61,7 @@ Result<std::unique_ptr<binlog::Log>> Instance::open_log(FileSystem& fs, binlog::
   log_files_ = observe::instrumented_log_files(fs);
   COMMITD_RETURN_IF_ERROR(settings_.before_log(*engine_, *applier_, settings_.log));
   COMMITD_RETURN_IF_ERROR(binlog::CommitPipeline::finish_reset(*log_files_, settings_.log, *engine_));
-  COMMITD_RETURN_IF_ERROR(binlog::look_for_left_log(*log_files_, settings_.log, engine_->replay_position()));
+  COMMITD_RETURN_IF_ERROR(binlog::look_for_left_log(*log_files_, settings_.log, engine_->commit_point()));
   auto log = open_log_files(found);
   if (log.ok() && found.truncated_bytes > 0)
     spdlog::warn("cut a torn tail bytes={} file={}", found.truncated_bytes,
@@ -89,7 +91,7 @@ Status Instance::start(std::unique_ptr<binlog::Log> log, const binlog::OpenRepor
 
 // Without --log-bin, too, what a log has is needed: the engine may lack the end of it.
 Result<std::unique_ptr<binlog::Log>> Instance::open_log_files(binlog::OpenReport& found) {
-  const LogPosition position = engine_->replay_position().position;
+  const LogPosition position = engine_->replay_position();
   const bool lacks_nothing = position == LogPosition() || position == settings_.log.left_at;
   if (!settings_.log_bin && lacks_nothing && !binlog::Log::exists(*log_files_, settings_.log))
     return binlog::Log::none(*log_files_, settings_.log);
@@ -102,7 +104,7 @@ Status Instance::settle_logging() {
     spdlog::warn("no binary log (--skip-log-bin): replicas get nothing of what is committed now");
     return pipeline_->leave_log();
   }
-  const bool never_logged = engine_->replay_position().position.file == 0;
+  const bool never_logged = engine_->replay_position().file == 0;
   if (settings_.log.left_at == LogPosition() && !never_logged)
     return settings_.engine.own_log ? binlog::reserve_note_of_leaving(*log_files_, settings_.log) : Status{};
   COMMITD_RETURN_IF_ERROR(pipeline_->return_to_log());
@@ -116,7 +118,7 @@ Status Instance::settle_logging() {
 }
 
 Status Instance::recover(const binlog::OpenReport& found) {
-  LogPosition from = engine_->replay_position().position;
+  LogPosition from = engine_->replay_position();
   // A log is only left by a server that acknowledges by itself.
   const bool was_left = settings_.log.left_at != LogPosition();
   LogPosition limit = settings_.undecided && !was_left ? std::max(found.acknowledged, from) : found.end;

@@ -22,6 +22,7 @@ void register_counters() {
       {"commitd_checkpoints_total", "Times the storage engine was made durable on purpose."},
       {"commitd_binlog_bytes_written_total", "Bytes written to the binary log."},
       {"commitd_engine_fsyncs_total", "Syncs of the storage engine's own log (xa only)."},
+      {"commitd_engine_written_bytes_total", "Bytes of the batches that commits gave to the storage engine."},
       {"commitd_commits_out_of_order_total",
        "Commits that came into the engine before one earlier in the log."},
       {"commitd_ack_wait_turns_total",

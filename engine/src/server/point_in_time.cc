@@ -65,7 +65,7 @@ Result<uint32_t> untouched_log(FileSystem& fs, const binlog::LogOptions& log) {
 class Restore {
  public:
   Restore(const RestoreTarget& target, storage::Engine& engine, binlog::EventApplier& applier)
-      : target_(target), engine_(engine), applier_(applier), point_(engine.replay_position()) {}
+      : target_(target), engine_(engine), applier_(applier), point_(engine.commit_point()) {}
 
   // False when the target is reached.
   Result<bool> take(const binlog::ArchivedTransaction& transaction) {
@@ -99,10 +99,13 @@ class Restore {
                         outcome.error().message);
     }
     point_.position = transaction.end;
-    if (!transaction.gtid.empty()) point_.executed.add(transaction.gtid);
+    storage::CommitStep step;
+    if (!transaction.gtid.empty()) step.added.add(transaction.gtid);
     if (transaction.epoch != 0) point_.epoch = transaction.epoch;
+    static_cast<storage::EnginePlace&>(step) = point_;
     WriteSet* batch[] = {&writes};
-    COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch, point_));
+    COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch, step));
+    point_.executed.add(step.added);
     if (outcome->publish) outcome->publish();
     return {};
   }
@@ -127,8 +130,7 @@ Status restore_to_point(FileSystem& fs, const Options& options, storage::Engine&
   if (!target.ok()) return std::move(target).error();
   auto present = untouched_log(fs, log);
   if (!present.ok()) return std::move(present).error();
-  auto archive =
-      binlog::LogArchive::open(fs, target->log_directory, log.base_name, engine.replay_position().position);
+  auto archive = binlog::LogArchive::open(fs, target->log_directory, log.base_name, engine.replay_position());
   if (!archive.ok()) return std::move(archive).error();
   Restore restore(*target, engine, applier);
   COMMITD_RETURN_IF_ERROR(archive->visit(

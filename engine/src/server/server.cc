@@ -381,7 +381,7 @@ Status Server::open_instance() {
                       if (services == nullptr) return 0;
                       storage::Engine& engine = services->engine;
                       return static_cast<double>(services->pipeline.log().bytes_between(
-                          engine.flushed_position().position, engine.replay_position().position));
+                          engine.flushed_position(), engine.replay_position()));
                     });
   observe::callback("gauge", "commitd_engine_sst_bytes", "Rows in files.", {},
                     size(&storage::Engine::Sizes::sst_bytes));

@@ -27,14 +27,24 @@
 
 namespace commitd::storage {
 
-// The binlog state that corresponds to an engine state.
-struct CommitPoint {
+// Where in the binlog an engine stands.
+struct EnginePlace {
   LogPosition position;  // replay starts here
-  GtidSet executed;      // gtid_executed
   uint64_t epoch = 0;    // epoch of the last epoch transaction at or before `position`
   // Behind `position`: the last transaction ends here of which something is there while something in front of
   // that is missing. What is replayed must reach at least so far.
   LogPosition incomplete_up_to = {};
+};
+
+// The binlog state that corresponds to an engine state.
+struct CommitPoint : EnginePlace {
+  GtidSet executed;  // gtid_executed
+};
+
+// How a batch moves it. Only what is new is told: a set may have a million gaps.
+struct CommitStep : EnginePlace {
+  GtidSet added;          // to gtid_executed; some of it may be there
+  bool replaces = false;  // from now on `added` is all that counts as executed
 };
 
 class Snapshot {
@@ -73,12 +83,12 @@ class Engine {
   // Keys in [lower, upper); the iterator keeps its snapshot alive.
   virtual std::unique_ptr<Iterator> iterate(SnapshotPtr snapshot, std::string lower, std::string upper) = 0;
 
-  // Takes transactions in binlog order: one atomic batch holds their data, counters and `point`. Called by
+  // Takes transactions in binlog order: one atomic batch holds their data, counters and `step`. Called by
   // one thread at a time. Gives provisional row ids their final numbers (and keeps the counters of that in
   // the same batch). With binlog_order_commits=OFF prepared ones that have no such ids come in any order.
-  // One that is spilled comes alone, and may be taken in parts, with its counters and `point` in the last.
+  // One that is spilled comes alone, and may be taken in parts, with its counters and `step` in the last.
   // Nobody sees it before that. A crash may leave some of the parts: `incomplete_up_to`.
-  virtual Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) = 0;
+  virtual Status commit_ordered(std::span<WriteSet* const> transactions, const CommitStep& step) = 0;
 
   // Null: new indexes are filled by the transactions that name them.
   virtual UnnamedIndexes* unnamed_indexes() { return nullptr; }
@@ -113,10 +123,12 @@ class Engine {
   // thread, before something of that gets to the disk; it does nothing when that is so already.
   virtual void before_persisting(const std::function<Status()>& sync) { (void)sync; }
 
-  virtual CommitPoint replay_position()
-      const = 0;  // what commit_ordered last took, or what was found at open
-  virtual CommitPoint flushed_position()
-      const = 0;  // what would be found after a crash now: the binlog may be purged up to here
+  // What commit_ordered last took, or what was found at open. The first copies the whole of gtid_executed.
+  virtual CommitPoint commit_point() const = 0;
+  virtual LogPosition replay_position() const = 0;
+  virtual bool has_executed(const Gtid& gtid) const = 0;
+  // What would be found after a crash now: the binlog may be purged up to here.
+  virtual LogPosition flushed_position() const = 0;
   virtual Status checkpoint() = 0;  // make everything committed so far durable
   // A copy of the engine's files in `directory` (hard links where possible) that opens as of one commit
   // point, which is returned.
@@ -147,6 +159,7 @@ inline constexpr uint32_t kCommitPointIndexId = 3;
 inline constexpr uint32_t kAccountsIndexId = 4;
 inline constexpr uint32_t kPreparedIndexId = 5;
 inline constexpr uint32_t kUnnamedIndexId = 6;
+inline constexpr uint32_t kExecutedIndexId = 7;
 
 struct RocksOptions {
   // One takes what comes, the others wait to become files.

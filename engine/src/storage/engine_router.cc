@@ -80,10 +80,10 @@ std::unique_ptr<Iterator> EngineRouter::iterate(SnapshotPtr snapshot, std::strin
   return durable_->iterate(std::move(snapshot), std::move(lower), std::move(upper));
 }
 
-Status EngineRouter::commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) {
+Status EngineRouter::commit_ordered(std::span<WriteSet* const> transactions, const CommitStep& step) {
   const bool any =
       std::any_of(transactions.begin(), transactions.end(), [](const auto* w) { return touches_memory(*w); });
-  if (!any) return durable_->commit_ordered(transactions, point);
+  if (!any) return durable_->commit_ordered(transactions, step);
   RowIds row_ids(*durable_);
   std::deque<WriteSet> rests;
   std::vector<WriteSet*> durable(transactions.begin(), transactions.end());
@@ -98,7 +98,7 @@ Status EngineRouter::commit_ordered(std::span<WriteSet* const> transactions, con
     }
     row_ids.pass(whole);
   }
-  return durable_->commit_ordered(durable, point);
+  return durable_->commit_ordered(durable, step);
 }
 
 Status EngineRouter::take_into_memory(const WriteSet& writes, const RowIds& row_ids) {

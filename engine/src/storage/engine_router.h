@@ -24,7 +24,7 @@ class EngineRouter final : public Engine {
   Result<bool> get(const Snapshot* snapshot, std::string_view key, std::string& value) override;
   std::unique_ptr<Iterator> iterate(SnapshotPtr snapshot, std::string lower, std::string upper) override;
 
-  Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) override;
+  Status commit_ordered(std::span<WriteSet* const> transactions, const CommitStep& step) override;
 
   UnnamedIndexes* unnamed_indexes() override { return durable_->unnamed_indexes(); }
 
@@ -44,8 +44,10 @@ class EngineRouter final : public Engine {
   }
   void before_persisting(const std::function<Status()>& sync) override { durable_->before_persisting(sync); }
 
-  CommitPoint replay_position() const override { return durable_->replay_position(); }
-  CommitPoint flushed_position() const override { return durable_->flushed_position(); }
+  CommitPoint commit_point() const override { return durable_->commit_point(); }
+  LogPosition replay_position() const override { return durable_->replay_position(); }
+  bool has_executed(const Gtid& gtid) const override { return durable_->has_executed(gtid); }
+  LogPosition flushed_position() const override { return durable_->flushed_position(); }
   Status checkpoint() override { return durable_->checkpoint(); }
   Result<CommitPoint> backup_to(const std::string& directory) override {
     return durable_->backup_to(directory);

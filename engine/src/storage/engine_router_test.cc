@@ -50,7 +50,7 @@ class EngineRouterTest : public ::testing::Test {
         *open_rocks({.directory = directory_, .block_cache_bytes = 1 << 20, .write_buffer_bytes = 1 << 20}));
   }
   void commit(WriteSet writes) {
-    CommitPoint point;
+    CommitStep point;
     point.position = {1, ++commits_};
     WriteSet* batch[] = {&writes};
     ASSERT_TRUE(router_->commit_ordered(batch, point).ok());
@@ -73,14 +73,14 @@ TEST_F(EngineRouterTest, EachKeyGoesToItsEngineAndThePositionCountsForBoth) {
   commit(std::move(writes));
   EXPECT_TRUE(has(key_in("ROCKS", "a")));
   EXPECT_TRUE(has(key_in("MEMORY", "a")));
-  EXPECT_EQ(router_->replay_position().position.offset, 101u);
+  EXPECT_EQ(router_->replay_position().offset, 101u);
   ASSERT_TRUE(router_->checkpoint().ok());
 
   open();
   router_->memory().start(1, false);
   EXPECT_TRUE(has(key_in("ROCKS", "a")));
   EXPECT_FALSE(has(key_in("MEMORY", "a")));
-  EXPECT_EQ(router_->replay_position().position.offset, 101u);
+  EXPECT_EQ(router_->replay_position().offset, 101u);
 }
 
 TEST_F(EngineRouterTest, WhatRecoveryRepeatsLeavesTablesInMemoryEmpty) {
@@ -127,7 +127,7 @@ TEST_F(EngineRouterTest, TransactionsOfOneBatchGetRowIdsInTheirOrder) {
   second.put(row_key_in("MEMORY", second.new_provisional_row_id(kTable)), "second", WriteSet::RowId::AtKeyEnd,
              kTable);
   WriteSet* batch[] = {&first, &second};
-  ASSERT_TRUE(router_->commit_ordered(batch, CommitPoint{}).ok());
+  ASSERT_TRUE(router_->commit_ordered(batch, CommitStep{}).ok());
   std::string value;
   ASSERT_TRUE(*router_->get(nullptr, row_key_in("MEMORY", 1), value));
   EXPECT_EQ(value, "first");

@@ -32,7 +32,7 @@ class FakeEngine final : public storage::Engine {
   FakeEngine() = default;
   explicit FakeEngine(State state) : state_(std::move(state)) {}
 
-  Status commit_ordered(std::span<WriteSet* const> transactions, const storage::CommitPoint& point) override {
+  Status commit_ordered(std::span<WriteSet* const> transactions, const storage::CommitStep& step) override {
     std::unique_lock lock(mutex_);
     unblocked_.wait(lock, [this] { return !blocked_; });
     if (failing_) return make_error(er::kErrorOnWrite, "The engine failed");
@@ -42,8 +42,10 @@ class FakeEngine final : public storage::Engine {
       for (const auto& [key, entry] : writes->entries()) state_.keys.push_back(key);
     }
     state_.batch_sizes.push_back(transactions.size());
-    state_.point = point;
-    std::erase_if(state_.prepared, [&](const auto& one) { return point.executed.contains(one.first); });
+    if (step.replaces) state_.point.executed = {};
+    static_cast<storage::EnginePlace&>(state_.point) = step;
+    state_.point.executed.add(step.added);
+    std::erase_if(state_.prepared, [&](const auto& one) { return step.added.contains(one.first); });
     if (on_commit) on_commit(state_);
     return {};
   }
@@ -125,11 +127,13 @@ class FakeEngine final : public storage::Engine {
     return state;
   }
   std::function<void(const State&)> on_commit;  // set before use
-  storage::CommitPoint replay_position() const override {
+  storage::CommitPoint commit_point() const override {
     std::lock_guard lock(mutex_);
     return state_.point;
   }
-  storage::CommitPoint flushed_position() const override { return replay_position(); }
+  LogPosition replay_position() const override { return commit_point().position; }
+  bool has_executed(const Gtid& gtid) const override { return commit_point().executed.contains(gtid); }
+  LogPosition flushed_position() const override { return replay_position(); }
 
   State state() const {
     std::lock_guard lock(mutex_);
@@ -151,7 +155,7 @@ class FakeEngine final : public storage::Engine {
     return nullptr;
   }
   Status checkpoint() override { return {}; }
-  Result<storage::CommitPoint> backup_to(const std::string&) override { return replay_position(); }
+  Result<storage::CommitPoint> backup_to(const std::string&) override { return commit_point(); }
   Result<uint64_t> next_auto_increment(uint64_t, uint64_t, uint64_t at_least) override { return at_least; }
   uint64_t peek_auto_increment(uint64_t) override { return 1; }
   Sizes sizes() const override { return {}; }

@@ -174,9 +174,9 @@ class Server {
     options.server_version = "8.4.0-commitd";
     options.max_file_size = max_file_size;
     options.prefill_bytes = prefill_bytes;
-    COMMITD_RETURN_IF_ERROR(look_for_left_log(fs_, options, engine.replay_position()));
+    COMMITD_RETURN_IF_ERROR(look_for_left_log(fs_, options, engine.commit_point()));
     was_left = options.left_at != LogPosition();
-    auto log = Log::open(fs_, options, engine.replay_position().position, &report);
+    auto log = Log::open(fs_, options, engine.replay_position(), &report);
     if (!log) return std::move(log).error();
     pipeline = std::make_unique<CommitPipeline>(std::move(*log), report, engine, applier, options_);
     return {};

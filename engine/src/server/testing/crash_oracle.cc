@@ -100,7 +100,7 @@ CrashOracle::CrashOracle(const RecordingFileSystem& files, bool xa) {
   binlog::OpenReport found;
   auto log = server.open_log(found);
   if (!log) throw std::runtime_error(log.error().message);
-  point_ = server.engine().replay_position();
+  point_ = server.engine().commit_point();
   prefixes.push_back({point_.position, point_.executed, digest_of(server.engine()), 0});
   take_log(server, **log, found.end);
   look_at(server);
@@ -135,9 +135,11 @@ void CrashOracle::take_transaction(BareServer& server, std::string_view events, 
       server.applier().build(binlog::unwrap_local(events), {.alone = true, .compare = true}, writes);
   if (!outcome) throw std::runtime_error(outcome.error().message);
   point_.position = end;
-  if (!gtid.empty()) point_.executed.add(gtid);
+  storage::CommitStep step{point_, {}};
+  if (!gtid.empty()) step.added.add(gtid);
+  point_.executed.add(step.added);
   WriteSet* const batch[] = {&writes};
-  if (auto taken = server.engine().commit_ordered(batch, point_); !taken.ok())
+  if (auto taken = server.engine().commit_ordered(batch, step); !taken.ok())
     throw std::runtime_error(taken.error().message);
   if (outcome->publish) outcome->publish();
 

@@ -206,7 +206,7 @@ void CrashWorkload::administrate(BareServer& server) {
     if (round % 2 == 0 && !server.engine().checkpoint().ok()) complain("the engine cannot be flushed");
     if (round % 3 == 1) execute(server, *session, "FLUSH BINARY LOGS");
     if (round % 3 == 2) {
-      const uint32_t flushed = server.engine().flushed_position().position.file;
+      const uint32_t flushed = server.engine().flushed_position().file;
       if (flushed > 1 && !run_blocking(server.pipeline().purge_to(flushed)).ok())
         complain("the log cannot be purged");
     }

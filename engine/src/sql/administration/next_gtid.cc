@@ -69,7 +69,7 @@ Result<GtidVerdict> judge_by_next_gtid(SessionState& session, const ast::Stateme
   const bool is_commit = statement.kind == StatementKind::Commit;
   if (!is_commit && !writes(statement)) return GtidVerdict::Execute;
   if (next.used) return is_commit ? Result<GtidVerdict>(GtidVerdict::Execute) : has_to_be_set_anew(next.gtid);
-  if (session.server.transactions->pipeline.gtid_executed().contains(next.gtid))
+  if (session.server.transactions->pipeline.has_executed(next.gtid))
     return is_commit ? GtidVerdict::Execute : GtidVerdict::Skip;
   // MySQL's way of leaving out what the applier has stopped at.
   if (is_commit && !session.transaction->has_writes() &&

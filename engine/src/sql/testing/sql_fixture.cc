@@ -41,8 +41,7 @@ SqlTest::SqlTest() {
   binlog::LogOptions log_options;
   log_options.directory = directory_ / "log";
   binlog::OpenReport report;
-  auto log =
-      binlog::Log::open(FileSystem::posix(), log_options, engine_->replay_position().position, &report);
+  auto log = binlog::Log::open(FileSystem::posix(), log_options, engine_->replay_position(), &report);
   if (!log) throw std::runtime_error(log.error().message);
   initialize();
   binlog::PipelineOptions options;
@@ -84,8 +83,8 @@ void SqlTest::initialize() {
   Catalog::initialize(writes);
   accounts_.initialize(writes, "");
   WriteSet* const transactions[] = {&writes};
-  storage::CommitPoint point = engine_->replay_position();
-  if (auto status = engine_->commit_ordered(transactions, point); !status.ok())
+  storage::CommitStep step{engine_->commit_point(), {}};
+  if (auto status = engine_->commit_ordered(transactions, step); !status.ok())
     throw std::runtime_error(status.error().message);
   catalog_ = std::make_unique<Catalog>(*engine_);
   if (auto status = catalog_->load(); !status.ok()) throw std::runtime_error(status.error().message);

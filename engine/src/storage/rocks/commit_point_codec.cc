@@ -42,10 +42,9 @@ LogPosition decode_position(std::string_view bytes) {
   return {static_cast<uint32_t>(load_be(bytes.data(), 4)), load_be(bytes.data() + 4, 8)};
 }
 
-std::string encode_commit_point(const CommitPoint& point) {
-  std::string bytes = encode_position(point.position);
-  append_big_endian(bytes, point.epoch, 8);
-  bytes += point.executed.encode();
+std::string encode_place(const EnginePlace& place) {
+  std::string bytes = encode_position(place.position);
+  append_big_endian(bytes, place.epoch, 8);
   return bytes;
 }
 
@@ -55,6 +54,7 @@ Result<CommitPoint> decode_commit_point(std::string_view bytes) {
   CommitPoint point;
   point.position = decode_position(bytes);
   point.epoch = load_be(bytes.data() + kPositionSize, 8);
+  if (bytes.size() == kFixedSize) return point;
   auto executed = GtidSet::decode(bytes.substr(kFixedSize));
   if (!executed) return executed.error();
   point.executed = std::move(*executed);

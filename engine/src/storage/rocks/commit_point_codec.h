@@ -1,4 +1,4 @@
-// The commit point as it is stored beside the data, under kCommitPointKey.
+// The commit point as it is stored beside the data: under one key, but for gtid_executed (executed_rows.h).
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace commitd::storage {
 
-std::string encode_commit_point(const CommitPoint& point);
+std::string encode_place(const EnginePlace& place);
+// Format 1 had all of gtid_executed behind it.
 Result<CommitPoint> decode_commit_point(std::string_view bytes);
 
 std::string encode_position(LogPosition position);

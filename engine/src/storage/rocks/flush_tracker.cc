@@ -4,19 +4,19 @@
 
 namespace commitd::storage {
 
-void FlushTracker::start_at(CommitPoint found) {
+void FlushTracker::start_at(LogPosition found) {
   std::lock_guard lock(mutex_);
-  flushed_ = std::move(found);
+  flushed_ = found;
 }
 
-void FlushTracker::committed(rocksdb::SequenceNumber sequence, const CommitPoint& point) {
+void FlushTracker::committed(rocksdb::SequenceNumber sequence, LogPosition position) {
   std::lock_guard lock(mutex_);
-  pending_.push_back({sequence, point});
+  pending_.push_back({sequence, position});
   if (pending_.size() > kMostPairs) thin_out();
   advance_to_flushed_sequence();  // the flush may have been faster than its writer
 }
 
-CommitPoint FlushTracker::flushed() const {
+LogPosition FlushTracker::flushed() const {
   std::lock_guard lock(mutex_);
   return flushed_;
 }
@@ -47,7 +47,7 @@ void FlushTracker::OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo& i
 
 void FlushTracker::advance_to_flushed_sequence() {
   while (!pending_.empty() && pending_.front().sequence <= flushed_sequence_) {
-    flushed_ = std::move(pending_.front().point);
+    flushed_ = pending_.front().position;
     pending_.pop_front();
   }
 }
@@ -56,7 +56,7 @@ void FlushTracker::advance_to_flushed_sequence() {
 void FlushTracker::thin_out() {
   std::deque<Pair> kept;
   for (size_t i = pending_.size(); i-- > 0;) {
-    if ((pending_.size() - 1 - i) % 2 == 0) kept.push_front(std::move(pending_[i]));
+    if ((pending_.size() - 1 - i) % 2 == 0) kept.push_front(pending_[i]);
   }
   pending_ = std::move(kept);
 }

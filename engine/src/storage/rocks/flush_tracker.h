@@ -1,4 +1,4 @@
-// Knows which commit point would be found after a crash: without a write-ahead log, that is what the last
+// Knows which position would be found after a crash: without a write-ahead log, that is what the last
 // memtable flush contained. And sees to it that a flush does not overtake the binlog.
 #pragma once
 
@@ -16,10 +16,10 @@ namespace commitd::storage {
 class FlushTracker final : public rocksdb::EventListener {
  public:
   // What opening found is durable by definition.
-  void start_at(CommitPoint found);
-  // A batch whose last sequence number is `sequence` brought `point`. Called in commit order.
-  void committed(rocksdb::SequenceNumber sequence, const CommitPoint& point);
-  CommitPoint flushed() const;
+  void start_at(LogPosition found);
+  // A batch whose last sequence number is `sequence` brought `position`. Called in commit order.
+  void committed(rocksdb::SequenceNumber sequence, LogPosition position);
+  LogPosition flushed() const;
 
   // What Engine::before_persisting() gave: run before a memtable becomes a file, and by sync_binlog().
   void before_persisting(std::function<Status()> sync);
@@ -33,14 +33,14 @@ class FlushTracker final : public rocksdb::EventListener {
   static constexpr size_t kMostPairs = 1024;
   struct Pair {
     rocksdb::SequenceNumber sequence;
-    CommitPoint point;
+    LogPosition position;
   };
   void thin_out();
   void advance_to_flushed_sequence();
 
   mutable std::mutex mutex_;
   rocksdb::SequenceNumber flushed_sequence_ = 0;
-  CommitPoint flushed_;
+  LogPosition flushed_;
   std::deque<Pair> pending_;
 
   std::mutex sync_mutex_;  // sync_binlog_, also while it runs: who gave it may go away afterwards

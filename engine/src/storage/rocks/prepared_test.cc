@@ -48,10 +48,10 @@ class PreparedTest : public ::testing::Test {
     const PreparedTransaction one[] = {{{kServer, gno}, engine_->prepare(writes)}};
     ASSERT_TRUE(engine_->prepare_ordered(one).ok());
   }
-  static CommitPoint point_at(uint64_t gno) {
-    CommitPoint point;
+  static CommitStep point_at(uint64_t gno) {
+    CommitStep point;
     point.position = {1, gno * 100};
-    point.executed.add_interval(kServer, 1, gno + 1);
+    point.added.add_interval(kServer, 1, gno + 1);
     return point;
   }
   static WriteSet write_of(std::string key) {
@@ -93,7 +93,7 @@ TEST_F(PreparedTest, ACommitTakesThePreparedRecordWithIt) {
   const auto found = crashed();
   EXPECT_EQ(found->recover(), (std::vector<Gtid>{{kServer, 2}}));
   EXPECT_TRUE(has(*found, "one"));
-  EXPECT_EQ(found->replay_position().position, (LogPosition{1, 100}));
+  EXPECT_EQ(found->replay_position(), (LogPosition{1, 100}));
 }
 
 // binlog_order_commits=OFF
@@ -101,8 +101,8 @@ TEST_F(PreparedTest, WhatIsCommittedBeforeItsTurnIsKnownFromTheRest) {
   WriteSet one = write_of("one"), two = write_of("two");
   prepare(1, one);
   prepare(2, two);
-  CommitPoint point = point_at(0);
-  point.executed.add({kServer, 2});
+  CommitStep point = point_at(0);
+  point.added.add({kServer, 2});
   point.incomplete_up_to = {1, 200};
   WriteSet* const second[] = {&two};
   ASSERT_TRUE(engine_->commit_ordered(second, point).ok());
@@ -112,9 +112,9 @@ TEST_F(PreparedTest, WhatIsCommittedBeforeItsTurnIsKnownFromTheRest) {
     EXPECT_TRUE(has(*found, "two"));
     EXPECT_FALSE(has(*found, "one"));
     EXPECT_EQ(found->recover(), (std::vector<Gtid>{{kServer, 1}}));
-    EXPECT_EQ(found->replay_position().position, (LogPosition{1, 0}));
-    EXPECT_EQ(found->replay_position().executed, point.executed);
-    EXPECT_EQ(found->replay_position().incomplete_up_to, (LogPosition{1, 200}));
+    EXPECT_EQ(found->replay_position(), (LogPosition{1, 0}));
+    EXPECT_EQ(found->commit_point().executed, point.added);
+    EXPECT_EQ(found->commit_point().incomplete_up_to, (LogPosition{1, 200}));
   }
   std::atomic<bool> is_whole = false;
   std::thread backup([&] {
@@ -126,13 +126,13 @@ TEST_F(PreparedTest, WhatIsCommittedBeforeItsTurnIsKnownFromTheRest) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   is_whole = true;
   WriteSet* const first[] = {&one};
-  CommitPoint behind = point_at(2);
+  CommitStep behind = point_at(2);
   behind.incomplete_up_to = {1, 200};
   ASSERT_TRUE(engine_->commit_ordered(first, behind).ok());
   ASSERT_TRUE(engine_->commit().ok());
   backup.join();
   EXPECT_TRUE(crashed()->recover().empty());
-  EXPECT_EQ(crashed()->replay_position().incomplete_up_to, LogPosition());
+  EXPECT_EQ(crashed()->commit_point().incomplete_up_to, LogPosition());
 }
 
 TEST_F(PreparedTest, ARollbackIsDurable) {

@@ -31,8 +31,8 @@ std::unique_ptr<Engine> open_at(const std::string& directory) {
 [[noreturn]] void commit_until_killed(const std::string& directory, int flushes) {
   const auto engine = open_at(directory);
   if (engine == nullptr) _exit(1);
-  LogPosition flushed = engine->flushed_position().position;
-  for (uint64_t batch = engine->replay_position().position.offset + 1;; ++batch) {
+  LogPosition flushed = engine->flushed_position();
+  for (uint64_t batch = engine->replay_position().offset + 1;; ++batch) {
     std::string value;
     append_big_endian(value, batch, 8);
     value.resize(400, 'x');
@@ -40,18 +40,18 @@ std::unique_ptr<Engine> open_at(const std::string& directory) {
     left.put("l" + key_of(batch), value);
     right.put("r" + key_of(batch), value);
     right.raise_auto_increment(1, batch + 1);
-    CommitPoint point;
+    CommitStep point;
     point.position = {1, batch};
     WriteSet* const both[] = {&left, &right};
     if (!engine->commit_ordered(both, point).ok()) _exit(1);
-    const LogPosition now = engine->flushed_position().position;
+    const LogPosition now = engine->flushed_position();
     if (now > flushed && write(flushes, "f", 1) != 1) _exit(1);
     flushed = now;
   }
 }
 
 void expect_exact_prefix(Engine& engine) {
-  const uint64_t last = engine.replay_position().position.offset;
+  const uint64_t last = engine.replay_position().offset;
   EXPECT_EQ(engine.peek_auto_increment(1), last + 1);
   for (uint64_t batch = last > kKeys ? last - kKeys + 1 : 1; batch <= last; ++batch) {
     for (const char* side : {"l", "r"}) {
@@ -83,7 +83,7 @@ uint64_t check_in_child(const std::string& directory) {
     EXPECT_NE(engine, nullptr);
     if (engine != nullptr) expect_exact_prefix(*engine);
     const bool failed = ::testing::Test::HasFailure();
-    const uint64_t last = failed ? 0 : engine->replay_position().position.offset;
+    const uint64_t last = failed ? 0 : engine->replay_position().offset;
     _exit(write(found[1], &last, sizeof last) == sizeof last && !failed ? 0 : 1);
   }
   close(found[1]);

@@ -7,9 +7,11 @@
 
 #include "base/check.h"
 #include "base/packed_int.h"
+#include "observe/metrics.h"
 #include "storage/final_entries.h"
 #include "storage/rocks/cached_cursor.h"
 #include "storage/rocks/commit_point_codec.h"
+#include "storage/rocks/executed_rows.h"
 #include "storage/rocks/rocks_cursor.h"
 #include "storage/rocks/rocks_status.h"
 #include "storage/write_set_codec.h"
@@ -28,6 +30,12 @@ Result<uint64_t> load_counter(rocksdb::DB& db, const std::string& key) {
   if (status.IsNotFound()) return uint64_t{1};
   if (!status.ok()) return read_error(status);
   return load_be(bytes.data(), 8);
+}
+
+observe::Counter& written_bytes() {
+  static auto& counter = observe::counter("commitd_engine_written_bytes_total",
+                                          "Bytes of the batches that commits gave to the storage engine.");
+  return counter;
 }
 
 // Turns write sets into one batch: final row ids in log order, then the counters those and AUTO_INCREMENT
@@ -162,7 +170,7 @@ RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushT
       counters_([this](const std::string& key) { return load_counter(*db_, key); }),
       point_(std::move(found)),
       part_bytes_(part_bytes) {
-  flushes_->start_at(point_);
+  flushes_->start_at(point_.position);
   if (point_.incomplete_up_to > point_.position) copies_.become_incomplete();
   room_->begin(*db_, *db_->GetEnv()->GetFileSystem(), db_->GetName());
 }
@@ -237,6 +245,7 @@ std::unique_ptr<Iterator> RocksEngine::iterate_at(SnapshotPtr snapshot, std::str
 }
 
 rocksdb::Status RocksEngine::write(rocksdb::WriteBatch& batch) {
+  written_bytes().add(batch.GetDataSize());
   TableChanges tables(std::min<size_t>(batch.Count(), kMostChangesOneByOne));
   if (batch.Count() > kMostChangesOneByOne || !batch.Iterate(&tables).ok()) tables.add_everything();
   cache_->before_write(tables.changes(), db_->GetLatestSequenceNumber());
@@ -253,14 +262,14 @@ void RocksEngine::incomplete_up_to(LogPosition position) {
 
 // What lacks room goes on where it is: nobody sees a part of it meanwhile. An engine that failed stays as it
 // is: nobody is to wait for it.
-Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) {
-  Status taken = take(transactions, point);
+Status RocksEngine::commit_ordered(std::span<WriteSet* const> transactions, const CommitStep& step) {
+  Status taken = take(transactions, step);
   if (!taken.ok() && taken.error().code == er::kDiskFull && in_parts_) {
     copies_.stall();
     return taken;
   }
   in_parts_.reset();
-  if (!taken.ok() || point.incomplete_up_to <= point.position) copies_.become_whole();
+  if (!taken.ok() || step.incomplete_up_to <= step.position) copies_.become_whole();
   return taken;
 }
 
@@ -269,15 +278,15 @@ void RocksEngine::begin_parts(LogPosition end) {
   incomplete_up_to(end);
 }
 
-Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitPoint& point) {
+Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitStep& step) {
   COMMITD_RETURN_IF_ERROR(room());
-  COMMITD_CHECK(!in_parts_ || replay_position().incomplete_up_to <= point.position,
+  COMMITD_CHECK(!in_parts_ || point_.incomplete_up_to <= step.position,
                 "a transaction that is there in part is passed by");
   rocksdb::WriteBatch batch;
   BatchBuilder::WritePart write_part;
   if (transactions.size() == 1 && transactions.front()->spilled()) {
-    begin_parts(point.position);
-    batch.Put(incomplete_up_to_key(), encode_position(point.position));
+    begin_parts(step.position);
+    batch.Put(incomplete_up_to_key(), encode_position(step.position));
     write_part = [this, &batch]() -> Status {
       if (batch.GetDataSize() < part_bytes_) return {};
       const rocksdb::Status written = write(batch);
@@ -289,35 +298,56 @@ Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitPo
   BatchBuilder builder(batch, counters_, std::move(write_part));
   for (const WriteSet* writes : transactions) COMMITD_RETURN_IF_ERROR(builder.add(*writes));
   COMMITD_RETURN_IF_ERROR(builder.add_counters());
-  batch.Put(commit_point_key(), encode_commit_point(point));
-  const bool whole = point.incomplete_up_to <= point.position;
+  batch.Put(commit_point_key(), encode_place(step));
+  if (step.replaces) {
+    replace_executed(batch, step.added);
+  } else {
+    add_executed(batch, point_.executed, step.added);
+  }
+  const bool whole = step.incomplete_up_to <= step.position;
   if (!whole) {
-    incomplete_up_to(point.incomplete_up_to);
-    batch.Put(incomplete_up_to_key(), encode_position(point.incomplete_up_to));
+    incomplete_up_to(step.incomplete_up_to);
+    batch.Put(incomplete_up_to_key(), encode_position(step.incomplete_up_to));
   } else if (point_.incomplete_up_to != LogPosition()) {
     batch.Delete(incomplete_up_to_key());
   }
-  const std::vector<Gtid> prepared = prepared_.among(point.executed);
+  const std::vector<Gtid> prepared = prepared_.among(step.added);
   for (const Gtid& gtid : prepared) batch.Delete(prepared_key(gtid));
 
   const rocksdb::Status status = write(batch);
   if (!status.ok()) return write_error(status);
   for (const Gtid& gtid : prepared) prepared_.remove(gtid);
   builder.publish_counters();
-  flushes_->committed(db_->GetLatestSequenceNumber(), point);
-  std::lock_guard lock(point_mutex_);
-  point_ = point;
-  if (whole) point_.incomplete_up_to = {};
+  flushes_->committed(db_->GetLatestSequenceNumber(), step.position);
+  moved(step);
   return {};
+}
+
+void RocksEngine::moved(const CommitStep& step) {
+  std::lock_guard lock(point_mutex_);
+  static_cast<EnginePlace&>(point_) = step;
+  if (step.incomplete_up_to <= step.position) point_.incomplete_up_to = {};
+  if (step.replaces) point_.executed = {};
+  point_.executed.add(step.added);
 }
 
 void RocksEngine::before_persisting(const std::function<Status()>& sync) {
   flushes_->before_persisting(sync);
 }
 
-CommitPoint RocksEngine::replay_position() const {
+CommitPoint RocksEngine::commit_point() const {
   std::lock_guard lock(point_mutex_);
   return point_;
+}
+
+LogPosition RocksEngine::replay_position() const {
+  std::lock_guard lock(point_mutex_);
+  return point_.position;
+}
+
+bool RocksEngine::has_executed(const Gtid& gtid) const {
+  std::lock_guard lock(point_mutex_);
+  return point_.executed.contains(gtid);
 }
 
 Status RocksEngine::checkpoint() {
@@ -373,6 +403,11 @@ Result<CommitPoint> stored_commit_point(rocksdb::DB& db) {
     auto decoded = decode_commit_point(bytes);
     if (!decoded) return std::move(decoded).error();
     point = std::move(*decoded);
+    if (point.executed.empty()) {
+      auto executed = load_executed(db);
+      if (!executed) return std::move(executed).error();
+      point.executed = std::move(*executed);
+    }
   }
   status = db.Get(rocksdb::ReadOptions(), incomplete_up_to_key(), &bytes);
   if (status.IsNotFound()) return point;

@@ -37,7 +37,7 @@ class RocksEngine final : public Engine {
   Result<bool> get(const Snapshot* snapshot, std::string_view key, std::string& value) override;
   std::unique_ptr<Iterator> iterate(SnapshotPtr snapshot, std::string lower, std::string upper) override;
 
-  Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) override;
+  Status commit_ordered(std::span<WriteSet* const> transactions, const CommitStep& step) override;
 
   UnnamedIndexes* unnamed_indexes() override { return &unnamed_; }
 
@@ -53,8 +53,10 @@ class RocksEngine final : public Engine {
   Result<std::optional<WriteSet>> prepared_writes(const Gtid& gtid) override;
   void before_persisting(const std::function<Status()>& sync) override;
 
-  CommitPoint replay_position() const override;
-  CommitPoint flushed_position() const override { return flushes_->flushed(); }
+  CommitPoint commit_point() const override;
+  LogPosition replay_position() const override;
+  bool has_executed(const Gtid& gtid) const override;
+  LogPosition flushed_position() const override { return flushes_->flushed(); }
   Status checkpoint() override;
   Result<CommitPoint> backup_to(const std::string& directory) override;
 
@@ -70,7 +72,8 @@ class RocksEngine final : public Engine {
   rocksdb::WriteOptions write_options() const;
   rocksdb::Status write(rocksdb::WriteBatch& batch);  // the cache with it
   Status erase_indexes_named_by(const Gtid& prepared);
-  Status take(std::span<WriteSet* const> transactions, const CommitPoint& point);
+  Status take(std::span<WriteSet* const> transactions, const CommitStep& step);
+  void moved(const CommitStep& step);
   void begin_parts(LogPosition end);
   Status forget_prepared(std::span<const Gtid> transactions);
   // They are forgotten before anything else is prepared.

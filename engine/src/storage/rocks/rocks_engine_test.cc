@@ -61,10 +61,10 @@ class RocksEngineTest : public ::testing::Test {
     commit_all(list, offset);
   }
   void commit_all(std::span<WriteSet* const> list, uint64_t offset) {
-    CommitPoint point;
+    CommitStep point;
     point.position = {1, offset};
     point.epoch = 3;
-    point.executed = *GtidSet::parse("11111111-1111-1111-1111-111111111111:1-" + std::to_string(offset));
+    point.added = *GtidSet::parse("11111111-1111-1111-1111-111111111111:1-" + std::to_string(offset));
     ASSERT_TRUE(engine_->commit_ordered(list, point).ok());
   }
   void put(std::string key, std::string value, uint64_t offset) {
@@ -116,7 +116,7 @@ TEST_F(RocksEngineTest, ACleanCloseKeepsEverything) {
   engine_.reset();
   open();
   EXPECT_EQ(get("k"), "1");
-  const CommitPoint point = engine_->replay_position();
+  const CommitPoint point = engine_->commit_point();
   EXPECT_EQ(point.position, (LogPosition{1, 10}));
   EXPECT_EQ(point.epoch, 3u);
   EXPECT_EQ(point.executed.to_string(), "11111111-1111-1111-1111-111111111111:1-10");
@@ -124,11 +124,11 @@ TEST_F(RocksEngineTest, ACleanCloseKeepsEverything) {
 
 TEST_F(RocksEngineTest, OnlyACheckpointMovesTheFlushedPosition) {
   put("k", "1", 10);
-  EXPECT_EQ(engine_->flushed_position().position, LogPosition{});
+  EXPECT_EQ(engine_->flushed_position(), LogPosition{});
   ASSERT_TRUE(engine_->checkpoint().ok());
-  EXPECT_EQ(engine_->flushed_position().position, (LogPosition{1, 10}));
+  EXPECT_EQ(engine_->flushed_position(), (LogPosition{1, 10}));
   put("k", "2", 20);
-  EXPECT_EQ(engine_->flushed_position().position, (LogPosition{1, 10}));
+  EXPECT_EQ(engine_->flushed_position(), (LogPosition{1, 10}));
 }
 
 std::string numbered_key(int number) {
@@ -172,12 +172,12 @@ TEST_F(RocksEngineTest, AfterACrashTheEngineIsAtItsFlushedPosition) {
   for (uint64_t i = 1; i <= 3000; ++i)
     put("k" + std::to_string(i % 100), std::string(1000, 'a' + static_cast<char>(i % 26)), i);
   ASSERT_TRUE(engine_->checkpoint().ok());
-  const CommitPoint flushed = engine_->flushed_position();
-  EXPECT_EQ(flushed.position.offset, 3000u);
+  const LogPosition flushed = engine_->flushed_position();
+  EXPECT_EQ(flushed.offset, 3000u);
   put("k1", "lost", 3001);
   copy_data_to(path("crashed"));
   const auto crashed = open_at(path("crashed"));
-  EXPECT_EQ(crashed->replay_position().position, flushed.position);
+  EXPECT_EQ(crashed->replay_position(), flushed);
   EXPECT_EQ(get(*crashed, "k0"), std::string(1000, 'a' + 3000 % 26));
   EXPECT_NE(get(*crashed, "k1"), "lost");
 }
@@ -189,7 +189,7 @@ TEST_F(RocksEngineTest, ABackupOpensAtTheCommitPointItNames) {
   put("k", "2", 20);
   EXPECT_EQ(point->position, (LogPosition{1, 10}));
   const auto copy = open_at(path("backup"));
-  EXPECT_EQ(copy->replay_position().position, point->position);
+  EXPECT_EQ(copy->replay_position(), point->position);
   EXPECT_EQ(get(*copy, "k"), "1");
 }
 
@@ -279,14 +279,14 @@ TEST_F(RocksEngineTest, ATransactionThatIsTakenInPartsIsSeenWholeOrNotAtAll) {
   put(key(0), "old", 2);
   int looks = 0;
   // No part gets past a flush that has not begun, but the last one may be there before this has looked.
-  const auto in_the_middle = [&] { return engine_->replay_position().incomplete_up_to.offset == 3; };
+  const auto in_the_middle = [&] { return engine_->commit_point().incomplete_up_to.offset == 3; };
   engine_->before_persisting([&]() -> Status {
     const SnapshotPtr taken = engine_->snapshot();
     for (const SnapshotPtr& snapshot : {taken, SnapshotPtr()}) {
       const std::string first = get(key(0), snapshot.get()), last = get(key(kRows - 1), snapshot.get());
       const std::string before = get("0 before", snapshot.get());
       const size_t found = rows(snapshot);
-      const uint64_t flushed = engine_->flushed_position().position.offset;
+      const uint64_t flushed = engine_->flushed_position().offset;
       if (!in_the_middle()) return {};
       ++looks;
       EXPECT_EQ(first, "old");
@@ -300,7 +300,7 @@ TEST_F(RocksEngineTest, ATransactionThatIsTakenInPartsIsSeenWholeOrNotAtAll) {
   commit(large, 3);
   engine_->before_persisting(nullptr);
   EXPECT_GT(looks, 0);
-  EXPECT_EQ(engine_->replay_position().incomplete_up_to, LogPosition());
+  EXPECT_EQ(engine_->commit_point().incomplete_up_to, LogPosition());
   const SnapshotPtr behind = engine_->snapshot();
   for (int row = 0; row < kRows; ++row)
     ASSERT_EQ(get(key(row), behind.get()), std::string(30'000, static_cast<char>('a' + row % 26)));

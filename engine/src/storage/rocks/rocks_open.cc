@@ -5,6 +5,7 @@
 #include <rocksdb/table.h>
 
 #include "storage/rocks/commit_point_codec.h"
+#include "storage/rocks/executed_rows.h"
 #include "storage/rocks/rocks_engine.h"
 #include "storage/rocks/rocks_status.h"
 
@@ -12,7 +13,9 @@ namespace commitd::storage {
 
 namespace {
 
-constexpr std::string_view kFormatVersion = "1";
+constexpr std::string_view kFormatVersion = "2";
+// Its commit point has all of gtid_executed in it.
+constexpr std::string_view kEarlierFormatVersion = "1";
 
 // Of the memory for what was read, this part keeps ranges of rows.
 constexpr uint64_t row_cache_bytes(const RocksOptions& options) {
@@ -64,11 +67,27 @@ Result<bool> is_empty(rocksdb::DB& db) {
   return !iterator->Valid();
 }
 
-Status write_format_version(rocksdb::DB& db, bool own_log) {
+rocksdb::WriteOptions write_options(bool own_log) {
   rocksdb::WriteOptions options;
   options.disableWAL = !own_log;
-  const rocksdb::Status status =
-      db.Put(options, format_version_key(), rocksdb::Slice(kFormatVersion.data(), kFormatVersion.size()));
+  return options;
+}
+
+Status write_format_version(rocksdb::DB& db, bool own_log) {
+  const rocksdb::Status status = db.Put(write_options(own_log), format_version_key(),
+                                        rocksdb::Slice(kFormatVersion.data(), kFormatVersion.size()));
+  return status.ok() ? Status{} : Status{write_error(status)};
+}
+
+// One batch: a crash leaves the old format or the new one.
+Status bring_forward(rocksdb::DB& db, bool own_log) {
+  auto point = stored_commit_point(db);
+  if (!point) return std::move(point).error();
+  rocksdb::WriteBatch batch;
+  replace_executed(batch, point->executed);
+  batch.Put(commit_point_key(), encode_place(*point));
+  batch.Put(format_version_key(), rocksdb::Slice(kFormatVersion.data(), kFormatVersion.size()));
+  const rocksdb::Status status = db.Write(write_options(own_log), &batch);
   return status.ok() ? Status{} : Status{write_error(status)};
 }
 
@@ -78,11 +97,12 @@ Status check_format_version(rocksdb::DB& db, const std::string& directory, bool 
   std::string version;
   const rocksdb::Status status = db.Get(rocksdb::ReadOptions(), format_version_key(), &version);
   if (status.ok() && version == kFormatVersion) return {};
+  if (status.ok() && version == kEarlierFormatVersion) return bring_forward(db, own_log);
   if (status.ok()) {
-    return make_error(
-        er::kErrorOnRead,
-        "{} holds data of format version {}; this release reads version {}. Start the release that wrote it",
-        directory, version, kFormatVersion);
+    return make_error(er::kErrorOnRead,
+                      "{} holds data of format version {}; this release reads versions {} and {}. Start the "
+                      "release that wrote it",
+                      directory, version, kEarlierFormatVersion, kFormatVersion);
   }
   if (!status.IsNotFound()) return read_error(status);
   auto empty = is_empty(db);

@@ -42,9 +42,9 @@ class Machine {
     return *found ? value : "(none)";
   }
   Status commit(WriteSet& writes, uint64_t gno) {
-    CommitPoint point;
+    CommitStep point;
     point.position = {1, gno * 100};
-    point.executed.add_interval(kServer, 1, gno + 1);
+    point.added.add_interval(kServer, 1, gno + 1);
     WriteSet* const one[] = {&writes};
     COMMITD_RETURN_IF_ERROR(engine_->commit_ordered(one, point));
     return engine_->commit();
@@ -113,7 +113,7 @@ TEST(RocksRoom, WhatTheOwnLogHasNoRoomForIsThereAndBecomesDurableLater) {
   machine.files().leave_room_for(0);
   WriteSet writes = write_of("row", "1");
   EXPECT_EQ(machine.commit(writes, 1).error().code, er::kDiskFull);
-  EXPECT_EQ(machine.engine().replay_position().position.offset, 100u) << "it is not to be taken again";
+  EXPECT_EQ(machine.engine().replay_position().offset, 100u) << "it is not to be taken again";
   EXPECT_EQ(machine.engine().commit().error().code, er::kDiskFull);
   machine.have_room_again();
   ASSERT_TRUE(machine.engine().commit().ok());
@@ -159,7 +159,7 @@ TEST_P(LargeWithoutRoom, ItIsSeenWholeOrNotAtAll) {
     const Status first = machine.commit(large_, 2);
     ASSERT_FALSE(first.ok()) << space;
     ASSERT_EQ(first.error().code, er::kDiskFull) << first.error().message;
-    const bool is_taken = machine.engine().replay_position().position.offset == 200;
+    const bool is_taken = machine.engine().replay_position().offset == 200;
     if (!is_taken) {
       const SnapshotPtr snapshot = machine.engine().snapshot();
       for (const Snapshot* at : {snapshot.get(), static_cast<const Snapshot*>(nullptr)}) {
@@ -172,7 +172,7 @@ TEST_P(LargeWithoutRoom, ItIsSeenWholeOrNotAtAll) {
     EXPECT_EQ(machine.engine().backup_to("copy").error().code, er::kDiskFull);
     {
       Machine crashed(machine.files().after_crash(machine.files().steps(), Loss::KeepAll, 1), GetParam());
-      const CommitPoint found = crashed.engine().replay_position();
+      const CommitPoint found = crashed.engine().commit_point();
       if (crashed.get(key(1)) != "(none)") {
         EXPECT_EQ(std::max(found.position, found.incomplete_up_to).offset, 200u);
       }
@@ -181,7 +181,7 @@ TEST_P(LargeWithoutRoom, ItIsSeenWholeOrNotAtAll) {
     }
     machine.have_room_again();
     ASSERT_TRUE(is_taken ? machine.engine().commit().ok() : machine.commit(large_, 2).ok());
-    EXPECT_EQ(machine.engine().replay_position().incomplete_up_to, LogPosition());
+    EXPECT_EQ(machine.engine().commit_point().incomplete_up_to, LogPosition());
     expect_all(machine);
   }
 }

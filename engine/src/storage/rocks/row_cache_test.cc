@@ -165,7 +165,7 @@ class CachedEngineTest : public ::testing::TestWithParam<uint64_t> {
 
   void commit(WriteSet& writes) {
     WriteSet* const list[] = {&writes};
-    CommitPoint point;
+    CommitStep point;
     point.position = {1, ++offset_};
     ASSERT_TRUE(engine_->commit_ordered(list, point).ok());
   }

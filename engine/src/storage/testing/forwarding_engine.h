@@ -20,8 +20,8 @@ class ForwardingEngine : public Engine {
   std::unique_ptr<Iterator> iterate(SnapshotPtr snapshot, std::string lower, std::string upper) override {
     return inner_->iterate(std::move(snapshot), std::move(lower), std::move(upper));
   }
-  Status commit_ordered(std::span<WriteSet* const> transactions, const CommitPoint& point) override {
-    return inner_->commit_ordered(transactions, point);
+  Status commit_ordered(std::span<WriteSet* const> transactions, const CommitStep& step) override {
+    return inner_->commit_ordered(transactions, step);
   }
   UnnamedIndexes* unnamed_indexes() override { return inner_->unnamed_indexes(); }
   bool has_own_log() const override { return inner_->has_own_log(); }
@@ -36,8 +36,10 @@ class ForwardingEngine : public Engine {
     return inner_->prepared_writes(gtid);
   }
   void before_persisting(const std::function<Status()>& sync) override { inner_->before_persisting(sync); }
-  CommitPoint replay_position() const override { return inner_->replay_position(); }
-  CommitPoint flushed_position() const override { return inner_->flushed_position(); }
+  CommitPoint commit_point() const override { return inner_->commit_point(); }
+  LogPosition replay_position() const override { return inner_->replay_position(); }
+  bool has_executed(const Gtid& gtid) const override { return inner_->has_executed(gtid); }
+  LogPosition flushed_position() const override { return inner_->flushed_position(); }
   Status checkpoint() override { return inner_->checkpoint(); }
   Result<CommitPoint> backup_to(const std::string& directory) override {
     return inner_->backup_to(directory);

@@ -43,8 +43,7 @@ TransactionTest::TransactionTest() {
   binlog::LogOptions log_options;
   log_options.directory = directory_ / "log";
   binlog::OpenReport report;
-  auto log =
-      binlog::Log::open(FileSystem::posix(), log_options, engine_->replay_position().position, &report);
+  auto log = binlog::Log::open(FileSystem::posix(), log_options, engine_->replay_position(), &report);
   if (!log) throw std::runtime_error(log.error().message);
   binlog::PipelineOptions options;
   options.server_uuid = Uuid::random();
