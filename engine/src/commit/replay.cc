@@ -211,6 +211,7 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   ReplayReport report;
   std::vector<PendingTransaction> batch;
   bool stopped = false;
+  size_t ahead = 0;
   const auto apply = [&]() -> Status {
     if (batch.empty()) return {};
     auto applied = replay_batch(batch);
@@ -224,6 +225,7 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   engine_stage.overlap();
   auto replayed = find_transactions(from, [&](const PendingTransaction& transaction) -> Status {
     COMMITD_RETURN_IF_ERROR(check_not_there(transaction, point));
+    if (!transaction.gtid.empty() && point.executed.contains(transaction.gtid)) ++ahead;
     if (transaction.end > limit) COMMITD_RETURN_IF_ERROR(apply());
     if (transaction.end > limit || stopped) {
       MutexLock lock(mutex);
@@ -252,6 +254,10 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   observe::gauge("commitd_recovery_rolled_back_prepared",
                  "Prepared transactions that the log did not have, at the last start (xa only).")
       .set(report.rolled_back_prepared);
+  observe::gauge("commitd_recovery_ahead_transactions",
+                 "Transactions that the data had behind one that it lacked, at the last start "
+                 "(binlog_order_commits=OFF only).")
+      .set(ahead);
   observe::gauge("commitd_recovery_truncated_bytes", "Bytes of a torn tail cut at the last start.")
       .set(found.truncated_bytes);
   observe::gauge("commitd_recovery_seconds", "How long replay took at the last start.")
