@@ -79,6 +79,12 @@ type Record struct {
 	// +optional
 	Restart *RestartStatus `json:"restart,omitempty"`
 
+	// Clones are the servers that get another one's data. What they have themselves counts for nothing.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Clones []CloneStatus `json:"clones,omitempty"`
+
 	// SwitchoversSeen are the identifiers of the last requests: each is carried out once, however often it is applied.
 	// +listType=set
 	// +optional
@@ -110,6 +116,23 @@ type SwitchoverStatus struct {
 
 // Ended says that nothing more will come of it.
 func (s *SwitchoverStatus) Ended() bool { return s.CompletedAt != nil }
+
+// CloneStatus describes a server that is given the data of another one.
+type CloneStatus struct {
+	// Name of the pod.
+	Name string `json:"name"`
+	// PVCUID is the volume that is written.
+	PVCUID string `json:"pvcUID"`
+	// FormerUUID is the server whose data are replaced; empty when there were none. The one that comes of it has another UUID.
+	// +optional
+	FormerUUID string `json:"formerUUID,omitempty"`
+	// Reason is Empty, LogPurged or Diverged.
+	Reason    string      `json:"reason"`
+	StartedAt metav1.Time `json:"startedAt"`
+	// Progress is for display only.
+	// +optional
+	Progress string `json:"progress,omitempty"`
+}
 
 // RestartStatus describes the restart of one server.
 type RestartStatus struct {

@@ -93,6 +93,18 @@ type CommitClusterSpec struct {
 
 	// +kubebuilder:default={}
 	// +optional
+	Clone CloneSpec `json:"clone,omitempty"`
+
+	// DivergencePolicy says what becomes of a server whose log has transactions that the master does not have, and that it has shown
+	// already. `Quarantine` keeps it as it is, for a person to look at. `Reclone` gives it a copy of another server's data, in its own
+	// volume; what only it had is gone. A server that may hold what was acknowledged and nobody else has is never touched.
+	// +kubebuilder:default=Quarantine
+	// +kubebuilder:validation:Enum=Quarantine;Reclone
+	// +optional
+	DivergencePolicy string `json:"divergencePolicy,omitempty"`
+
+	// +kubebuilder:default={}
+	// +optional
 	Monitoring MonitoringSpec `json:"monitoring,omitempty"`
 }
 
@@ -233,6 +245,13 @@ type FailoverSpec struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) == duration('0s') || (duration(self) >= duration('1s') && duration(self) <= duration('10m'))",message="spec.failover.sourceLease must be 0s (none) or from 1s to 10m: a shorter one would close a master's clients at every hiccup of the network"
 	// +optional
 	SourceLease *metav1.Duration `json:"sourceLease,omitempty"`
+}
+
+// CloneSpec says how servers are given the data of another one.
+type CloneSpec struct {
+	// MaxBandwidth is how many bytes a second are copied at most, such as 100Mi, in whole Mi and at least one; without it there is no limit.
+	// +optional
+	MaxBandwidth *resource.Quantity `json:"maxBandwidth,omitempty"`
 }
 
 // MonitoringSpec controls what a Prometheus finds.

@@ -57,6 +57,19 @@ const (
 	SwitchoverCancelled   = "Cancelled"
 )
 
+// Why a server is given the data of another one.
+const (
+	CloneEmpty     = "Empty"
+	CloneLogPurged = "LogPurged"
+	CloneDiverged  = "Diverged"
+)
+
+// Values of spec.divergencePolicy.
+const (
+	DivergenceQuarantine = "Quarantine"
+	DivergenceReclone    = "Reclone"
+)
+
 // Phases, for display only: nothing decides by them.
 const (
 	PhaseInitializing = "Initializing"

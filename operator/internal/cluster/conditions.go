@@ -110,6 +110,8 @@ func (v *View) whatKeeps(s *Server) string {
 		return "does not run"
 	case !s.Reachable:
 		return "cannot be reached"
+	case id == identityCloning:
+		return "gets the data of another server"
 	case id == identityEmpty || id == identityFresh:
 		return "is new and joins"
 	case id != identityMember:
@@ -195,6 +197,8 @@ func (v *View) progressing(p Plan) metav1.Condition {
 		return condition(v1alpha1.ConditionProgressing, true, "Electing", "", fmt.Sprintf("epoch %d: %s", v.Record.Epoch, p.Waiting))
 	case len(v.Record.PriorQuorums) > 0:
 		return condition(v1alpha1.ConditionProgressing, true, "EstablishingQuorum", "", "a new quorum is not established yet")
+	case len(v.Record.Clones) > 0:
+		return condition(v1alpha1.ConditionProgressing, true, "Cloning", "", "servers get the data of another one: "+v.describeClones())
 	case p.Rollout != "":
 		return condition(v1alpha1.ConditionProgressing, true, "RollingRestart", "", p.Rollout)
 	case p.Record != nil || len(p.Commands) > 0 || v.Record.Epoch == 0:

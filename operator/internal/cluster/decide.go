@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"commitlab.dev/operator/api/v1alpha1"
@@ -68,10 +67,6 @@ func (v *View) promote(master *Server) Command {
 
 // runCluster: the master serves. Bring the others to it and keep the quorum right.
 func (v *View) runCluster(p *Plan, master *Server) {
-	if record, event := v.admitFresh(); record != nil {
-		p.Record, p.Event = record, event
-		return
-	}
 	if record, event := v.switchover(p, master); record != nil {
 		p.Record, p.Event = record, event
 		return
@@ -81,6 +76,10 @@ func (v *View) runCluster(p *Plan, master *Server) {
 		if mutated(engineBeforeRecord) && record.Quorum.WaitCount < v.Record.Quorum.WaitCount && record.Election == nil {
 			p.Record, p.Commands = nil, []Command{quorumCommand(master, record.Quorum)}
 		}
+		return
+	}
+	if record, event := v.clone(p, master); record != nil {
+		p.Record, p.Event = record, event
 		return
 	}
 	if record, event := v.rollout(p, master); record != nil {
@@ -105,13 +104,14 @@ func quorumCommand(master *Server, q *v1alpha1.QuorumStatus) Command {
 // bringIn gives a server that is not the master its place.
 func (v *View) bringIn(p *Plan, s, master *Server) {
 	switch id := v.identityOf(s); {
-	case id == identityEmpty && v.wanted(s):
-		p.Commands = append(p.Commands, Command{Kind: CommandInitialize, Server: s.Name})
+	case id == identityCloning && v.wanted(s):
+		p.Commands = append(p.Commands, v.cloneCommand(s, master))
 	case id == identityForeign || id == identityReplacedVolume:
 		p.Report(s.Name, describeIdentity(id))
 	case id == identityFresh && s.Status.Epoch > v.Record.Epoch:
 		p.Report(s.Name, "its empty volume has promised an epoch of another cluster: delete its pod and volume to have it built anew")
 	case id != identityMember:
+	case v.cloneReason(s, master) != "": // what it waits for has been said
 	case s.Status.ReceiverState == engine.ReceiverDiverged:
 		p.Report(s.Name, "its log has transactions that the master does not have and that were visible already: it is kept as it is. "+
 			"Look at it, then delete its pod and volume to have it built anew")
@@ -121,31 +121,6 @@ func (v *View) bringIn(p *Plan, s, master *Server) {
 		p.Commands = append(p.Commands, Command{Kind: CommandFollow, Server: s.Name, Epoch: v.Record.Epoch,
 			Source: engine.Source{Host: master.Address, Port: MySQLPort, UUID: master.Status.ServerUUID}})
 	}
-}
-
-// admitFresh puts servers without any data on record, so that they may follow. They are not counted before they have caught up.
-func (v *View) admitFresh() (*v1alpha1.Record, *Event) {
-	for i := range v.Servers {
-		s := &v.Servers[i]
-		// One that has promised a higher epoch would demote the master as soon as it were a member.
-		if !v.wanted(s) || v.identityOf(s) != identityFresh || s.Status.Epoch > v.Record.Epoch {
-			continue
-		}
-		r := v.Record.DeepCopy()
-		entry := v1alpha1.MemberStatus{Name: s.Name, ServerUUID: s.Status.ServerUUID, PVCUID: s.PVCUID}
-		for j := range r.Members {
-			if r.Members[j].Name == s.Name {
-				if i := slices.Index(r.Quorum.Members, r.Members[j].ServerUUID); i >= 0 && mutated(emptiedIsCounted) {
-					r.Quorum.Members[i] = entry.ServerUUID
-				}
-				r.Members[j] = entry
-				return r, &Event{Reason: "MemberReplaced", Message: s.Name + " has come up with an empty volume: it joins as a new server", Warning: true}
-			}
-		}
-		r.Members = append(r.Members, entry)
-		return r, &Event{Reason: "MemberAdded", Message: s.Name + " joins"}
-	}
-	return nil, nil
 }
 
 // quorumRecord moves the quorum on record: first the new one is added beside those that may be in force, then the master is

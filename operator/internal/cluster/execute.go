@@ -21,6 +21,10 @@ func Execute(ctx context.Context, c Command, server engine.Server, password stri
 		source := c.Source
 		source.User, source.Password = engine.OperatorUser, password
 		return server.Follow(ctx, c.Epoch, source)
+	case CommandClone:
+		donor := c.Source
+		donor.User, donor.Password = engine.OperatorUser, password
+		return server.Clone(ctx, c.UUID, donor)
 	case CommandHandover:
 		return server.HandOver(ctx, c.Epoch)
 	case CommandRestart:

@@ -44,7 +44,7 @@ type lab struct {
 	waited   time.Duration
 	waitedIn int64
 
-	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts int
+	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts, purges int
 
 	// wrong says which promise an operator has broken.
 	wrong string

@@ -138,6 +138,43 @@ func aLatePromotionOfACopy(t *testing.T, l *lab) {
 	l.world.Start(promoted)
 }
 
+// aReplicaThatIsBehind: it was down while the others went on.
+func aReplicaThatIsBehind(_ *testing.T, l *lab) {
+	l.world.Kill("c-2")
+	l.kills, l.written = 1, 1
+	l.world.Write("c-0", 1)
+	l.world.Run()
+}
+
+// aLateClone: an operator is paused before it has an emptied server cloned; another one has done it, and since then that server alone
+// has acknowledged a transaction, and the master has died.
+func aLateClone(t *testing.T, l *lab) {
+	l.world.Kill("c-2")
+	l.world.Wipe("c-2")
+	l.world.Start("c-2")
+	for !l.late.isAny() {
+		p := l.decide()
+		if p.plan.Record != nil {
+			l.persist(p)
+		}
+		for _, c := range p.plan.Commands {
+			if c.Kind == CommandClone {
+				l.late = action{command: c}
+			}
+		}
+	}
+	if l.late.command.Source.UUID == l.record.Quorum.MasterUUID {
+		t.Fatalf("the donor is the master: %v", &l.late)
+	}
+	l.operate(t)
+	l.mustServe(t)
+	l.written++
+	l.world.Write("c-0", l.written)
+	for l.world.Deliver("c-2") || l.world.Acknowledge() {
+	}
+	l.world.Kill("c-0")
+}
+
 // aLateFollow: an operator is paused before it has a replica follow a master. That master is cut off since then, another one serves,
 // and the link is about to be mended.
 func aLateFollow(t *testing.T, l *lab) {

@@ -82,7 +82,7 @@ func (l *lab) appendKey(b []byte, o fake.Order) []byte {
 		k.add('r', k.place(l.request.To))
 	}
 	k.add(byte(l.written), byte(l.kills), byte(l.hides), byte(l.isolations), byte(l.impatience), byte(l.edits), byte(l.switchovers),
-		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts), byte(l.waitedNow()/(100*time.Millisecond)))
+		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts), byte(l.purges), byte(l.waitedNow()/(100*time.Millisecond)))
 	names := l.world.Names()
 	for _, i := range o {
 		k.bits(l.outdated[names[i]], l.taken[names[i]])
@@ -149,7 +149,20 @@ func (k *keyWriter) record(r *v1alpha1.Record) {
 	}
 	k.switchover(r.Switchover)
 	k.restart(r.Restart)
-	k.unknownFields(r, "Epoch", "Master", "Election", "PriorQuorums", "Quorum", "Members", "Switchover", "SwitchoversSeen", "Restart")
+	k.clones(r.Clones)
+	k.unknownFields(r, "Epoch", "Master", "Election", "PriorQuorums", "Quorum", "Members", "Switchover", "SwitchoversSeen", "Restart", "Clones")
+}
+
+func (k *keyWriter) clones(list []v1alpha1.CloneStatus) {
+	var clones [][]byte
+	for _, c := range list {
+		clones = append(clones, []byte{k.place(c.Name), k.order.Position(c.FormerUUID), c.PVCUID[len(c.PVCUID)-1], c.Reason[0]})
+	}
+	slices.SortFunc(clones, bytes.Compare)
+	k.add('c', byte(len(clones)))
+	for _, c := range clones {
+		k.add(c...)
+	}
 }
 
 func (k *keyWriter) election(e *v1alpha1.ElectionStatus) {

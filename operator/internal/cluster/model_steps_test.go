@@ -20,6 +20,8 @@ type limits struct {
 	configurations int
 	// terms: a person asks for another onTimeout, or another lease; timeouts: a master gives up waiting, if it may.
 	terms, timeouts int
+	// purges: a server drops what it shows from the log that replicas read.
+	purges int
 	// pauses: an operator stops between deciding and acting, and acts at any later time; lateRows: it reads the row of one
 	// server, then anything may happen before it reads the others.
 	pauses, lateRows int
@@ -213,6 +215,13 @@ func (l *lab) faultSteps(add adder, lim limits) {
 			})
 		}
 		l.volumeSteps(add, lim, name)
+		if l.purges < lim.purges {
+			add("the log of "+name+" is purged", func(n *lab) {
+				if n.world.Purge(name) {
+					n.purges++
+				}
+			})
+		}
 		if l.hides < lim.hides {
 			add("hide "+name+" from operators", func(n *lab) { n.world.Hide(name, true); n.hides++ })
 		}

@@ -64,6 +64,8 @@ var models = map[string]model{
 	"preferred":                      {policy: preferredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, impatience: 1}},
 	"an older copy of a volume":      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, copies: 1}},
 	"an emptied volume":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, wipes: 1}},
+	"a purged log":                   {policy: requiredPolicy(2), servers: 3, begin: aReplicaThatIsBehind, limits: limits{epochs: 1, writes: 2, kills: 1, purges: 1}},
+	"a late clone":                   {policy: requiredPolicy(2), servers: 3, begin: aLateClone, limits: limits{epochs: 2, writes: 1}},
 	"demotions that take time":       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1, slow: true}},
 	"switchover":                     {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, switchovers: 1}},
 	"another spec":                   {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, edits: 2}},
@@ -81,6 +83,7 @@ var models = map[string]model{
 	"a lease that changes":           {policy: leasedPolicy(2), servers: 3, begin: aLeaseThatIsNotToldYet, limits: limits{epochs: 2, terms: 1}},
 	"a switchover under async":       {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, switchovers: 1, timeouts: 1}, large: true},
 
+	"a purged log, and a failure":      {policy: requiredPolicy(2), servers: 3, begin: aReplicaThatIsBehind, limits: limits{epochs: 2, writes: 2, kills: 2, purges: 1}, large: true},
 	"preferred, two failures":          {policy: preferredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2, impatience: 1}, large: true},
 	"two failovers":                    {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2}, large: true},
 	"two failovers, a paused operator": {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2, pauses: 1}, large: true},

@@ -35,6 +35,7 @@ var hunts = []struct {
 	{mutation: demotedBeforeCaughtUp, model: "switchover"},
 	{mutation: handoverKept, model: "switchover"},
 	{server: fake.PromotedUnasked, model: "a late promotion of a copy"},
+	{server: fake.ClonedUnasked, model: "a late clone"},
 	{server: fake.FloorFromLog, model: "an old log that is longer"},
 }
 

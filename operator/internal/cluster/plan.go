@@ -45,6 +45,8 @@ const (
 	CommandFollow     CommandKind = "FOLLOW"
 	CommandQuorum     CommandKind = "QUORUM"
 	CommandHandover   CommandKind = "HANDOVER"
+	// CommandClone has the server fetch another one's data in place of its own. It takes as long as that takes.
+	CommandClone CommandKind = "CLONE"
 	// CommandRestart deletes the server's pod, to have another one made from what the spec asks for now.
 	CommandRestart CommandKind = "RESTART"
 )
@@ -58,8 +60,10 @@ type Command struct {
 	Quorum  engine.Quorum
 	// Source lacks the credentials: whoever executes the command knows them.
 	Source engine.Source
-	// PodUID is the only pod that a restart may delete.
+	// PodUID is the only pod that a restart may delete, or that a clone is meant for.
 	PodUID string
+	// UUID is the server whose data a clone replaces; empty: it has none.
+	UUID string
 }
 
 func (c Command) String() string {
@@ -68,6 +72,8 @@ func (c Command) String() string {
 		return fmt.Sprintf("%s: INITIALIZE", c.Server)
 	case CommandRestart:
 		return fmt.Sprintf("%s: RESTART of pod %s", c.Server, c.PodUID)
+	case CommandClone:
+		return fmt.Sprintf("%s: CLONE from %s (%s) in place of %q", c.Server, c.Source.Host, c.Source.UUID, c.UUID)
 	case CommandPromote:
 		return fmt.Sprintf("%s: PROMOTE EPOCH %d WAIT_COUNT %d MEMBERS %v", c.Server, c.Epoch, c.Quorum.WaitCount, c.Quorum.Members)
 	case CommandFollow:

@@ -137,7 +137,7 @@ func desiredQuorum(v *View, master *Server) v1alpha1.QuorumStatus {
 	for i := range v.Record.Members {
 		m := &v.Record.Members[i]
 		s := v.server(m.Name)
-		if m.Name == master.Name || s == nil || !v.wanted(s) || v.identityOf(s) == identityReplacedVolume {
+		if m.Name == master.Name || s == nil || !v.wanted(s) || v.identityOf(s) == identityReplacedVolume || v.leavesTheQuorum(s, master) {
 			continue
 		}
 		joins := v.servesAsReplica(s) && s.Status.ReceiverState == engine.ReceiverReceiving && s.CaughtUp

@@ -42,6 +42,8 @@ type Policy struct {
 	AckTimeout       time.Duration
 	OnTimeout        string
 	FailoverDisabled bool
+	// Divergence says what becomes of servers that have diverged.
+	Divergence       string
 	UnreachableAfter time.Duration
 	HeartbeatTimeout time.Duration
 	SourceLease      time.Duration
@@ -94,6 +96,7 @@ func PolicyOf(c *v1alpha1.CommitCluster) Policy {
 		AckTimeout:       durationOr(s.Semisync.Timeout, 10*time.Second),
 		OnTimeout:        s.Semisync.OnTimeout,
 		FailoverDisabled: s.Failover.Disabled,
+		Divergence:       s.DivergencePolicy,
 		UnreachableAfter: durationOr(s.Failover.UnreachableAfter, 2*time.Second),
 		HeartbeatTimeout: durationOr(s.Failover.HeartbeatTimeout, 3*time.Second),
 		SourceLease:      durationOr(s.Failover.SourceLease, 3*time.Second),
@@ -149,8 +152,10 @@ const (
 	identityEmpty
 	// identityMember: server UUID and volume are those on record.
 	identityMember
-	// identityFresh: initialised, holds nothing, may be put on record.
+	// identityFresh: initialised, and holds nothing.
 	identityFresh
+	// identityCloning: on record to get another server's data; what it has counts for nothing.
+	identityCloning
 	// identityReplacedVolume: a known server UUID on another volume: a copy, possibly an older one.
 	identityReplacedVolume
 	// identityForeign: data of unknown origin.
@@ -160,6 +165,9 @@ const (
 func (v *View) identityOf(s *Server) identity {
 	if !s.Reachable {
 		return identityUnseen
+	}
+	if v.cloneOf(s) != nil {
+		return identityCloning
 	}
 	if s.Status.Role == engine.RoleUninitialized {
 		return identityEmpty

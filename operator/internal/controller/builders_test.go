@@ -213,3 +213,15 @@ func TestEveryQuestionHasItsOwnValidationPod(t *testing.T) {
 		t.Error("two questions with one name")
 	}
 }
+
+// Every server may be a donor, so every one has the limit.
+func TestTheBandwidthOfClonesIsAFlag(t *testing.T) {
+	for limit, want := range map[string]string{"100Mi": "--clone-max-data-bandwidth=100", "1": "--clone-max-data-bandwidth=1"} {
+		c := demo()
+		q := resource.MustParse(limit)
+		c.Spec.Clone.MaxBandwidth = &q
+		if args, err := commitdArgs(c); err != nil || !slices.Contains(args, want) {
+			t.Errorf("%s: %v %v", limit, args, err)
+		}
+	}
+}

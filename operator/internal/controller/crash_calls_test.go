@@ -145,6 +145,15 @@ func (t *tapped) Follow(ctx context.Context, epoch int64, source engine.Source) 
 	return t.stage.write(t.name+": FOLLOW", func() error { return t.server.Follow(ctx, epoch, source) })
 }
 
+func (t *tapped) Clone(ctx context.Context, uuid string, donor engine.Source) error {
+	return t.stage.write(t.name+": CLONE", func() error { return t.server.Clone(ctx, uuid, donor) })
+}
+
+func (t *tapped) CloneProgress(ctx context.Context) (done, estimate int64, err error) {
+	err = t.stage.read(t.name+": progress", func() error { done, estimate, err = t.server.CloneProgress(ctx); return err })
+	return done, estimate, err
+}
+
 func (t *tapped) SetQuorum(ctx context.Context, epoch, version int64, q engine.Quorum) error {
 	return t.stage.write(t.name+": QUORUM", func() error { return t.server.SetQuorum(ctx, epoch, version, q) })
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -155,7 +156,8 @@ func (s *stage) start() {
 	s.gone, s.watched = false, ""
 	api := &tappedAPI{stage: s}
 	observer := &Observer{Client: api, Reader: api, Engines: &tappedServers{s}}
-	s.reconciler = &Reconciler{Client: api, Reader: api, Observer: observer, Recorder: noEvents{}, DefaultImage: "commitd:test"}
+	s.reconciler = &Reconciler{Client: api, Reader: api, Observer: observer, Recorder: noEvents{}, DefaultImage: "commitd:test",
+		clones: clones{synchronous: true}}
 }
 
 type noEvents struct{}
@@ -244,6 +246,16 @@ func (s *stage) serves(servers int) error {
 		return fmt.Errorf("not writable, or %d servers (%w)", len(v.Servers), err)
 	}
 	return nil
+}
+
+// cloned: the pod's server has become another one.
+func (s *stage) cloned(name string) error {
+	for _, m := range s.get().Status.Members {
+		if m.Name == name && strings.Contains(m.ServerUUID, "-0002-") {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not another server: %+v", name, s.get().Status.Members)
 }
 
 type worldsServers struct{ world *enginefake.World }

@@ -67,6 +67,21 @@ var crashChanges = map[string]change{
 		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 3 }) },
 		done:  func(s *stage) error { return s.serves(4) },
 	},
+	"an emptied volume": {
+		begin: func(s *stage) { s.world.Kill("demo-1"); s.world.Wipe("demo-1"); s.world.Start("demo-1") },
+		done:  func(s *stage) error { return errors.Join(s.cloned("demo-1"), s.serves(3)) },
+	},
+	"a purged log": {
+		begin: func(s *stage) {
+			s.world.Kill("demo-2")
+			s.world.Run()
+			s.writeEverywhere()
+			s.world.Run()
+			s.world.Purge("demo-0")
+			s.world.Start("demo-2")
+		},
+		done: func(s *stage) error { return errors.Join(s.cloned("demo-2"), s.serves(3)) },
+	},
 	"scale down": {
 		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 1 }) },
 		done:  func(s *stage) error { return s.serves(2) },

@@ -156,7 +156,7 @@ func fingerprint(v cluster.View, p cluster.Plan) string {
 	fmt.Fprintln(&b, p.Roles, p.Waiting, p.Rollout, p.Problems, p.Commands, p.Record != nil)
 	for _, s := range v.Servers {
 		st := s.Status
-		fmt.Fprintln(&b, s.Name, s.Address, len(s.Changed), s.Outdated, s.Reachable, st.Role, st.Epoch, st.QuorumVersion, st.WritesBlocked, st.SemisyncClients, st.ReceiverState, st.ApplierState)
+		fmt.Fprintln(&b, s.Name, s.Address, len(s.Changed), s.Outdated, s.Reachable, st.Role, st.Epoch, st.QuorumVersion, st.WritesBlocked, st.SemisyncClients, st.ReceiverState, st.ApplierState, st.ServerUUID)
 	}
 	return b.String()
 }

@@ -118,9 +118,12 @@ func (r *Reconciler) label(ctx context.Context, c *v1alpha1.CommitCluster, pod, 
 func (r *Reconciler) execute(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, password string) bool {
 	reach := r.Observer.reach(c, password)
 	// A pod that has been deleted is there for a while yet: nothing is to be seen at once.
-	restarts, statements := split(p.Commands)
+	restarts, clones, statements := split(p.Commands)
 	for _, command := range restarts {
 		r.restart(ctx, c, command)
+	}
+	for _, command := range clones {
+		r.clone(ctx, c, command, reach(serverNamed(v, command.Server)), password)
 	}
 	succeeded := make([]bool, len(statements))
 	var wait sync.WaitGroup
@@ -167,15 +170,18 @@ func (r *Reconciler) executeOne(ctx context.Context, c *v1alpha1.CommitCluster, 
 	return false
 }
 
-func split(commands []cluster.Command) (restarts, statements []cluster.Command) {
+func split(commands []cluster.Command) (restarts, clones, statements []cluster.Command) {
 	for _, c := range commands {
-		if c.Kind == cluster.CommandRestart {
+		switch c.Kind {
+		case cluster.CommandRestart:
 			restarts = append(restarts, c)
-		} else {
+		case cluster.CommandClone:
+			clones = append(clones, c)
+		default:
 			statements = append(statements, c)
 		}
 	}
-	return restarts, statements
+	return restarts, clones, statements
 }
 
 func outcome(err error) string {
@@ -193,6 +199,7 @@ func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cl
 	before := c.DeepCopy()
 	learned := r.applyVariables(ctx, c, v, &p, password)
 	accountsErr := r.ensureAccounts(ctx, c, v, password)
+	r.describeClones(ctx, c, &v, &p, password)
 	summary := cluster.Summarize(v, p)
 	setSummary(c, v, summary)
 	if err := r.writeStatus(ctx, before, c); err != nil {
@@ -213,6 +220,7 @@ func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cl
 		return ctrl.Result{RequeueAfter: again}, nil
 	}
 	r.patience.forget(client.ObjectKeyFromObject(c))
+	r.clones.forget(c.UID)
 	return ctrl.Result{RequeueAfter: idleRequeue}, nil
 }
 

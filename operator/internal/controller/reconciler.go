@@ -55,6 +55,7 @@ type Reconciler struct {
 	// How long each of the two controllers waits before it tries the same again.
 	patience, objectsPatience backoff
 	applied                   applications
+	clones                    clones
 }
 
 // protocolWorkers is as good as one for each cluster: a cluster whose servers do not answer delays no other.

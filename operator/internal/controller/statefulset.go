@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -265,6 +266,10 @@ func variableFlags(c *v1alpha1.CommitCluster) (map[string]string, error) {
 			return nil, fmt.Errorf("spec.engine.variables.%q: it is there twice, spelt differently, as %q and %q", name, before, value)
 		}
 		flags[flag] = value
+	}
+	if limit := c.Spec.Clone.MaxBandwidth; limit != nil {
+		// Every server can be a donor, and counts for itself.
+		flags["clone-max-data-bandwidth"] = strconv.FormatInt(max(limit.Value()>>20, 1), 10)
 	}
 	return flags, nil
 }

@@ -41,6 +41,7 @@ var ownedVariables = map[string]string{
 	"validate-config":                 "leave it out",
 	"commitd-semi-sync-members":       "the operator keeps the quorum; see status.quorum",
 	"commitd-semi-sync-on-timeout":    "use spec.semisync.onTimeout",
+	"clone-max-data-bandwidth":        "use spec.clone.maxBandwidth",
 }
 
 // spellings are what MySQL's options may begin with without being others.

@@ -23,6 +23,8 @@ type servers interface {
 	pass(length time.Duration)
 	kill(name string)
 	start(t *testing.T, name string)
+	// wipe empties the volume of a server that was killed.
+	wipe(t *testing.T, name string)
 	// run lets happen what happens by itself in a real network.
 	run()
 }
@@ -35,6 +37,7 @@ func (f fakeServers) server(name string) engine.Server { return f.world.Server(n
 func (f fakeServers) port(string) int32                { return 1 }
 func (f fakeServers) kill(name string)                 { f.world.Kill(name) }
 func (f fakeServers) start(_ *testing.T, name string)  { f.world.Start(name) }
+func (f fakeServers) wipe(_ *testing.T, name string)   { f.world.Wipe(name) }
 func (f fakeServers) write(t *testing.T, name string) {
 	if !f.world.Write(name, 1) {
 		t.Errorf("%s takes no write", name)
@@ -50,8 +53,14 @@ func (p processes) server(name string) engine.Server { return p[name].client }
 func (p processes) port(name string) int32           { return int32(p[name].clients) }
 func (p processes) kill(name string)                 { p[name].kill() }
 func (p processes) start(t *testing.T, name string)  { t.Helper(); p[name].start(t) }
-func (p processes) giveUp(string)                    {}
-func (p processes) pass(time.Duration)               {}
+func (p processes) wipe(t *testing.T, name string) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(p[name].dir, "data")); err != nil {
+		t.Fatal(err)
+	}
+}
+func (p processes) giveUp(string)      {}
+func (p processes) pass(time.Duration) {}
 func (p processes) write(t *testing.T, name string) {
 	client, database := p[name].client, fmt.Sprint("written_", time.Now().UnixNano())
 	go func() { _ = client.EnsureAccounts(t.Context(), database, nil) }()
@@ -249,6 +258,57 @@ func conformTogether(tt *testing.T, all servers) {
 	t.start(tt, "c")
 	t.follow(2, "b", "c")
 	t.eventually("all are equal", func() bool { return t.equal(2) })
+	t.clones()
+}
+
+// clones: a replica, and a server without data, get what another one has; what they were, they are no more.
+func (t trial) clones() {
+	t.Helper()
+	if err := t.server("b").Clone(t.Context(), t.uuids["b"], t.source("a")); err == nil {
+		t.Error("a master was cloned into")
+	}
+	t.kill("c")
+	t.wipe(t.T, "c")
+	t.start(t.T, "c")
+	if err := t.server("c").Clone(t.Context(), t.uuids["c"], t.source("a")); err == nil {
+		t.Error("a server without data was cloned into as if it had those of its predecessor")
+	}
+	t.cloned("c", t.status("c").ServerUUID, 0, "a") // without data, from a replica
+	t.follow(2, "b", "c")
+	t.eventually("c has followed", func() bool { return t.equal(2) })
+	t.must("c counts", t.server("b").SetQuorum(t.Context(), 2, 3, t.quorum(1, "c")))
+	t.must("a is stopped", t.server("a").Clone(t.Context(), t.uuids["a"], t.source("b")))
+	t.eventually("a is no replica", func() bool {
+		st, err := t.server("a").Status(t.Context())
+		return err != nil || st.Role == engine.RoleUndecided
+	})
+	t.kill("a")
+	t.start(t.T, "a")
+	t.cloned("a", t.uuids["a"], 2, "b") // that was a replica, from the master
+	t.follow(2, "b", "a")
+	t.must("a counts", t.server("b").SetQuorum(t.Context(), 2, 4, t.quorum(1, "a", "c")))
+	t.eventually("all follow", func() bool { return t.equal(2) && t.attached("b", "a", "c") })
+}
+
+// cloned has a server get what the donor has: it is another one then, has promised what it had promised, and has no role.
+func (t trial) cloned(name, former string, epoch int64, donor string) {
+	t.Helper()
+	t.must(name+" is cloned", t.server(name).Clone(t.Context(), former, t.source(donor)))
+	t.eventually(name+" is another server", func() bool {
+		st, err := t.server(name).Status(t.Context())
+		return err == nil && st.ServerUUID != former && st.ServerUUID != ""
+	})
+	st := t.status(name)
+	if st.Role != engine.RoleUndecided || st.Epoch != epoch || st.GTIDLogged == "" || st.GTIDLogged != st.GTIDExecuted || st.LastLogEpoch > 2 {
+		t.Errorf("%s after it was cloned: %+v", name, st)
+	}
+	if err := t.server(name).Clone(t.Context(), former, t.source(donor)); err == nil {
+		t.Errorf("%s was cloned into once more as if it were the former one", name)
+	}
+	if done, estimate, err := t.server(name).CloneProgress(t.Context()); done != 0 || estimate != 0 || err != nil {
+		t.Errorf("progress of %s: %d of %d, %v", name, done, estimate, err)
+	}
+	t.uuids[name] = st.ServerUUID
 }
 
 func TestTheFakesServersDoTogetherWhatCommitdsDo(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Role is what a server says it is.
@@ -25,6 +26,12 @@ const (
 	ReceiverReceiving = "receiving"
 	ReceiverDiverged  = "diverged"
 )
+
+// ReceiverError: the receiver has stopped, and says why.
+const ReceiverError = "error"
+
+// logPurged is in what commitd says when the source's log does not go back far enough; the number 1236 has other causes, too.
+const logPurged = "purged required binary logs"
 
 // ApplierStopped: a replica receives and acknowledges, and cannot apply what it has received.
 const ApplierStopped = "error"
@@ -77,6 +84,11 @@ func (s *Status) MayBePromoted(epoch int64) error {
 		return fmt.Errorf("%w: epoch %d has not fenced this server: it is %s in epoch %d", ErrEpoch, epoch, s.Role, s.Epoch)
 	}
 	return nil
+}
+
+// LogPurged: the source does not have the log any more from where this replica stands.
+func (s *Status) LogPurged() bool {
+	return s.ReceiverState == ReceiverError && strings.Contains(s.ReceiverError, logPurged)
 }
 
 // Quorum is who must acknowledge a transaction besides the master, and what happens when they do not.
@@ -148,6 +160,12 @@ type Server interface {
 	// answers at the same address since, an older copy of the volume above all, has not been.
 	PromoteFenced(ctx context.Context, epoch int64, quorum Quorum) error
 	Follow(ctx context.Context, epoch int64, source Source) error
+	// Clone fetches the donor's data in place of the server's own, which must be those of this UUID (empty: none), and waits until that
+	// is decided; soon afterwards the server is another one. Whatever answers at the same address since keeps its data.
+	// A replica is only stopped: when it has been started again it has no role, and can be asked once more.
+	Clone(ctx context.Context, uuid string, donor Source) error
+	// CloneProgress is how many bytes have come, of about how many; 0 of 0 when nothing is under way.
+	CloneProgress(ctx context.Context) (done, estimate int64, err error)
 	SetQuorum(ctx context.Context, epoch, version int64, quorum Quorum) error
 	// HandOver has the master take no more writes, and waits until all that it has logged is acknowledged. The same Promote again
 	// takes it back.

@@ -108,6 +108,39 @@ func (c *Client) PromoteFenced(ctx context.Context, epoch int64, q Quorum) error
 	return translate(err)
 }
 
+// Clone asks and clones over one connection: it ends with the server that has answered.
+func (c *Client) Clone(ctx context.Context, uuid string, donor Source) error {
+	connection, err := c.db.Conn(ctx)
+	if err != nil {
+		return translate(err)
+	}
+	defer connection.Close()
+	status, err := statusOver(ctx, connection)
+	if err != nil {
+		return err
+	}
+	if status.ServerUUID != uuid {
+		return fmt.Errorf("its data are those of server %q, not of %q: they are not replaced", status.ServerUUID, uuid)
+	}
+	if status.Role == RoleReplica {
+		// In a cluster nothing but an epoch takes a role away; a process that has just started has none.
+		_, err := connection.ExecContext(ctx, "SHUTDOWN")
+		return translate(err)
+	}
+	_, err = connection.ExecContext(ctx, fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%d IDENTIFIED BY %s",
+		quote(donor.User), quote(donor.Host), donor.Port, quote(donor.Password)))
+	return translate(err)
+}
+
+// CloneProgress reads what has come so far.
+func (c *Client) CloneProgress(ctx context.Context) (done, estimate int64, err error) {
+	err = c.db.QueryRowContext(ctx, "SELECT DATA, ESTIMATE FROM performance_schema.clone_progress WHERE STATE = 'In Progress'").Scan(&done, &estimate)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, nil
+	}
+	return done, estimate, translate(err)
+}
+
 func promoteStatement(epoch int64, q Quorum) string {
 	return fmt.Sprintf("ALTER INSTANCE PROMOTE EPOCH %d %s", epoch, quorumClause(q))
 }

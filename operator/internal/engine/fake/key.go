@@ -64,7 +64,7 @@ func (w *World) AppendKey(b []byte, o Order) []byte {
 func (w *World) AppendSignature(b []byte, server int) []byte {
 	s := w.servers[server]
 	b = append(b, byte(s.initializations), byte(s.copies), byte(s.epoch), byte(s.next), roleByte(s.role), roleByte(s.granted.role),
-		byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s))
+		byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s), byte(s.purged))
 	for _, e := range s.log {
 		b = append(b, byte(e.GNO), byte(e.Epoch), byte(e.Tx))
 	}
@@ -89,7 +89,7 @@ func appendSorted(b []byte, count int, write func([]byte, int) []byte) []byte {
 
 func (s *state) appendKey(b []byte, o Order) []byte {
 	b = append(b, byte(s.initializations), byte(s.copies), byte(s.epoch), byte(s.next), roleByte(s.role), roleByte(s.granted.role),
-		o.Position(s.granted.source), byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s))
+		o.Position(s.granted.source), byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s), byte(s.purged))
 	b = append(b, byte(len(s.log)))
 	for _, e := range s.log {
 		b = append(b, o.Position(e.UUID), byte(e.GNO), byte(e.Epoch), byte(e.Tx))
@@ -135,6 +135,9 @@ func handedByte(s *state) byte {
 	}
 	if s.leased {
 		b |= 2
+	}
+	if s.behindLog {
+		b |= 4
 	}
 	return b
 }

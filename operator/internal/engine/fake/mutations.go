@@ -9,6 +9,8 @@ const (
 	EpochNotChecked Mutation = "servers do not check epochs"
 	// PromotedUnasked: whatever server answers is promoted, though another process was meant.
 	PromotedUnasked Mutation = "a promotion reaches a process that its epoch has not fenced"
+	// ClonedUnasked: whatever server answers is cloned into, though another process was meant.
+	ClonedUnasked Mutation = "a clone replaces the data of a server that it is not meant for"
 	// FloorFromLog: a server whose tail was cut goes on with the numbers of what it cut.
 	FloorFromLog Mutation = "a cut forgets which numbers were given"
 )

@@ -90,7 +90,7 @@ func (s *state) promise(epoch int64, g grant, slowly bool) error {
 // leaveRole drops what belongs to a role, and with it the replicas' connections; the log stays as it is.
 func (w *World) leaveRole(s *state) {
 	w.disconnect(s)
-	s.connected, s.heard, s.diverged = false, false, false
+	s.connected, s.heard, s.diverged, s.behindLog = false, false, false, false
 	s.source, s.quorum, s.version, s.acked, s.openedAt, s.gaveUp, s.handedOver, s.leased = engine.Source{}, engine.Quorum{}, 0, nil, 0, false, false, false
 }
 
@@ -172,6 +172,40 @@ func (h Server) Follow(_ context.Context, epoch int64, source engine.Source) err
 		return nil
 	})
 }
+
+// Clone takes no time: it happens at the moment that the copy is of. What was under way to or from the former server means nothing.
+func (h Server) Clone(_ context.Context, uuid string, donor engine.Source) error {
+	return h.with(func(s *state) error {
+		if s.uuid != uuid && !mutated(ClonedUnasked) {
+			return fmt.Errorf("its data are those of server %q, not of %q: they are not replaced", s.uuid, uuid)
+		}
+		if s.next != 0 || s.role == engine.RoleMaster || s.granted.role == engine.RoleMaster {
+			return errors.New("this server is the master of its epoch, or has not stepped down yet")
+		}
+		if s.role == engine.RoleReplica {
+			h.world.leaveRole(s)
+			s.role = engine.RoleUndecided
+			return nil
+		}
+		from := h.world.byUUID(donor.UUID)
+		if from == nil || from == s || !from.alive || from.unheard || s.unheard {
+			return errors.New("the donor cannot be reached")
+		}
+		h.world.clone(s, from)
+		return nil
+	})
+}
+
+// clone: the copy has what the donor shows, and no other promise than the server itself has made.
+func (w *World) clone(s, from *state) {
+	w.disconnect(s)
+	*s = state{name: s.name, initializations: s.initializations + 1, epoch: s.epoch, granted: s.granted, alive: true, cut: s.cut,
+		role: engine.RoleUndecided, log: from.log[:from.visible:from.visible], visible: from.visible, accounts: from.accounts}
+	s.uuid = newUUID(w, s)
+}
+
+// CloneProgress: nothing is ever under way.
+func (h Server) CloneProgress(context.Context) (done, estimate int64, err error) { return 0, 0, nil }
 
 // SetQuorum changes who must acknowledge.
 func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quorum) error {
@@ -264,6 +298,9 @@ func (w *World) status(s *state) engine.Status {
 		st.SourceUUID, st.SourceHost, st.ReceiverState = s.source.UUID, s.source.Host, "connecting"
 		if s.connected {
 			st.ReceiverState = engine.ReceiverReceiving
+		}
+		if s.behindLog {
+			st.ReceiverState, st.ReceiverError = engine.ReceiverError, "the source purged required binary logs"
 		}
 		if seconds := secondsSinceHeartbeat(s); s.heard {
 			st.SecondsSinceHeartbeat = &seconds

@@ -57,12 +57,30 @@ func (w *World) Connect(name string) bool {
 		w.broken("%s had shown transactions that %s does not have", s.name, source.name)
 		return true
 	}
+	if common < source.purged {
+		progress := !s.behindLog
+		s.behindLog = true
+		return progress
+	}
+	s.behindLog = false
 	s.log = s.log[:common:common]
 	if mutated(FloorFromLog) {
 		s.floor = s.highestOwn()
 	}
 	s.connected, s.heard = true, true
 	w.renew(source)
+	return true
+}
+
+// Purge drops what a server shows from the log that it sends.
+func (w *World) Purge(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.named(name)
+	if !s.alive || s.purged >= s.visible {
+		return false
+	}
+	s.purged = s.visible
 	return true
 }
 

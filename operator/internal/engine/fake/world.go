@@ -51,7 +51,7 @@ type ack struct {
 	position int
 }
 
-// state is one server. What a crash does not take away: uuid, epoch, next, granted, kept, log, visible, floor, initializations.
+// state is one server. What a crash does not take away: uuid, epoch, next, granted, kept, log, purged, visible, floor, initializations.
 type state struct {
 	name            string
 	uuid            string
@@ -65,7 +65,9 @@ type state struct {
 	kept    keptQuorum
 	log     []Entry
 	visible int
-	floor   int64
+	// purged is where the log begins that a replica can be sent.
+	purged int
+	floor  int64
 	// given is the highest number that was ever given to a transaction: what floor has to be.
 	given int64
 
@@ -76,6 +78,7 @@ type state struct {
 	connected  bool
 	heard      bool // since it was told to follow
 	diverged   bool
+	behindLog  bool // its source does not have the log any more that it needs
 	source     engine.Source
 	quorum     engine.Quorum
 	version    int64
