@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -20,9 +21,6 @@ var experimentKinds = []string{"PodChaos", "NetworkChaos", "StressChaos", "TimeC
 
 // requiredKinds are those that every version has.
 var requiredKinds = experimentKinds[:2]
-
-// forced is how Chaos Mesh is told to give up an object whose faults it cannot take away, because it could not inject them.
-var forced = map[string]string{"chaos-mesh.chaos-mesh.org/cleanFinalizer": "forced"}
 
 // dataVolume is where commitd's pods have their data.
 const dataVolume = "/var/lib/commitd"
@@ -106,6 +104,16 @@ func experimentOf(object map[string]any) Experiment {
 		}
 	}
 	return e
+}
+
+// withoutRulesOf removes the traffic rules of one source; false when there are none.
+func withoutRulesOf(object map[string]any, source string) bool {
+	rules, _, _ := unstructured.NestedSlice(object, "spec", "trafficControls")
+	kept := slices.DeleteFunc(slices.Clone(rules), func(item any) bool {
+		rule, _ := item.(map[string]any)
+		return rule["source"] == source
+	})
+	return len(kept) < len(rules) && unstructured.SetNestedSlice(object, kept, "spec", "trafficControls") == nil
 }
 
 // directions as Chaos Mesh names them, seen from the target of the fault.

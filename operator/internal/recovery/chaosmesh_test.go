@@ -61,3 +61,14 @@ func TestWhatChaosMeshSaysOfItsObjects(t *testing.T) {
 		}
 	}
 }
+
+func TestTheRulesOfOneExperimentAreForgotten(t *testing.T) {
+	object := map[string]any{"spec": map[string]any{"trafficControls": []any{
+		map[string]any{"source": "n/t-delay", "type": "netem"}, map[string]any{"source": "n/other", "type": "netem"}}}}
+	if !withoutRulesOf(object, "n/t-delay") || withoutRulesOf(object, "n/t-delay") {
+		t.Error("its rule is found once")
+	}
+	if text, err := json.Marshal(object); err != nil || string(text) != `{"spec":{"trafficControls":[{"source":"n/other","type":"netem"}]}}` {
+		t.Errorf("left is %s (%v)", text, err)
+	}
+}

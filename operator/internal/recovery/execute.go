@@ -140,21 +140,43 @@ func (r *Reconciler) endExperiment(ctx context.Context, v View, end EndExperimen
 		experiment.SetGroupVersionKind(chaosMesh.WithKind(kind))
 		experiment.SetNamespace(v.Test.Namespace)
 		experiment.SetName(v.Test.Name + "-" + end.Fault)
-		if end.Force {
-			all = errors.Join(all, ignoreMissing(r.Client.Patch(ctx, experiment.DeepCopy(), giveUp)))
-		}
 		all = errors.Join(all, ignoreMissing(r.Client.Delete(ctx, experiment)))
+		if end.Force {
+			all = errors.Join(all, ignoreMissing(r.Client.Patch(ctx, experiment, giveUp)))
+		}
+	}
+	if end.Force {
+		all = errors.Join(all, r.forgetRules(ctx, v.Test, end.Fault))
 	}
 	return all
 }
 
-var giveUp = func() client.Patch {
-	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": forced}})
-	if err != nil {
-		panic(err)
+// giveUp lets go of an object whose faults Chaos Mesh cannot take away, because it could not inject them: it retries before it looks at its own
+// annotation for that.
+var giveUp = client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+
+// forgetRules takes what an experiment wanted out of what Chaos Mesh tries to do to its pods: a rule that fails would fail with every later one, and
+// the next partition could not be healed.
+func (r *Reconciler) forgetRules(ctx context.Context, t *v1alpha1.RecoveryTest, fault string) error {
+	var all error
+	for _, f := range t.Status.Faults {
+		if f.Name != fault {
+			continue
+		}
+		for _, o := range f.Objects {
+			rules := &unstructured.Unstructured{}
+			rules.SetGroupVersionKind(chaosMesh.WithKind("PodNetworkChaos"))
+			if err := r.Reader.Get(ctx, key(t, o.Name), rules); err != nil {
+				all = errors.Join(all, ignoreMissing(err))
+				continue
+			}
+			if withoutRulesOf(rules.Object, t.Namespace+"/"+t.Name+"-"+fault) {
+				all = errors.Join(all, ignoreMissing(r.Client.Update(ctx, rules)))
+			}
+		}
 	}
-	return client.RawPatch(types.MergePatchType, text)
-}()
+	return all
+}
 
 // ignoreMissing: neither the object need be there nor, in an older Chaos Mesh, its kind.
 func ignoreMissing(err error) error {

@@ -28,6 +28,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create
 // +kubebuilder:rbac:groups="",resources=pods/eviction,verbs=create
 // +kubebuilder:rbac:groups=chaos-mesh.org,resources=podchaos;networkchaos;stresschaos;timechaos;iochaos,verbs=get;list;create;update;patch;delete
+// +kubebuilder:rbac:groups=chaos-mesh.org,resources=podnetworkchaos,verbs=get;update
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // workers is how many tests are looked at beside each other: a ledger that does not answer delays few others.
