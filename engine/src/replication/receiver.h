@@ -11,6 +11,8 @@
 
 #include "base/mutex.h"
 #include "commit/commit_pipeline.h"
+#include "replication/apply_gate.h"
+#include "replication/filter_rules.h"
 #include "runtime/reactor.h"
 #include "sql/instance_control.h"
 
@@ -30,6 +32,9 @@ struct ReceiverReport {
   std::string source_file;
   uint64_t source_position = 0;
   std::optional<Clock::time_point> last_heard;
+  uint64_t error_at = 0;  // microseconds
+  uint64_t heartbeats = 0, heartbeat_at = 0;
+  int64_t clock_difference = 0;  // seconds that our clock is ahead of the source's
   bool acknowledges = false;
   Uuid source_uuid;  // as it has said
   uint32_t source_server_id = 0;
@@ -46,6 +51,8 @@ class Receiver {
     uint16_t port = 0;
     Uuid server_uuid;
     bool acknowledges = true;  // where the source asks for it
+    std::shared_ptr<ApplyGate> gate;
+    std::shared_ptr<const FilterRules> filter;  // null: everything is taken
     plugins::Observers* observers = nullptr;
     // Makes a GNO floor durable before anything is cut off the log.
     std::function<Status(uint64_t floor)> save_gno_floor;

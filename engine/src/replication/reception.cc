@@ -12,6 +12,18 @@ namespace {
 constexpr auto kConnectTimeout = std::chrono::seconds(3);
 constexpr auto kFirstRetry = std::chrono::milliseconds(100);
 constexpr uint64_t kMaxBytesOnTheWay = 64ull << 20;
+constexpr uint64_t kBetweenTrims = 1024;
+
+ReceivedEntry entry_of(const ReceivedTransaction& transaction) {
+  ReceivedEntry entry;
+  entry.gtid = transaction.gtid;
+  entry.committed_at = transaction.committed_at.immediate;
+  entry.first_committed_at = transaction.committed_at.original;
+  entry.queued_at = transaction.queued_at;
+  entry.source_file = transaction.source_file;
+  entry.source_position = transaction.source_position;
+  return entry;
+}
 
 }  // namespace
 
@@ -139,6 +151,7 @@ Status Reception::agree_on_history(Connection& connection) {
   pipeline.raise_gno_floor(floor);
   auto cut = pipeline.cut_unacknowledged(keep);
   if (!cut) return std::move(cut).error();
+  environment_.gate->log_was_cut();
   spdlog::warn("cut {} unacknowledged transactions that the source {} does not have", *cut,
                connection.source.uuid.to_string());
   return {};
@@ -146,10 +159,7 @@ Status Reception::agree_on_history(Connection& connection) {
 
 Task<Status> Reception::request_stream(Connection& connection) {
   binlog::CommitPipeline& pipeline = *environment_.pipeline;
-  // A commitd tells what is acknowledged; with another source what is durable here is all there is to wait
-  // for.
-  pipeline.set_gate(connection.source.commitd ? binlog::CommitPipeline::Gate::Gated
-                                              : binlog::CommitPipeline::Gate::Immediate);
+  environment_.gate->source_is(connection.source.commitd);
   wire::Client& client = *connection.client;
   const std::string introduction = register_replica_payload(environment_.server_id, environment_.port);
   COMMITD_CO_RETURN_IF_ERROR(co_await client.send_command(kComRegisterReplica, introduction));
@@ -174,7 +184,7 @@ Task<Status> Reception::receive(ConnectionPtr connection) {
   if (connection->source.semisync) environment_.reactor->spawn(send_acknowledgements(connection));
   const binlog::PipelineOptions& pipeline = environment_.pipeline->options();
   SourceStream stream({connection->source.semisync, connection->source.checksummed,
-                       pipeline.settings->transaction_cache_bytes, pipeline.temporary});
+                       pipeline.settings->transaction_cache_bytes, pipeline.temporary, environment_.filter});
   const auto silence_limit = silence_limit_of(target_.source.options);
   while (!stopping_) {
     const Deadline deadline = Clock::now() + silence_limit;
@@ -183,7 +193,7 @@ Task<Status> Reception::receive(ConnectionPtr connection) {
     if (observers != nullptr && observers->relay.any()) observers->event_read(observed_source(), *packet);
     Result<SourceStream::Step> step = stream.feed(*packet);
     if (!step.ok()) co_return std::move(step).error();
-    show_heard(stream);
+    show_heard(stream, step->heartbeat);
     if (stopping_) break;
     if (step->transaction) take_transaction(*connection, std::move(*step->transaction));
     if (step->watermark) take_watermark(*connection, *step->watermark);
@@ -210,9 +220,15 @@ void Reception::take_transaction(Connection& connection, ReceivedTransaction tra
   std::optional<Acknowledgement> acknowledgement;
   if (transaction.wants_acknowledgement)
     acknowledgement = Acknowledgement{transaction.source_file, transaction.source_position};
+  ReceivedQueue& queue = environment_.gate->received();
+  if (++received_ % kBetweenTrims == 0) queue.trim(environment_.pipeline->applied_end());
   environment_.pipeline->append_received(
-      std::move(transaction.events), transaction.gtid,
-      [account = connection.account, bytes, acknowledgement = std::move(acknowledgement)](LogPosition) {
+      std::move(transaction.events), gtid,
+      [account = connection.account, bytes, acknowledgement = std::move(acknowledgement),
+       gate = environment_.gate, entry = entry_of(transaction)](LogPosition end) mutable {
+        entry.end = end;
+        entry.durable_at = now_microseconds();
+        gate->received().note(std::move(entry));
         DurableAccount::note_durable(account, bytes, acknowledgement);
       });
   plugins::Observers* const observers = environment_.observers;
@@ -226,9 +242,9 @@ commitd_source Reception::observed_source() const {
 
 void Reception::take_watermark(Connection& connection, const Watermark& watermark) {
   if (watermark.gtid.empty()) {
-    environment_.pipeline->acknowledge(connection.end_at_request);
+    environment_.gate->allow(connection.end_at_request);
   } else {
-    environment_.pipeline->acknowledge_through(watermark.gtid);
+    environment_.gate->allow_through(watermark.gtid);
   }
 }
 
@@ -257,10 +273,12 @@ Task<void> Reception::send_acknowledgements(ConnectionPtr connection) {
 void Reception::show(ReceiverState state, std::optional<Error> error) {
   MutexLock lock(mutex_);
   report_.state = state;
+  if (error) report_.error_at = now_microseconds();
   report_.error = std::move(error);
 }
 
-void Reception::show_heard(const SourceStream& stream) {
+void Reception::show_heard(const SourceStream& stream, bool heartbeat) {
+  if (heartbeat) environment_.gate->note_error();
   MutexLock lock(mutex_);
   report_.state = stopping_ ? ReceiverState::Off : ReceiverState::Receiving;
   report_.error.reset();
@@ -269,6 +287,11 @@ void Reception::show_heard(const SourceStream& stream) {
   if (connection_) {
     report_.source_uuid = connection_->source.uuid;
     report_.source_server_id = connection_->source.server_id;
+    report_.clock_difference = connection_->source.clock_difference;
+  }
+  if (heartbeat) {
+    ++report_.heartbeats;
+    report_.heartbeat_at = now_microseconds();
   }
   report_.source_file = stream.file();
   report_.source_position = stream.position();

@@ -52,7 +52,7 @@ class Reception : public std::enable_shared_from_this<Reception> {
   commitd_source observed_source() const;
 
   void show(ReceiverState state, std::optional<Error> error = std::nullopt);
-  void show_heard(const SourceStream& stream);
+  void show_heard(const SourceStream& stream, bool heartbeat);
 
   const Receiver::Environment environment_;
   const Receiver::Target target_;
@@ -62,6 +62,7 @@ class Reception : public std::enable_shared_from_this<Reception> {
   std::atomic<bool> stopping_{false};
   ConnectionPtr connection_;  // reactor only
   Signal retry_;
+  uint64_t received_ = 0;  // reactor only
 
   mutable Mutex mutex_;
   ReceiverReport report_ ABSL_GUARDED_BY(mutex_);

@@ -22,8 +22,15 @@ Error read_only() {
       "The MySQL server is running with the --super-read-only option so it cannot execute this statement");
 }
 
-Error still_applying(const CommitPipeline& pipeline) {
+Error still_applying(const CommitPipeline& pipeline, bool held) {
   const CommitPipeline::State now = pipeline.state();
+  if (held) {
+    return make_error(
+        er::kOptionPreventsStatement,
+        "The server takes no writes: {} received transactions are not applied, because the applier was "
+        "stopped in front of them. START REPLICA SQL_THREAD goes on, RESET REPLICA gives them up",
+        now.unapplied);
+  }
   if (now.apply_error) {
     return make_error(
         er::kOptionPreventsStatement,
@@ -58,7 +65,9 @@ RoleManager::RoleManager(ReplicationContext context)
           &acknowledgements_, context_.reactor, context_.semisync, [this] { return writable_.load(); },
           [this] { open_to_local_commits(); }})),
       dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, &lease_, context_.server_id,
-              context_.server_uuid, context_.observers}) {
+              context_.server_uuid, context_.observers}),
+      gate_(std::make_shared<ApplyGate>(context_.reactor)),
+      filter_(context_.filter) {
   register_metrics();
 }
 
@@ -73,9 +82,11 @@ void RoleManager::link_plugins(plugins::Registry& registry) {
 Status RoleManager::load() {
   auto loaded = load_role_state(*context_.fs, context_.state_path);
   if (!loaded) return std::move(loaded).error();
-  MutexLock lock(mutex_);
-  state_ = std::move(*loaded);
-  return {};
+  {
+    MutexLock lock(mutex_);
+    state_ = std::move(*loaded);
+  }
+  return starts_undecided() ? require_no_filter() : Status{};
 }
 
 uint64_t RoleManager::gno_floor() const {
@@ -88,22 +99,26 @@ bool RoleManager::starts_undecided() const {
 }
 
 bool RoleManager::needs_log() const {
-  return starts_undecided() || state().start_replica;
+  const RoleState now = state();
+  return starts_undecided() || now.start_replica || now.start_applier || now.apply_held;
 }
 
 void RoleManager::attach(CommitPipeline& pipeline) {
   pipeline_ = &pipeline;
   keep_room_for_role_state(*context_.fs, context_.state_path);
   pipeline.on_log_left([this](const Error& why) { log_was_left(why); });
+  if (auto saved = let_go_if_nothing_waits(); !saved.ok())
+    spdlog::error("the role file cannot be written: {}", saved.error().message);
+  if (auto found = gate_->attach(pipeline, apply_rule()); !found.ok())
+    spdlog::error("what was received and is not applied cannot be read: {}", found.error().message);
   if (starts_undecided()) {
     pipeline.close_to_local_commits(read_only());
     pipeline.set_gate(Gate::Gated);
     begin_role(Role::Undecided);
     return;
   }
-  if (state().start_replica) {
-    pipeline.close_to_local_commits(read_only());
-    serve_as_replica({state().source, std::nullopt});
+  if (state().start_replica || state().start_applier) {
+    resume_replica();
   } else {
     serve_standalone();
   }
@@ -197,7 +212,7 @@ Status RoleManager::persist(RoleState next) {
 
 Status RoleManager::check_writable() {
   if (!writable_.load(std::memory_order_acquire)) {
-    if (role() == Role::Standalone) return still_applying(*pipeline_.load());
+    if (role() == Role::Standalone) return still_applying(*pipeline_.load(), gate_->rule().held);
     return read_only();
   }
   if (is_super_read_only()) return read_only();
@@ -257,6 +272,7 @@ Task<void> RoleManager::step_down(Role next) {
   CommitPipeline& pipeline = *pipeline_.load();
   const Role before = role();
   leave_standalone(Role::Undecided);
+  co_await gate_->set({});  // the delay of a replica would keep a failover waiting
   semisync_->end();
   acknowledgements_.stop();
   pipeline.close_to_local_commits(read_only());
@@ -283,12 +299,14 @@ Task<Status> RoleManager::fence(uint64_t epoch) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
+  COMMITD_CO_RETURN_IF_ERROR(require_no_filter());
   RoleState next = state();
   Result<Verdict> verdict = judge_fence(next, epoch);
   if (!verdict.ok()) co_return std::move(verdict).error();
   if (*verdict == Verdict::Grant) {
     next.epoch = epoch;
     next.grant = Grant::Fenced;
+    next.apply_held = false;
     COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
   }
   if (!has_defect("skip-fence")) co_await step_down(Role::Fenced);
@@ -299,6 +317,7 @@ Task<Status> RoleManager::promote(uint64_t epoch, sql::QuorumRequest request) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
+  COMMITD_CO_RETURN_IF_ERROR(require_no_filter());
   COMMITD_CO_RETURN_IF_ERROR(check_terms(request.terms));
   Quorum quorum{0, request.wait_count, sorted_uuids(std::move(request.members)), request.terms};
   if (std::binary_search(quorum.members.begin(), quorum.members.end(), context_.server_uuid)) {
@@ -319,6 +338,7 @@ Task<Status> RoleManager::promote(uint64_t epoch, sql::QuorumRequest request) {
     next.grant = Grant::Master;
     next.quorum = quorum;
     next.source = {};
+    next.apply_held = false;
     COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
   }
   co_await step_down(Role::Fenced);
@@ -329,6 +349,7 @@ Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
+  COMMITD_CO_RETURN_IF_ERROR(require_no_filter());
   if (target.source_uuid == context_.server_uuid || target.source_uuid.is_nil()) {
     co_return make_error(er::kWrongArguments, "SOURCE_UUID must be the UUID of another server");
   }
@@ -341,12 +362,24 @@ Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
   next.grant = Grant::Replica;
   next.source = target;
   next.source.password.clear();
-  next.start_replica = false;
+  next.start_replica = next.start_applier = next.apply_held = false;
   COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
   co_await step_down(Role::Undecided);
   pipeline_.load()->retry_apply();
   serve_as_replica({std::move(target), epoch});
   co_return Status{};
+}
+
+void RoleManager::close_as_replica() {
+  leave_standalone(Role::Replica);
+  semisync_->end();
+  pipeline_.load()->close_to_local_commits(read_only());
+}
+
+// As the last START and STOP REPLICA have left it.
+void RoleManager::resume_replica() {
+  close_as_replica();
+  if (state().start_replica) serve_as_replica({state().source, std::nullopt});
 }
 
 void RoleManager::serve_as_replica(Receiver::Target target) {
@@ -362,6 +395,9 @@ void RoleManager::serve_as_replica(Receiver::Target target) {
   environment.server_id = context_.server_id;
   environment.port = context_.port;
   environment.server_uuid = context_.server_uuid;
+  environment.gate = gate_;
+  if (auto filter = this->filter(); !filter.empty())
+    environment.filter = std::make_shared<FilterRules>(std::move(filter));
   environment.observers = context_.observers;
   environment.acknowledges = semisync_policy().replica_enabled;
   environment.save_gno_floor = [this](uint64_t floor) { return save_gno_floor(floor); };
@@ -371,6 +407,7 @@ void RoleManager::serve_as_replica(Receiver::Target target) {
 void RoleManager::serve_standalone() {
   CommitPipeline& pipeline = *pipeline_.load();
   begin_role(Role::Standalone);
+  if (gate_->rule().held) return dumps_.open(0);  // until START or RESET REPLICA
   semisync_->begin(pipeline);
   dumps_.open(0);
   if (!pipeline.logging()) dumps_.refuse(log_is_not_open());
@@ -382,14 +419,6 @@ void RoleManager::serve_standalone() {
   pipeline.outdate_open_transactions();
   writable_ = true;  // first: a SET that comes now opens, if this does not
   open_to_local_commits();
-}
-
-// STOP REPLICA; not for ever, since an applier that has stopped keeps the server closed.
-Task<void> RoleManager::wait_until_open(uint64_t generation) {
-  constexpr auto kLook = std::chrono::milliseconds(20);
-  CommitPipeline& pipeline = *pipeline_.load();
-  while (!writable_ && role_generation() == generation && !pipeline.apply_error() && !pipeline.failure())
-    co_await sleep_until(Clock::now() + kLook);
 }
 
 SemisyncPolicy RoleManager::semisync_policy() const {
@@ -411,69 +440,13 @@ Task<Status> RoleManager::reset_logs() {
   CommitPipeline& pipeline = *pipeline_.load();
   if (!pipeline.logging()) co_return binlog::no_binary_logging();
   COMMITD_CO_RETURN_IF_ERROR(pipeline.log().check_unread());
+  COMMITD_CO_RETURN_IF_ERROR(forget_applied_to());
   semisync_->end();
   acknowledgements_.stop();  // places in the old log would count as acknowledgements in the new one
   Status status = co_await pipeline.reset();
+  gate_->log_was_reset();
   serve_standalone();
   co_return status;
-}
-
-Task<Status> RoleManager::change_source(SourceChange change) {
-  AsyncMutex::Guard guard = co_await control_.lock();
-  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
-  if (role() == Role::Replica) {
-    co_return make_error(er::kReplicaChannelIoThreadMustStop,
-                         "This operation cannot be performed with a running replica io thread; run STOP "
-                         "REPLICA IO_THREAD first");
-  }
-  RoleState next = state();
-  COMMITD_CO_RETURN_IF_ERROR(change(next.source));
-  if (!next.source.options.auto_position) {
-    co_return make_error(er::kNotSupportedYet,
-                         "Replication by file and position is not supported: add SOURCE_AUTO_POSITION = 1");
-  }
-  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
-  MutexLock lock(mutex_);
-  source_ = state_.source;
-  co_return Status{};
-}
-
-Task<Status> RoleManager::start_replica() {
-  AsyncMutex::Guard guard = co_await control_.lock();
-  COMMITD_CO_RETURN_IF_ERROR(require_log());
-  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
-  pipeline_.load()->retry_apply();
-  const ReceiverReport receiver = receiver_.report();
-  if (role() == Role::Replica && receiver.state != ReceiverState::Off) co_return Status{};
-  RoleState next = state();
-  if (next.source.host.empty()) {
-    co_return make_error(er::kBadReplica,
-                         "The server is not configured as replica; fix with CHANGE REPLICATION SOURCE TO");
-  }
-  next.start_replica = true;
-  const sql::FollowTarget source = next.source;
-  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
-  co_await receiver_.stop();  // one that has given up
-  leave_standalone(Role::Replica);
-  semisync_->end();
-  pipeline_.load()->close_to_local_commits(read_only());
-  serve_as_replica({source, std::nullopt});
-  co_return Status{};
-}
-
-Task<Status> RoleManager::stop_replica() {
-  AsyncMutex::Guard guard = co_await control_.lock();
-  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
-  if (role() != Role::Replica) co_return Status{};
-  RoleState next = state();
-  next.start_replica = false;
-  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
-  co_await receiver_.stop();
-  serve_standalone();
-  const uint64_t standalone = role_generation();
-  { AsyncMutex::Guard leave = std::move(guard); }
-  co_await wait_until_open(standalone);
-  co_return Status{};
 }
 
 }  // namespace commitd::replication

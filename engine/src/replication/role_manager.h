@@ -23,9 +23,11 @@
 #include "base/mutex.h"
 #include "commit/commit_pipeline.h"
 #include "replication/ack_tracker.h"
+#include "replication/apply_gate.h"
 #include "replication/dump_service.h"
 #include "replication/read_only.h"
 #include "replication/receiver.h"
+#include "replication/replica_view.h"
 #include "replication/role.h"
 #include "replication/role_state.h"
 #include "replication/role_view.h"
@@ -52,6 +54,7 @@ struct ReplicationContext {
   bool require_role = false;  // --require-role
   std::shared_ptr<SemisyncSettings> semisync = std::make_shared<SemisyncSettings>();
   std::shared_ptr<ReadOnlyWish> read_only = std::make_shared<ReadOnlyWish>();
+  sql::ReplicationFilter filter = {};  // --replicate-…
   plugins::Observers* observers = nullptr;
   Reactor* reactor = nullptr;  // where the receiver and what goes on in the background live
   // Makes the data directory, opens log and engine, and calls attach().
@@ -71,6 +74,8 @@ class RoleManager final : public sql::InstanceControl {
   // Reads the durable state; before the log is opened.
   Status load();
   uint64_t gno_floor() const;
+  // What a start applies of the log, `acknowledged` being what that says of itself; nullopt: all of it.
+  std::optional<LogPosition> apply_limit(LogPosition acknowledged) const;
   // True when the log's unacknowledged tail must wait for a role: replay only up to what is known to be
   // acknowledged.
   bool starts_undecided() const;
@@ -108,8 +113,11 @@ class RoleManager final : public sql::InstanceControl {
   Task<Status> set_quorum(uint64_t epoch, uint64_t version, sql::QuorumRequest request) override;
   Task<Status> hand_over(uint64_t epoch, std::chrono::milliseconds timeout) override;
   Task<Status> change_source(SourceChange change) override;
-  Task<Status> start_replica() override;
-  Task<Status> stop_replica() override;
+  Task<Status> start_replica(sql::ReplicaThreads threads) override;
+  Task<Status> stop_replica(sql::ReplicaThreads threads) override;
+  Task<Status> reset_replica(bool all) override;
+  Task<Status> change_filter(std::function<void(sql::ReplicationFilter&)> change) override;
+  std::vector<sql::NamedValues> replication_rows(sql::ReplicationTable table) override;
   sql::NamedValues instance_row() override;
   sql::NamedValues replica_status() override;
   std::vector<sql::AttachedReplica> replicas() override { return dumps_.replicas(); }
@@ -128,6 +136,7 @@ class RoleManager final : public sql::InstanceControl {
  private:
   RoleView view() const;
   RoleView look() const;
+  ReplicaView replica_view() const;
   uint64_t role_generation() const;
 
   Status require_pipeline() const;
@@ -153,6 +162,14 @@ class RoleManager final : public sql::InstanceControl {
   bool is_super_read_only() const;
   Task<Status> serve_as_master(uint64_t epoch, Quorum quorum);
   void serve_as_replica(Receiver::Target target);
+  void close_as_replica();
+  void resume_replica();
+  ApplyRule apply_rule() const;
+  Status require_no_filter() const;
+  sql::ReplicationFilter filter() const;
+  Status let_go_if_nothing_waits();
+  Task<Status> give_up_received();
+  Status forget_applied_to();
   uint64_t close_for_handover();  // its number
   Task<bool> everything_is_acknowledged(uint64_t handover, Deadline deadline);
   uint64_t handover_in_force() const;
@@ -172,6 +189,7 @@ class RoleManager final : public sql::InstanceControl {
   bool lease_watched_ = false;  // under control_
   const std::shared_ptr<StandaloneSemisync> semisync_;
   DumpService dumps_;
+  const std::shared_ptr<ApplyGate> gate_;
   Receiver receiver_;
   std::atomic<binlog::CommitPipeline*> pipeline_{nullptr};
   std::atomic<bool> writable_{false};
@@ -191,6 +209,7 @@ class RoleManager final : public sql::InstanceControl {
   uint64_t log_epoch_before_ ABSL_GUARDED_BY(mutex_) = 0, gno_before_ ABSL_GUARDED_BY(mutex_) =
                                                               0;  // when the present mastership began
   sql::FollowTarget source_ ABSL_GUARDED_BY(mutex_);
+  sql::ReplicationFilter filter_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace commitd::replication

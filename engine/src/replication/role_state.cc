@@ -163,6 +163,16 @@ void read_options(const Fields& fields, sql::FollowTarget& source) {
   });
 }
 
+// Former releases started and stopped both threads at once.
+void read_applier(const Fields& fields, RoleState& state) {
+  state.start_applier = state.start_replica;
+  if (!fields.contains("start_applier")) return;
+  read_option(fields, "start_applier", state.start_applier);
+  read_option(fields, "apply_held", state.apply_held);
+  read_option(fields, "applied_file", state.applied_to.file);
+  read_option(fields, "applied_offset", state.applied_to.offset);
+}
+
 Fields split_lines(std::string_view text) {
   Fields fields;
   while (!text.empty()) {
@@ -236,6 +246,10 @@ std::string RoleState::encode() const {
   line("source_password", escape(source.password));
   text += option_lines(source);
   line("start_replica", start_replica ? 1 : 0);
+  line("start_applier", start_applier ? 1 : 0);
+  line("apply_held", apply_held ? 1 : 0);
+  line("applied_file", applied_to.file);
+  line("applied_offset", applied_to.offset);
   line("gno_floor", gno_floor);
   constexpr std::string_view kRoomKey = "room=";
   const size_t taken = text.size() + kRoomKey.size() + 1 + kChecksumLine;
@@ -268,6 +282,7 @@ Result<RoleState> RoleState::decode(std::string_view text) {
                         read_number(fields, "gno_floor", state.gno_floor);
   if (!complete) return unreadable("a field is missing or is not what it should be");
   state.start_replica = start_replica != 0;
+  read_applier(fields, state);
   state.source.host = read_text(fields, "source_host");
   state.source.user = read_text(fields, "source_user");
   state.source.password = read_text(fields, "source_password");

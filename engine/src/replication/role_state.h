@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/log_position.h"
 #include "base/result.h"
 #include "base/uuid.h"
 #include "sql/instance_control.h"
@@ -48,7 +49,12 @@ struct RoleState {
   // Of a replica. The password is only kept for a source set by CHANGE REPLICATION SOURCE: an operator gives
   // it with every role.
   sql::FollowTarget source = unknown_source();
-  bool start_replica = false;  // START REPLICA was the last word, so a restart resumes it
+  // START REPLICA was the last word about the thread, so a restart resumes it.
+  bool start_replica = false;  // the receiver
+  bool start_applier = false;
+  // What was received behind `applied_to` waits for START REPLICA: then nothing local is behind it.
+  bool apply_held = false;
+  LogPosition applied_to;  // in the own log: a start applies at least what stands in front
   uint64_t gno_floor = 0;
 
   std::string encode() const;

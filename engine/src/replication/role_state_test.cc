@@ -24,7 +24,10 @@ RoleState some_state() {
   state.source.options.ca = "/etc/c=a\n.pem";
   state.source.options.get_public_key = false;
   state.source.options.retry_count = 86400;
+  state.source.options.delay = 3600;
   state.start_replica = true;
+  state.apply_held = true;
+  state.applied_to = {7, 5ull << 32};
   state.gno_floor = 1234567890123;
   return state;
 }
@@ -43,6 +46,9 @@ TEST(RoleState, ComesBackAsItWasWritten) {
   EXPECT_EQ(again->source.password, state.source.password);
   EXPECT_EQ(again->source.options, state.source.options);
   EXPECT_EQ(again->start_replica, state.start_replica);
+  EXPECT_EQ(again->start_applier, state.start_applier);
+  EXPECT_EQ(again->apply_held, state.apply_held);
+  EXPECT_EQ(again->applied_to, state.applied_to);
   EXPECT_EQ(again->gno_floor, state.gno_floor);
 }
 
@@ -57,12 +63,26 @@ std::string without_lines(std::string text, std::initializer_list<std::string_vi
 
 // Servers of the release before asked their sources for what they had not, and for their public key.
 TEST(RoleState, ASourceOfTheReleaseBeforeIsFollowedAsItWasThen) {
-  const auto state = RoleState::decode(without_lines(
-      some_state().encode(), {"source_ssl", "source_tls", "get_source", "source_public", "source_connect",
-                              "source_retry", "source_heartbeat", "source_auto", "source_log"}));
+  const auto state = RoleState::decode(
+      without_lines(some_state().encode(),
+                    {"source_ssl", "source_tls", "get_source", "source_public", "source_connect",
+                     "source_retry", "source_heartbeat", "source_delay", "source_auto", "source_log"}));
   ASSERT_TRUE(state.ok()) << state.error().message;
   EXPECT_EQ(state->source.host, "db-0.db");
   EXPECT_EQ(state->source.options, sql::SourceOptions{});
+}
+
+TEST(RoleState, OneOfTheReleaseBeforeHasStartedBothThreadsOrNone) {
+  RoleState state = some_state();
+  for (const bool started : {true, false}) {
+    state.start_replica = started;
+    const auto again =
+        RoleState::decode(without_lines(state.encode(), {"start_applier", "apply", "applied"}));
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(again->start_applier, started);
+    EXPECT_FALSE(again->apply_held);
+    EXPECT_EQ(again->applied_to, LogPosition());
+  }
 }
 
 TEST(RoleState, OptionsThatAreChosenBeforeASourceIsKnownStay) {

@@ -1,8 +1,24 @@
 // What RoleManager shows: rows, readiness and metrics.
 #include "observe/metrics.h"
+#include "replication/commit_time.h"
 #include "replication/role_manager.h"
 
 namespace commitd::replication {
+
+namespace {
+
+uint64_t bytes_behind(const binlog::Log& log, LogPosition applied, LogPosition end) {
+  if (applied.file == end.file) return end.offset - std::min(applied.offset, end.offset);
+  auto files = log.files();
+  if (!files.ok()) return 0;
+  uint64_t bytes = 0;
+  for (const binlog::LogFileInfo& file : *files) {
+    if (file.number >= applied.file) bytes += file.size;
+  }
+  return bytes - std::min(applied.offset, bytes);
+}
+
+}  // namespace
 
 // What is shown belongs to one role: an election trusts the row.
 RoleView RoleManager::view() const {
@@ -52,8 +68,38 @@ sql::NamedValues RoleManager::instance_row() {
   if (context_.surroundings) now.surroundings = context_.surroundings();
   return now.instance_row();
 }
+
+ReplicaView RoleManager::replica_view() const {
+  ReplicaView shown;
+  shown.role = view();
+  shown.now = now_microseconds();
+  shown.rule = gate_->rule();
+  shown.filter = filter();
+  {
+    MutexLock lock(mutex_);
+    const bool drains = role_ == Role::Standalone && shown.role.log.unapplied > 0 && !shown.rule.held;
+    shown.applies = drains || (role_ == Role::Replica && (state_.epoch > 0 || state_.start_applier));
+  }
+  binlog::CommitPipeline* pipeline = pipeline_.load();
+  if (pipeline == nullptr) return shown;
+  const LogPosition applied = pipeline->applied_end();
+  ReceivedQueue& received = gate_->received();
+  received.trim(applied);
+  shown.next = received.next();
+  shown.last_applied = received.last_applied();
+  shown.newest = received.newest();
+  shown.apply_error_at = gate_->note_error();
+  shown.relay_file = pipeline->log().file_name(applied.file);
+  shown.relay_position = applied.offset;
+  shown.relay_bytes = bytes_behind(pipeline->log(), applied, pipeline->durable_end());
+  return shown;
+}
+
 sql::NamedValues RoleManager::replica_status() {
-  return view().replica_status();
+  return replica_view().status();
+}
+std::vector<sql::NamedValues> RoleManager::replication_rows(sql::ReplicationTable table) {
+  return replica_view().rows(table);
 }
 std::optional<std::string> RoleManager::not_ready() const {
   return view().not_ready();

@@ -12,10 +12,6 @@ Text seconds(double value) {
   return fmt::format("{:.3f}", value);
 }
 
-Text yes_or_no(bool yes) {
-  return yes ? "Yes" : "No";
-}
-
 }  // namespace
 
 bool RoleView::writes_blocked() const {
@@ -108,94 +104,6 @@ sql::NamedValues RoleView::instance_row() const {
       {"disk_free_bytes", number(surroundings.disk_free_bytes)},
       {"certificate_not_before", surroundings.certificate_not_before},
       {"certificate_not_after", surroundings.certificate_not_after},
-  };
-}
-
-sql::NamedValues RoleView::replica_status() const {
-  if (source.host.empty()) return {};
-  const bool receiving = receiver.state == ReceiverState::Receiving;
-  const bool running = receiver.state == ReceiverState::Connecting || receiver.state == ReceiverState::Error;
-  const Text receiver_errno = number(receiver.error ? receiver.error->code : 0);
-  const Text receiver_error = receiver.error ? receiver.error->message : std::string();
-  const std::optional<Error> stopped = applier_stopped();
-  const Text applier_errno = number(stopped ? stopped->code : 0);
-  const Text applier_error = stopped ? stopped->message : std::string();
-  const auto heard = seconds_since_heartbeat();
-  const Text behind = stopped                           ? std::nullopt
-                      : log.unapplied == 0 && receiving ? Text("0")
-                      : heard                           ? Text(fmt::format("{:.0f}", *heard))
-                                                        : std::nullopt;
-  const Text empty = std::string();
-  const sql::SourceOptions& options = source.options;
-  const Uuid& source_uuid = source.source_uuid.is_nil() ? receiver.source_uuid : source.source_uuid;
-  return {
-      {"Replica_IO_State", receiving ? "Waiting for source to send event"
-                           : running ? "Connecting to source"
-                                     : ""},
-      {"Source_Host", source.host},
-      {"Source_User", source.user},
-      {"Source_Port", number(source.port)},
-      {"Connect_Retry", number(options.connect_retry)},
-      {"Source_Log_File", receiver.source_file},
-      {"Read_Source_Log_Pos", number(receiver.source_position)},
-      {"Relay_Log_File", empty},
-      {"Relay_Log_Pos", "0"},
-      {"Relay_Source_Log_File", receiver.source_file},
-      {"Replica_IO_Running", receiving ? "Yes"
-                             : running ? "Connecting"
-                                       : "No"},
-      {"Replica_SQL_Running", stopped ? "No" : "Yes"},
-      {"Replicate_Do_DB", empty},
-      {"Replicate_Ignore_DB", empty},
-      {"Replicate_Do_Table", empty},
-      {"Replicate_Ignore_Table", empty},
-      {"Replicate_Wild_Do_Table", empty},
-      {"Replicate_Wild_Ignore_Table", empty},
-      {"Last_Errno", applier_errno},
-      {"Last_Error", applier_error},
-      {"Skip_Counter", "0"},
-      {"Exec_Source_Log_Pos", number(receiver.source_position)},
-      {"Relay_Log_Space", "0"},
-      {"Until_Condition", "None"},
-      {"Until_Log_File", empty},
-      {"Until_Log_Pos", "0"},
-      {"Source_SSL_Allowed", yes_or_no(options.tls)},
-      {"Source_SSL_CA_File", options.ca},
-      {"Source_SSL_CA_Path", options.ca_directory},
-      {"Source_SSL_Cert", options.certificate},
-      {"Source_SSL_Cipher", options.ciphers},
-      {"Source_SSL_Key", options.key},
-      {"Seconds_Behind_Source", behind},
-      {"Source_SSL_Verify_Server_Cert", yes_or_no(options.verify_server)},
-      {"Last_IO_Errno", receiver_errno},
-      {"Last_IO_Error", receiver_error},
-      {"Last_SQL_Errno", applier_errno},
-      {"Last_SQL_Error", applier_error},
-      {"Replicate_Ignore_Server_Ids", empty},
-      {"Source_Server_Id", number(receiver.source_server_id)},
-      {"Source_UUID", source_uuid.is_nil() ? empty : Text(source_uuid.to_string())},
-      {"Source_Info_File", empty},
-      {"SQL_Delay", "0"},
-      {"SQL_Remaining_Delay", std::nullopt},
-      {"Replica_SQL_Running_State", stopped ? ""
-                                    : log.unapplied == 0
-                                        ? "Replica has read all relay log; waiting for more updates"
-                                        : "Applying batch of row changes"},
-      {"Source_Retry_Count", number(options.retry_count)},
-      {"Source_Bind", empty},
-      {"Last_IO_Error_Timestamp", empty},
-      {"Last_SQL_Error_Timestamp", empty},
-      {"Source_SSL_Crl", options.revoked},
-      {"Source_SSL_Crlpath", options.revoked_directory},
-      {"Retrieved_Gtid_Set", log.logged.to_string()},
-      {"Executed_Gtid_Set", log.executed.to_string()},
-      {"Auto_Position", number(options.auto_position ? 1 : 0)},
-      {"Replicate_Rewrite_DB", empty},
-      {"Channel_Name", empty},
-      {"Source_TLS_Version", options.tls_versions},
-      {"Source_public_key_path", options.public_key_path},
-      {"Get_Source_public_key", number(options.get_public_key ? 1 : 0)},
-      {"Network_Namespace", empty},
   };
 }
 

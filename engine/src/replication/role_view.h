@@ -48,8 +48,7 @@ struct RoleView {
   std::optional<Error> applier_stopped() const;
   std::optional<std::string> not_ready() const;
 
-  sql::NamedValues instance_row() const;    // performance_schema.commitd_instance
-  sql::NamedValues replica_status() const;  // SHOW REPLICA STATUS; empty without a source
+  sql::NamedValues instance_row() const;  // performance_schema.commitd_instance
 };
 
 }  // namespace commitd::replication

@@ -1,6 +1,7 @@
 #include "replication/source_handshake.h"
 
 #include <charconv>
+#include <ctime>
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
@@ -80,6 +81,10 @@ Task<Status> identify_source(wire::Client& client, const Receiver::Environment& 
   Result<std::string> server_id = co_await ask_one(client, "SELECT @@GLOBAL.SERVER_ID");
   if (!server_id.ok()) co_return std::move(server_id).error();
   traits.server_id = static_cast<uint32_t>(as_number(*server_id));
+  Result<std::string> clock = co_await ask_one(client, "SELECT UNIX_TIMESTAMP()");
+  if (!clock.ok()) co_return std::move(clock).error();
+  traits.clock_difference =
+      static_cast<int64_t>(std::time(nullptr)) - static_cast<int64_t>(as_number(*clock));
   Result<std::string> uuid = co_await ask_one(client, "SELECT @@GLOBAL.SERVER_UUID");
   if (!uuid.ok()) co_return std::move(uuid).error();
   traits.uuid = Uuid::parse(*uuid).value_or(Uuid{});

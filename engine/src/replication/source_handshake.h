@@ -18,6 +18,7 @@ namespace commitd::replication {
 struct SourceTraits {
   Uuid uuid;
   uint32_t server_id = 0;
+  int64_t clock_difference = 0;  // seconds that our clock is ahead
   bool commitd = false;
   bool semisync = false;
   bool checksummed = true;

@@ -62,6 +62,7 @@ Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& eve
     case EventType::HeartbeatV2: {
       auto heartbeat = parse_heartbeat(event, checksummed_);
       if (!heartbeat) return std::move(heartbeat).error();
+      step.heartbeat = true;
       step.watermark = heartbeat->watermark;
       step.question = heartbeat->question;
       return step;
@@ -82,11 +83,18 @@ Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& eve
   if (event.header.type != EventType::Rotate && event.header.end_position != 0)
     position_ = event.header.end_position;
   if (*place == Place::Outside || *place == Place::Unshipped) return step;
-  if (*place == Place::First) events_.clear();
+  if (*place == Place::First) {
+    events_.clear();
+    committed_at_ = commit_time_of(event, checksummed_);
+    queued_at_ = now_microseconds();
+    if (filter_) filter_->begin();
+  }
   COMMITD_RETURN_IF_ERROR(append(event));
   if (*place != Place::Last) return step;
-  step.transaction = ReceivedTransaction{std::move(events_), scanner_.transaction().gtid, file_, position_,
-                                         wants_acknowledgement};
+  if (filter_) COMMITD_RETURN_IF_ERROR(filter_->end(events_));
+  step.transaction = ReceivedTransaction{std::move(events_), scanner_.transaction().gtid, file_,
+                                         position_,          wants_acknowledgement,       committed_at_,
+                                         queued_at_};
   events_ = {};
   return step;
 }
@@ -101,7 +109,9 @@ Status SourceStream::take_rotate(const binlog::EventView& event) {
 }
 
 Status SourceStream::append(const binlog::EventView& event) {
-  if (checksummed_) {
+  if (filter_ && event.header.type != EventType::Gtid) {
+    COMMITD_RETURN_IF_ERROR(filter_->take(event, checksummed_, events_));
+  } else if (checksummed_) {
     events_.tail() += event.bytes;
   } else {
     events_.tail() += with_checksum(event.bytes);

@@ -10,7 +10,9 @@
 #include "base/result.h"
 #include "binlog/event_spool.h"
 #include "binlog/transaction_scanner.h"
+#include "replication/commit_time.h"
 #include "replication/dump_framing.h"
+#include "replication/event_filter.h"
 
 namespace commitd::replication {
 
@@ -21,6 +23,8 @@ struct ReceivedTransaction {
   std::string source_file;
   uint64_t source_position = 0;
   bool wants_acknowledgement = false;
+  CommitTime committed_at;
+  uint64_t queued_at = 0;  // when its first event came: microseconds
 };
 
 class SourceStream {
@@ -31,13 +35,17 @@ class SourceStream {
     // Larger transactions go to a temporary file; without a place they do not.
     size_t most_in_memory = 0;
     TemporaryPlace temporary = {};
+    std::shared_ptr<const FilterRules> filter = nullptr;  // null: everything is taken
   };
-  explicit SourceStream(Options options) : options_(std::move(options)), checksummed_(options_.checksummed) {}
+  explicit SourceStream(Options options) : options_(std::move(options)), checksummed_(options_.checksummed) {
+    if (options_.filter != nullptr) filter_.emplace(options_.filter);
+  }
 
   struct Step {
     std::optional<ReceivedTransaction> transaction;
     std::optional<Watermark> watermark;
     std::optional<uint64_t> question;
+    bool heartbeat = false;
   };
   // Takes a packet. The source's own error or the end of its stream is an error here too.
   Result<Step> feed(std::string_view packet);
@@ -56,6 +64,9 @@ class SourceStream {
   std::string file_;
   uint64_t position_ = 0;
   binlog::EventSpool events_;
+  std::optional<EventFilter> filter_;
+  CommitTime committed_at_;
+  uint64_t queued_at_ = 0;
 };
 
 }  // namespace commitd::replication

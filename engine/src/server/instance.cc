@@ -121,7 +121,8 @@ Status Instance::recover(const binlog::OpenReport& found) {
   LogPosition from = engine_->replay_position();
   // A log is only left by a server that acknowledges by itself.
   const bool was_left = settings_.log.left_at != LogPosition();
-  LogPosition limit = settings_.undecided && !was_left ? std::max(found.acknowledged, from) : found.end;
+  const auto known = was_left ? std::nullopt : settings_.apply_limit(found.acknowledged);
+  LogPosition limit = known ? std::max(*known, from) : found.end;
   auto replayed = pipeline_->replay(std::min(limit, found.end));
   if (!replayed.ok()) return std::move(replayed).error();
   limit = std::max(limit, pipeline_->applied_end());

@@ -75,7 +75,7 @@ Result<InstanceSettings> instance_settings(FileSystem& fs, const Options& option
   settings.locks = *locking;
   settings.locks.max_locks = std::min(settings.locks.max_locks, locks_within_budget());
   settings.log_bin = options.log_bin;
-  settings.undecided = roles.starts_undecided();
+  settings.apply_limit = [&roles](LogPosition acknowledged) { return roles.apply_limit(acknowledged); };
   settings.before_log = [&fs, &options](auto& engine, auto& applier, const auto& log) {
     return options.restore_binlogs.empty() ? Status() : restore_to_point(fs, options, engine, applier, log);
   };

@@ -20,7 +20,10 @@ struct InstanceSettings {
   binlog::PipelineOptions pipeline;
   txn::LockManager::Options locks;
   bool log_bin = true;
-  bool undecided = false;         // at first only what is known to be acknowledged is shown
+  // How much of the log is shown at first, `acknowledged` being known to be; nullopt: all of it.
+  std::function<std::optional<LogPosition>(LogPosition acknowledged)> apply_limit = [](LogPosition) {
+    return std::nullopt;
+  };
   bool checkpoint_at_end = true;  // false: as a process that dies
 
   // What others do on the way. The engine is there, the log is not opened yet:

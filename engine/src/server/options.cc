@@ -118,6 +118,18 @@ Status set_server_id_from_hostname(Options& options, const std::string& value) {
   return {};
 }
 
+// Each time it is given, it names one more.
+Definition replicate(const char* name, std::vector<std::string> sql::ReplicationFilter::*rules,
+                     const char* help) {
+  const bool of_tables = std::string_view(name).ends_with("-table");
+  return {name, help, false, [name, rules, of_tables](Options& options, const std::string& value) -> Status {
+            if (value.empty() || (of_tables && value.find('.') == value.npos))
+              return bad_value(name, value, of_tables ? "DATABASE.TABLE" : "a database");
+            (options.replication_filter.*rules).push_back(value);
+            return {};
+          }};
+}
+
 const std::vector<Definition>& definitions() {
   static const std::vector<Definition> all = {
       text("datadir", &Options::datadir, "directory of the data; a second server on it is refused"),
@@ -157,6 +169,18 @@ const std::vector<Definition>& definitions() {
          options.plugin_load += (options.plugin_load.empty() ? "" : ";") + value;
          return {};
        }},
+      replicate("replicate-do-db", &sql::ReplicationFilter::do_db,
+                "a replica takes changes while this database is in use"),
+      replicate("replicate-ignore-db", &sql::ReplicationFilter::ignore_db,
+                "a replica leaves them out while this database is in use"),
+      replicate("replicate-do-table", &sql::ReplicationFilter::do_table,
+                "a replica takes changes of this table (DATABASE.TABLE)"),
+      replicate("replicate-ignore-table", &sql::ReplicationFilter::ignore_table,
+                "a replica leaves them out (DATABASE.TABLE)"),
+      replicate("replicate-wild-do-table", &sql::ReplicationFilter::wild_do_table,
+                "the same for tables whose names match, with % and _"),
+      replicate("replicate-wild-ignore-table", &sql::ReplicationFilter::wild_ignore_table,
+                "the same for tables whose names match, with % and _"),
       text("log-level", &Options::log_level, "debug, info, warn or error"),
       flag("require-bootstrap", &Options::require_bootstrap,
            "wait for ALTER INSTANCE INITIALIZE on an empty datadir"),

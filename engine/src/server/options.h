@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "commit/commit_settings.h"
+#include "sql/replication_filter.h"
 
 namespace commitd::server {
 
@@ -61,6 +62,8 @@ struct Options {
 
   // Kept up to date by the system variables of the commit path.
   std::shared_ptr<binlog::CommitSettings> commit_settings = std::make_shared<binlog::CommitSettings>();
+
+  sql::ReplicationFilter replication_filter;  // --replicate-…
 
   std::string plugin_load;  // all of --plugin-load and --plugin-load-add, with ; between them
 };

@@ -291,6 +291,7 @@ replication::ReplicationContext Server::replication_context() {
   context.require_role = options_.require_role;
   context.semisync = semisync_variables_.settings();
   context.read_only = read_only_;
+  context.filter = options_.replication_filter;
   context.observers = &observers_;
   context.reactor = background_.reactor.get();
   context.initialize = [this] { return initialize_on_command(); };

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/uuid.h"
 #include "runtime/task.h"
+#include "sql/replication_filter.h"
 #include "sql/source_options.h"
 
 namespace commitd::sql {
@@ -22,6 +23,13 @@ struct FollowTarget {
   Uuid source_uuid;
   std::string user, password;
   SourceOptions options = {};
+
+  bool operator==(const FollowTarget&) const = default;
+};
+
+// IO_THREAD and SQL_THREAD.
+struct ReplicaThreads {
+  bool receiver = true, applier = true;
 };
 
 enum class OnSemisyncTimeout : uint8_t { Async, Block, Error };  // commitd_semi_sync_on_timeout
@@ -48,6 +56,14 @@ struct QuorumRequest {
 // Name and text value of one column; nullopt = NULL.
 using NamedValues = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
+enum class ReplicationTable : uint8_t {
+  ConnectionConfiguration,
+  ConnectionStatus,
+  ApplierConfiguration,
+  ApplierStatus,
+  ApplierStatusByWorker,
+};
+
 struct AttachedReplica {  // that has said who it is
   uint32_t server_id = 0;
   std::string host;
@@ -68,13 +84,18 @@ class InstanceControl {
   // Of what is known of the source; after an error nothing has changed.
   using SourceChange = std::function<Status(FollowTarget&)>;
   virtual Task<Status> change_source(SourceChange change) = 0;
-  virtual Task<Status> start_replica() = 0;
-  virtual Task<Status> stop_replica() = 0;
+  virtual Task<Status> start_replica(ReplicaThreads threads) = 0;
+  virtual Task<Status> stop_replica(ReplicaThreads threads) = 0;
+  // `all`: and nothing is known of the source any more.
+  virtual Task<Status> reset_replica(bool all) = 0;
+  virtual Task<Status> change_filter(std::function<void(ReplicationFilter&)> change) = 0;
 
   // The row of performance_schema.commitd_instance, and of SHOW REPLICA STATUS (empty when there is no
   // source).
   virtual NamedValues instance_row() = 0;
   virtual NamedValues replica_status() = 0;
+  // The rows of performance_schema.replication_….
+  virtual std::vector<NamedValues> replication_rows(ReplicationTable table) = 0;
   virtual std::vector<AttachedReplica> replicas() { return {}; }
   // Error 1290 with the reason while this server does not accept writes (undecided, replica, read_only);
   // checked when a statement is about to write.

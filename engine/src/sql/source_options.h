@@ -16,6 +16,7 @@ struct SourceOptions {
   uint32_t connect_retry = 1;  // seconds
   uint64_t retry_count = 0;    // 0: for ever
   uint32_t heartbeat_milliseconds = 1000;
+  uint32_t delay = 0;  // seconds behind the source's commit
   // The source sends what this server has not; else what stands behind a place in its log.
   bool auto_position = true;
   std::string log_file;  // empty: its first one
@@ -43,6 +44,7 @@ void visit_source_options(Options& options, const Visit& visit) {
   visit("SOURCE_CONNECT_RETRY", options.connect_retry);
   visit("SOURCE_RETRY_COUNT", options.retry_count);
   visit("SOURCE_HEARTBEAT_PERIOD", options.heartbeat_milliseconds);
+  visit("SOURCE_DELAY", options.delay);
   visit("SOURCE_AUTO_POSITION", options.auto_position);
   visit("SOURCE_LOG_FILE", options.log_file);
   visit("SOURCE_LOG_POS", options.log_position);

@@ -1,4 +1,4 @@
-// CHANGE REPLICATION SOURCE TO, START and STOP REPLICA.
+// CHANGE REPLICATION SOURCE TO and FILTER; START, STOP and RESET REPLICA.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +14,7 @@ namespace commitd::sql {
 namespace {
 
 constexpr uint64_t kLongestHeartbeat = 4294967;  // seconds
+constexpr uint64_t kLongestDelay = INT32_MAX;    // seconds
 
 Status take(const ast::SourceOption& option, std::string& into) {
   into = option.text;
@@ -42,9 +43,13 @@ Status take_port(const ast::SourceOption& option, uint16_t& into) {
   return {};
 }
 
-Status take_delay(const ast::SourceOption& option) {
-  if (option.number == 0) return {};
-  return make_error(er::kNotSupportedYet, "This version of MySQL doesn't yet support 'SOURCE_DELAY'");
+Status take_delay(const ast::SourceOption& option, uint32_t& into) {
+  if (option.number > kLongestDelay)
+    return make_error(er::kSourceDelayValueOutOfRange,
+                      "The requested value {} for the source delay exceeds the maximum {}", option.number,
+                      kLongestDelay);
+  into = static_cast<uint32_t>(option.number);
+  return {};
 }
 
 // Without any, a source that says nothing cannot be told from one that is lost.
@@ -68,7 +73,7 @@ Status take_option(const ast::SourceOption& option, FollowTarget& target) {
   if (option.name == "SOURCE_USER") return take(option, target.user);
   if (option.name == "SOURCE_PASSWORD") return take(option, target.password);
   if (option.name == "SOURCE_PORT") return take_port(option, target.port);
-  if (option.name == "SOURCE_DELAY") return take_delay(option);
+  if (option.name == "SOURCE_DELAY") return take_delay(option, target.options.delay);
   if (option.name == "SOURCE_HEARTBEAT_PERIOD")
     return take_heartbeat(option, target.options.heartbeat_milliseconds);
   Status taken;
@@ -121,8 +126,31 @@ Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
                                             const ast::ReplicaThreadStatement& statement) {
   COMMITD_CO_RETURN_IF_ERROR(require_control(session));
   InstanceControl& instance = *session.server.instance;
-  if (statement.start) co_return co_await answer(instance.start_replica());
-  co_return co_await answer(instance.stop_replica());
+  const ReplicaThreads threads{statement.receiver, statement.applier};
+  if (statement.start) co_return co_await answer(instance.start_replica(threads));
+  co_return co_await answer(instance.stop_replica(threads));
+}
+
+Task<Result<OkInfo>> execute_reset_replica(SessionState& session,
+                                           const ast::ResetReplicaStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_control(session));
+  co_return co_await answer(session.server.instance->reset_replica(statement.all));
+}
+
+// A rule that is named is replaced, the others stay.
+Task<Result<OkInfo>> execute_change_filter(SessionState& session,
+                                           const ast::ChangeFilterStatement& statement) {
+  COMMITD_CO_RETURN_IF_ERROR(require_control(session));
+  const auto change = [&statement](ReplicationFilter& filter) {
+    for (const auto& rule : statement.rules) {
+      visit_replication_filter(filter, [&](std::string_view name, std::vector<std::string>& values) {
+        if (name != rule.name) return;
+        const auto begin = statement.values.begin();
+        values.assign(begin + static_cast<ptrdiff_t>(rule.first), begin + static_cast<ptrdiff_t>(rule.end));
+      });
+    }
+  };
+  co_return co_await answer(session.server.instance->change_filter(change));
 }
 
 }  // namespace commitd::sql

@@ -137,6 +137,21 @@ struct ChangeSourceStatement : Statement {
 struct ReplicaThreadStatement : Statement {
   ReplicaThreadStatement() : Statement(StatementKind::ReplicaThread) {}
   bool start = false;
+  bool receiver = true, applier = true;  // IO_THREAD, SQL_THREAD
+};
+struct ResetReplicaStatement : Statement {
+  ResetReplicaStatement() : Statement(StatementKind::ResetReplica) {}
+  bool all = false;
+};
+struct ChangeFilterStatement : Statement {
+  explicit ChangeFilterStatement(std::pmr::memory_resource* memory)
+      : Statement(StatementKind::ChangeFilter), rules(memory), values(memory) {}
+  struct Rule {
+    std::string_view name;      // as MySQL spells it
+    size_t first = 0, end = 0;  // of its values
+  };
+  List<Rule> rules;
+  List<std::string_view> values;
 };
 
 }  // namespace commitd::sql::ast

@@ -47,6 +47,8 @@ enum class StatementKind : uint8_t {
   ControlInstance,
   ChangeSource,
   ReplicaThread,
+  ResetReplica,
+  ChangeFilter,
   LockTables,
   UnlockTables,
   Backup,

@@ -128,6 +128,10 @@ Task<Result<Answer>> dispatch_administration(StatementContext& context, const as
       return info_answer(execute_change_source(session, ast::as<ast::ChangeSourceStatement>(statement)));
     case StatementKind::ReplicaThread:
       return info_answer(execute_replica_thread(session, ast::as<ast::ReplicaThreadStatement>(statement)));
+    case StatementKind::ResetReplica:
+      return info_answer(execute_reset_replica(session, ast::as<ast::ResetReplicaStatement>(statement)));
+    case StatementKind::ChangeFilter:
+      return info_answer(execute_change_filter(session, ast::as<ast::ChangeFilterStatement>(statement)));
     case StatementKind::Plugin:
       return info_answer(execute_plugin(session, ast::as<ast::PluginStatement>(statement)));
     default:

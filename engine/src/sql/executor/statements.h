@@ -46,6 +46,10 @@ Task<Result<OkInfo>> execute_change_source(SessionState& session,
                                            const ast::ChangeSourceStatement& statement);
 Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
                                             const ast::ReplicaThreadStatement& statement);
+Task<Result<OkInfo>> execute_reset_replica(SessionState& session,
+                                           const ast::ResetReplicaStatement& statement);
+Task<Result<OkInfo>> execute_change_filter(SessionState& session,
+                                           const ast::ChangeFilterStatement& statement);
 Task<Result<OkInfo>> execute_plugin(SessionState& session,
                                     const ast::PluginStatement& statement);  // plugins.cc
 Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only);

@@ -53,6 +53,7 @@ std::vector<VirtualTable> foreign_server_tables();  // mysql.servers
 std::vector<VirtualTable> regression_tables();      // commitd_regressions
 std::vector<VirtualTable> absent_tables();          // routines, triggers, partitions …: there, and empty
 std::vector<VirtualTable> performance_tables();     // performance_schema
+std::vector<VirtualTable> replication_tables();     // performance_schema: replication_…
 std::vector<VirtualTable> thread_tables();          // performance_schema: threads, processlist
 std::vector<VirtualTable> wait_tables();  // performance_schema: events_waits_… and summaries of I/O
 std::vector<VirtualTable> lock_tables();  // performance_schema: data_locks, data_lock_waits, metadata_locks

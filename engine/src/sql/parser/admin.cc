@@ -327,6 +327,7 @@ ast::Statement* Grammar::table_maintenance() {
 ast::Statement* Grammar::reset() {
   advance();
   if (is(Word::Binary) || is(Word::Master)) return reset_logs();
+  if (is(Word::Replica) || is(Word::Slave)) return reset_replica();
   if (!accept(Word::Persist)) unsupported("RESET of this kind");
   auto* reset = arena_.make<ast::ResetPersistStatement>();
   reset->if_exists = if_exists();

@@ -208,6 +208,11 @@ class Grammar {
   bool control_term(ast::ControlInstanceStatement& control);  // false: it is none of those
   ast::Statement* change_replication();
   void source_option(ast::ChangeSourceStatement& change);
+  ast::Statement* change_filter();
+  void filter_rule(ast::ChangeFilterStatement& change);
+  std::string_view filter_value(bool table, bool wild);
+  ast::Statement* reset_replica();
+  void replica_thread_names(ast::ReplicaThreadStatement& threads);
   void fixed_option(std::string_view name, std::string_view value);
   void ignored_server_ids();
   void default_channel();

@@ -1,10 +1,11 @@
-// CHANGE REPLICATION SOURCE TO, START and STOP REPLICA.
+// CHANGE REPLICATION SOURCE TO and FILTER; START, STOP and RESET REPLICA.
 #include <algorithm>
 #include <array>
 
 #include "base/text_case.h"
 #include "sql/ast/administration.h"
 #include "sql/parser/grammar.h"
+#include "sql/replication_filter.h"
 
 namespace commitd::sql {
 namespace {
@@ -59,6 +60,8 @@ constexpr std::array kFixedOptions = {
 constexpr std::array<std::string_view, 5> kAbsentOptions = {
     "SOURCE_BIND", "NETWORK_NAMESPACE", "RELAY_LOG_FILE", "RELAY_LOG_POS", "SOURCE_ZSTD_COMPRESSION_LEVEL"};
 
+constexpr std::array<std::string_view, 3> kReplicaThreads = {"io_thread", "relay_thread", "sql_thread"};
+
 template <class Options>
 const auto* find_option(const Options& options, std::string_view name) {
   const auto found =
@@ -72,7 +75,7 @@ ast::Statement* Grammar::change_replication() {
   advance();
   if (!accept(Word::Master)) {
     expect(Word::Replication);
-    if (is_plain(peek(), "filter")) unsupported("CHANGE REPLICATION FILTER");
+    if (is_plain(peek(), "filter")) return change_filter();
     expect(Word::Source);
   }
   expect(Word::To);
@@ -135,15 +138,82 @@ void Grammar::default_channel() {
   if (!string_literal().empty()) unsupported("replication channels");
 }
 
+// RESET REPLICA [ALL]
+ast::Statement* Grammar::reset_replica() {
+  advance();
+  auto* reset = arena_.make<ast::ResetReplicaStatement>();
+  reset->all = accept(Word::All);
+  default_channel();
+  return reset;
+}
+
+// RULE = (value, …) [, …]
+ast::Statement* Grammar::change_filter() {
+  advance();
+  auto* change = node<ast::ChangeFilterStatement>();
+  do {
+    filter_rule(*change);
+  } while (accept(','));
+  default_channel();
+  return change;
+}
+
+void Grammar::filter_rule(ast::ChangeFilterStatement& change) {
+  const std::string_view name = upper(peek().text);
+  if (name == "REPLICATE_REWRITE_DB") unsupported(name);
+  bool known = false;
+  ReplicationFilter rules;
+  visit_replication_filter(rules, [&](std::string_view rule, const auto&) { known |= rule == name; });
+  if (!known || peek().kind != TokenKind::Identifier) return fail();
+  advance();
+  expect('=');
+  expect('(');
+  const size_t first = change.values.size();
+  if (!is(')')) {
+    do {
+      change.values.push_back(filter_value(name.ends_with("_TABLE"), name.find("_WILD_") != name.npos));
+    } while (accept(','));
+  }
+  expect(')');
+  change.rules.push_back({name, first, change.values.size()});
+}
+
+// A database; db.table; of wild rules 'db.table', with % and _.
+std::string_view Grammar::filter_value(bool table, bool wild) {
+  if (wild) {
+    const std::string_view pattern = string_literal();
+    if (!failed() && pattern.find('.') == pattern.npos) fail();
+    return pattern;
+  }
+  const std::string_view db = identifier();
+  if (!table) return db;
+  expect('.');
+  return arena_.copy(fmt::format("{}.{}", db, identifier()));
+}
+
+void Grammar::replica_thread_names(ast::ReplicaThreadStatement& threads) {
+  threads.receiver = threads.applier = false;
+  do {
+    const std::string_view name = peek().text;
+    const auto named = [name](std::string_view thread) { return equal_words(name, thread); };
+    if (std::none_of(kReplicaThreads.begin(), kReplicaThreads.end(), named)) return fail();
+    (named("sql_thread") ? threads.applier : threads.receiver) = true;
+    advance();
+  } while (accept(','));
+}
+
 // START or STOP REPLICA [IO_THREAD | SQL_THREAD [, …]].
 ast::Statement* Grammar::replica_threads() {
   auto* threads = arena_.make<ast::ReplicaThreadStatement>();
   threads->start = is(Word::Start);
   advance();
   if (!accept(Word::Replica)) expect(Word::Slave);
-  if (is_plain(peek(), "io_thread") || is_plain(peek(), "relay_thread") || is_plain(peek(), "sql_thread"))
-    unsupported("START and STOP REPLICA of one thread");
-  if (threads->start && is_plain(peek(), "until")) unsupported("START REPLICA UNTIL");
+  const auto comes = [this](std::string_view thread) { return is_plain(peek(), thread); };
+  if (std::any_of(kReplicaThreads.begin(), kReplicaThreads.end(), comes)) replica_thread_names(*threads);
+  if (threads->start && is_plain(peek(), "until")) {
+    advance();
+    unsupported(fmt::format("START REPLICA UNTIL {}", upper(peek().text)));
+  }
   if (threads->start && (is(Word::User) || is(Word::Password))) unsupported("START REPLICA USER");
   default_channel();
   return threads;

@@ -154,6 +154,10 @@ StatusVariable administration_command(const ast::Statement& statement) {
     case StatementKind::ReplicaThread:
       return ast::as<ast::ReplicaThreadStatement>(statement).start ? command_variable("replica_start")
                                                                    : command_variable("replica_stop");
+    case StatementKind::ResetReplica:
+      return command_variable("reset");
+    case StatementKind::ChangeFilter:
+      return command_variable("change_repl_filter");
     case StatementKind::TableMaintenance:
       return maintenance_command(ast::as<ast::MaintenanceStatement>(statement).what);
     case StatementKind::Plugin:

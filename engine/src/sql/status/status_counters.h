@@ -41,6 +41,7 @@ inline constexpr auto command_names = std::to_array<std::string_view>({"alter_db
                                                                        "analyze",
                                                                        "begin",
                                                                        "change_db",
+                                                                       "change_repl_filter",
                                                                        "change_replication_source",
                                                                        "check",
                                                                        "commit",

@@ -1,0 +1,73 @@
+// How far what was received may enter the engine: as far as its source says that it is acknowledged. Outside
+// of clusters also no further at all (STOP REPLICA SQL_THREAD), or not before it was committed at its source
+// so long ago (SOURCE_DELAY). It is logged and acknowledged to the source all the same; and since nothing but
+// acknowledged transactions enters the engine, a start finds out by the log what waits.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "base/mutex.h"
+#include "commit/commit_pipeline.h"
+#include "replication/received_queue.h"
+#include "runtime/reactor.h"
+#include "runtime/task.h"
+
+namespace commitd::replication {
+
+struct ApplyRule {
+  bool held = false;
+  std::chrono::seconds delay{0};
+
+  bool operator==(const ApplyRule&) const = default;
+};
+
+class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
+ public:
+  explicit ApplyGate(Reactor* reactor) : reactor_(reactor) {}
+
+  // Of a start, before the pipeline's: what it has found in the log and not applied waits by this rule.
+  Status attach(binlog::CommitPipeline& pipeline, ApplyRule rule);
+  // When it returns and the rule holds, nothing enters the engine any more; a change of that kind waits for
+  // what is under way.
+  Task<void> set(ApplyRule rule);
+  ApplyRule rule() const;
+
+  // --- of the receiver ---
+  // `tells`: a commitd, which says what is acknowledged. With another source what is durable here is all
+  // there is to wait for.
+  void source_is(bool tells);
+  void allow(LogPosition up_to);
+  void allow_through(const Gtid& gtid);  // as soon as it is durable here
+
+  // Behind a cut, and when the log starts anew.
+  void log_was_cut();
+  void log_was_reset();
+
+  // When the applier has stopped by an error, as it was noticed: microseconds.
+  std::optional<uint64_t> note_error();
+
+  ReceivedQueue& received() { return received_; }
+  const ReceivedQueue& received() const { return received_; }
+
+ private:
+  Status find_what_waits();
+  void let_everything_through() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool let_through_what_is_due(uint64_t generation);
+  static Task<void> watch_the_time(std::shared_ptr<ApplyGate> self, uint64_t generation);
+
+  Reactor* const reactor_;
+  binlog::CommitPipeline* pipeline_ = nullptr;
+  ReceivedQueue received_;
+
+  mutable Mutex mutex_;
+  ApplyRule rule_ ABSL_GUARDED_BY(mutex_);
+  uint64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;  // of rules
+  bool source_tells_ ABSL_GUARDED_BY(mutex_) = false;
+  // The source's last words.
+  LogPosition allowed_to_ ABSL_GUARDED_BY(mutex_);
+  Gtid allowed_through_ ABSL_GUARDED_BY(mutex_);
+  std::optional<uint64_t> error_at_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace commitd::replication

@@ -1,0 +1,229 @@
+// What a person says of replication outside of clusters: CHANGE REPLICATION SOURCE TO; START, STOP and RESET
+// REPLICA.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "base/error_codes.h"
+#include "replication/role_manager.h"
+
+namespace commitd::replication {
+namespace {
+
+using binlog::CommitPipeline;
+
+Error receiver_must_stop() {
+  return make_error(er::kReplicaChannelIoThreadMustStop,
+                    "This operation cannot be performed with a running replica io thread; run STOP REPLICA "
+                    "IO_THREAD FOR CHANNEL '' first.");
+}
+
+Error applier_must_stop() {
+  return make_error(er::kReplicaChannelSqlThreadMustStop,
+                    "This operation cannot be performed with a running replica sql thread; run STOP REPLICA "
+                    "SQL_THREAD FOR CHANNEL '' first");
+}
+
+// The delay is the applier's, all else the receiver's.
+Status check_threads(const RoleState& now, const sql::FollowTarget& next) {
+  const bool other_delay = next.options.delay != now.source.options.delay;
+  sql::FollowTarget rest = next;
+  rest.options.delay = now.source.options.delay;
+  if (now.start_replica && !(other_delay && rest == now.source)) return receiver_must_stop();
+  if (now.start_applier && other_delay) return applier_must_stop();
+  return {};
+}
+
+ApplyRule rule_of(const RoleState& state) {
+  if (state.apply_held) return {.held = true};
+  if (!state.start_applier) return {};
+  return {.delay = std::chrono::seconds(state.source.options.delay)};
+}
+
+}  // namespace
+
+ApplyRule RoleManager::apply_rule() const {
+  return starts_undecided() ? ApplyRule{} : rule_of(state());
+}
+
+// What is acknowledged was due, or is held back since; what was visible stays so.
+std::optional<LogPosition> RoleManager::apply_limit(LogPosition acknowledged) const {
+  if (starts_undecided()) return acknowledged;
+  const ApplyRule rule = apply_rule();
+  if (rule == ApplyRule{}) return std::nullopt;
+  const LogPosition applied_to = state().applied_to;
+  return rule.held ? applied_to : std::max(applied_to, acknowledged);
+}
+
+Task<Status> RoleManager::change_source(SourceChange change) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  const RoleState now = state();
+  RoleState next = now;
+  COMMITD_CO_RETURN_IF_ERROR(change(next.source));
+  COMMITD_CO_RETURN_IF_ERROR(check_threads(now, next.source));
+  if (!next.source.options.auto_position) {
+    co_return make_error(er::kNotSupportedYet,
+                         "Replication by file and position is not supported: add SOURCE_AUTO_POSITION = 1");
+  }
+  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  MutexLock lock(mutex_);
+  source_ = state_.source;
+  co_return Status{};
+}
+
+sql::ReplicationFilter RoleManager::filter() const {
+  MutexLock lock(mutex_);
+  return filter_;
+}
+
+// A member acknowledges what it holds, and may become the master: it holds everything.
+Status RoleManager::require_no_filter() const {
+  if (filter().empty()) return {};
+  return make_error(
+      er::kOptionPreventsStatement,
+      "This server has replication filters, and a member of a cluster must hold everything: start "
+      "it without --replicate-… options, and end those of CHANGE REPLICATION FILTER by ()");
+}
+
+// Not kept over a restart, as in MySQL: that takes the options.
+Task<Status> RoleManager::change_filter(std::function<void(sql::ReplicationFilter&)> change) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  const RoleState now = state();
+  if (now.start_applier) co_return applier_must_stop();
+  if (now.start_replica) co_return receiver_must_stop();  // what is received is filtered before it is logged
+  MutexLock lock(mutex_);
+  change(filter_);
+  co_return Status{};
+}
+
+Task<Status> RoleManager::start_replica(sql::ReplicaThreads threads) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_log());
+  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  CommitPipeline& pipeline = *pipeline_.load();
+  RoleState next = state();
+  if (next.source.host.empty()) {
+    co_return make_error(er::kBadReplica,
+                         "The server is not configured as replica; fix with CHANGE REPLICATION SOURCE TO");
+  }
+  const bool was_replica = role() == Role::Replica;
+  const bool receives = was_replica && receiver_.report().state != ReceiverState::Off;
+  if (!was_replica) close_as_replica();
+  next.start_replica |= threads.receiver;
+  next.start_applier |= threads.applier;
+  next.apply_held = !next.start_applier;
+  next.applied_to = std::max(next.applied_to, pipeline.applied_end());
+  if (auto saved = save(next); !saved.ok()) {
+    if (!was_replica) serve_standalone();
+    co_return saved;
+  }
+  co_await gate_->set(apply_rule());
+  if (threads.applier) pipeline.retry_apply();
+  if (!threads.receiver || receives) co_return Status{};
+  co_await receiver_.stop();  // one that has given up
+  serve_as_replica({next.source, std::nullopt});
+  co_return Status{};
+}
+
+// Of the applier alone, and with a delay, it ends where it is. Else what was received is applied first: it is
+// in the log, and nobody writes behind what is not applied.
+Task<Status> RoleManager::stop_replica(sql::ReplicaThreads threads) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  if (role() != Role::Replica) co_return Status{};
+  RoleState next = state();
+  if (threads.receiver) next.start_replica = false;
+  if (threads.applier && next.start_applier) {
+    next.start_applier = false;
+    next.apply_held = !threads.receiver || next.source.options.delay != 0;
+  }
+  const bool is_over = !next.start_replica && !next.start_applier;
+  co_await gate_->set(rule_of(next));
+  next.applied_to = std::max(next.applied_to, pipeline_.load()->applied_end());
+  if (auto saved = save(std::move(next)); !saved.ok()) {
+    co_await gate_->set(apply_rule());
+    co_return saved;
+  }
+  if (threads.receiver) co_await receiver_.stop();
+  if (!is_over) co_return Status{};
+  COMMITD_CO_RETURN_IF_ERROR(let_go_if_nothing_waits());
+  co_await gate_->set(apply_rule());
+  serve_standalone();
+  const uint64_t standalone = role_generation();
+  { AsyncMutex::Guard leave = std::move(guard); }
+  co_await wait_until_open(standalone);
+  co_return Status{};
+}
+
+// Before anything local is committed: a start would take it for what is held back.
+Status RoleManager::let_go_if_nothing_waits() {
+  RoleState next = state();
+  if (!next.apply_held || next.start_replica || pipeline_.load()->unapplied_transactions() > 0) return {};
+  next.apply_held = false;
+  return save(std::move(next));
+}
+
+// What waits for the applier is cut off the log, as MySQL deletes its relay log; the source has it. Readers
+// have not got it: it is not acknowledged.
+Task<Status> RoleManager::reset_replica(bool all) {
+  AsyncMutex::Guard guard = co_await control_.lock();
+  COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
+  if (role() != Role::Standalone) {
+    co_return make_error(er::kReplicaChannelMustStop,
+                         "This operation cannot be performed with running replication threads; run STOP "
+                         "REPLICA FOR CHANNEL '' first");
+  }
+  if (gate_->rule().held) {
+    COMMITD_CO_RETURN_IF_ERROR(co_await give_up_received());
+  } else if (!writable_) {
+    co_return check_writable();
+  }
+  RoleState next = state();
+  if (all) next.source = unknown_source();
+  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  MutexLock lock(mutex_);
+  source_ = state_.source;
+  co_return Status{};
+}
+
+Task<Status> RoleManager::give_up_received() {
+  CommitPipeline& pipeline = *pipeline_.load();
+  GtidSet keep = pipeline.gtid_logged();
+  for (const ReceivedEntry& entry : gate_->received().beyond(pipeline.acknowledged_end()))
+    keep.subtract_interval(entry.gtid.sid, entry.gtid.gno, entry.gtid.gno + 1);
+  // A number of our own that came back is not given again.
+  const uint64_t floor = pipeline.next_gno() - 1;
+  COMMITD_CO_RETURN_IF_ERROR(save_gno_floor(floor));
+  pipeline.raise_gno_floor(floor);
+  auto cut = pipeline.cut_unacknowledged(keep);
+  if (!cut) co_return std::move(cut).error();
+  gate_->log_was_cut();
+  if (*cut > 0) spdlog::warn("RESET REPLICA: {} received transactions are given up", *cut);
+  RoleState next = state();
+  next.apply_held = false;
+  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  co_await gate_->set(apply_rule());
+  serve_standalone();
+  co_return Status{};
+}
+
+// RESET BINARY LOGS AND GTIDS: places in the log that goes mean nothing in the next one.
+Status RoleManager::forget_applied_to() {
+  RoleState next = state();
+  if (next.applied_to == LogPosition()) return {};
+  next.applied_to = {};
+  return save(std::move(next));
+}
+
+// STOP REPLICA; not for ever, since an applier that has stopped keeps the server closed.
+Task<void> RoleManager::wait_until_open(uint64_t generation) {
+  constexpr auto kLook = std::chrono::milliseconds(20);
+  CommitPipeline& pipeline = *pipeline_.load();
+  while (!writable_ && role_generation() == generation && !pipeline.apply_error() && !pipeline.failure() &&
+         !gate_->rule().held)
+    co_await sleep_until(Clock::now() + kLook);
+}
+
+}  // namespace commitd::replication
