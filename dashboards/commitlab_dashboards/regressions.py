@@ -112,6 +112,18 @@ REGRESSIONS = (
         ),
     ),
     Regression(
+        "R10",
+        "one round of purging takes everything in one go",
+        "Garbage, and pages that were merged in one go",
+        "commitd_purge_batch_size: once many overwritten versions and tombstones had gathered, one round of purging took them all, "
+        "and the rest waited. Seed 003: from a history of 300000 on a round took seconds to minutes, and throughput fell meanwhile.",
+        "short",
+        (
+            Query(gauge("commitd_history_length"), f"{PER_INSTANCE} history length"),
+            Query(ratio(rate("commitd_purge_pages_total"), rate("commitd_purge_slices_total")), f"{PER_INSTANCE} pages per slice"),
+        ),
+    ),
+    Regression(
         "R11",
         "prepare_commit_mutex serialises commits",
         "Transactions per group",

@@ -104,6 +104,10 @@ void define_binlog_variables(sql::SystemVariables& variables, sql::ServerContext
   variables.define(number("commitd_max_retained_binlog_bytes", 0, 0, UINT64_MAX));
   variables.define(number("commitd_checkpoint_bytes", 128u << 20, 0, 1ull << 40));
   variables.define(number("commitd_checkpoint_seconds", 60, 0, 86400));
+  auto batch = number("commitd_purge_batch_size", 500, 0, UINT32_MAX);
+  batch.aliases = {"innodb_max_purge_size"};
+  variables.define(std::move(batch));
+  variables.define(number("commitd_purge_history_length", 300000, 0, UINT32_MAX));
   variables.define(gtid_purged(context));
   variables.define(max_binlog_cache_size(context));
 }

@@ -19,6 +19,20 @@ observe::Counter& checkpoints() {
   return counter;
 }
 
+struct PurgeCounters {
+  observe::Counter& rounds = observe::counter("commitd_purge_rounds_total",
+                                              "Times purging of garbage began because there was much.");
+  observe::Counter& slices = observe::counter(
+      "commitd_purge_slices_total", "Pieces in which garbage was purged; with no bound a round is one.");
+  observe::Counter& pages =
+      observe::counter("commitd_purge_pages_total", "Pages of 16 KiB that purging merged.");
+};
+
+PurgeCounters& purge_counters() {
+  static PurgeCounters counters;
+  return counters;
+}
+
 // The first of the newest files that together have no more than `most` bytes. The one that is written to is
 // always among them.
 uint32_t first_within(const std::vector<binlog::LogFileInfo>& files, uint64_t most) {
@@ -37,10 +51,12 @@ Housekeeper::Housekeeper(BackupSource source, binlog::CommitPipeline& pipeline,
                          const sql::SystemVariables& variables, replication::RoleManager& roles)
     : source_(std::move(source)),
       engine_(*source_.engine),
+      purging_(storage::purging_of(engine_)),
       pipeline_(pipeline),
       variables_(variables),
       roles_(roles) {
   checkpoints();
+  purge_counters();
 }
 
 Task<void> Housekeeper::run() {
@@ -50,6 +66,7 @@ Task<void> Housekeeper::run() {
       if (auto status = co_await checkpoint(); !status.ok())
         spdlog::error("checkpoint failed: {}", status.error().message);
     }
+    if (!stopping_) co_await purge_garbage();
     if (interval % kIntervalsPerPurge == 0 && !stopping_) co_await purge_old_logs();
     if (!stopping_) co_await wake_.wait(Clock::now() + kInterval);
   }
@@ -59,6 +76,7 @@ Task<void> Housekeeper::run() {
 
 Task<void> Housekeeper::stop() {
   stopping_ = true;
+  if (purging_ != nullptr) purging_->stop_purging();
   wake_.set();
   while (running_) co_await ended_.wait();
 }
@@ -78,6 +96,35 @@ bool Housekeeper::checkpoint_is_due() {
   const auto age = std::chrono::seconds(setting("commitd_checkpoint_seconds"));
   return (limit != 0 && pipeline_.log().bytes_between(flushed, taken) >= limit) ||
          (age.count() != 0 && now - flushed_since_ >= age);
+}
+
+// What a round left stays until nobody sees it any more, and does not begin another one by itself.
+bool Housekeeper::purge_is_due() {
+  const uint64_t most = setting("commitd_purge_history_length");
+  purging_->watch_scans_from(most == 0 ? UINT64_MAX : most);
+  const uint64_t length = purging_->history_length();
+  left_by_purge_ = std::min(left_by_purge_, length);
+  return most != 0 && length >= std::max(most, left_by_purge_ + most / 2);
+}
+
+// Once an interval: one slice, or a whole round where its size has no bound. That keeps the other work here
+// waiting, as it did MySQL's master thread.
+Task<void> Housekeeper::purge_garbage() {
+  if (purging_ == nullptr || (!purge_is_due() && !purging_round_) || !engine_.room().ok()) co_return;
+  if (!purging_round_) purge_counters().rounds.add();
+  storage::Purging::Slice slice;
+  std::function<Status()> purge = [this, &slice, pages = setting("commitd_purge_batch_size")]() -> Status {
+    auto purged = purging_->purge(pages);
+    if (!purged) return std::move(purged).error();
+    slice = *purged;
+    return {};
+  };
+  if (auto status = co_await purger_.run(std::move(purge)); !status.ok())
+    spdlog::error("purging garbage failed: {}", status.error().message);
+  purge_counters().slices.add();
+  purge_counters().pages.add(slice.pages);
+  purging_round_ = !slice.last;
+  if (slice.last) left_by_purge_ = purging_->history_length();
 }
 
 Task<Status> Housekeeper::checkpoint() {

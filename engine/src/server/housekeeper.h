@@ -1,5 +1,6 @@
 // What a server does to its files besides committing: checkpoints of the storage engine, so that a start has
-// little to replay; removal of expired log files; and, when a statement asks, purges and backups.
+// little to replay; purging of its garbage; removal of expired log files; and, when a statement asks, purges
+// of the log and backups.
 #pragma once
 
 #include <chrono>
@@ -14,6 +15,7 @@
 #include "sql/maintenance.h"
 #include "sql/variables/system_variables.h"
 #include "storage/engine.h"
+#include "storage/purging.h"
 
 namespace commitd::server {
 
@@ -34,22 +36,27 @@ class Housekeeper final : public sql::Maintenance {
 
  private:
   bool checkpoint_is_due();
+  bool purge_is_due();
+  Task<void> purge_garbage();
   Task<void> purge_old_logs();
   Result<uint32_t> first_log_to_keep(const std::vector<binlog::LogFileInfo>& files) const;
   uint64_t setting(const char* name) const { return variables_.global(name).as_uint(); }
 
   const BackupSource source_;
   storage::Engine& engine_;
+  storage::Purging* const purging_;  // null: there is no garbage
   binlog::CommitPipeline& pipeline_;
   const sql::SystemVariables& variables_;
   replication::RoleManager& roles_;
-  WorkerThread flusher_{"checkpoints"}, copier_{"backups"};
+  WorkerThread flusher_{"checkpoints"}, copier_{"backups"}, purger_{"purge"};
 
   // On the reactor of run().
   replication::Signal wake_, ended_;
   bool stopping_ = false, running_ = false;
   LogPosition flushed_;              // where the last look found the engine
   Clock::time_point flushed_since_;  // since when it has been there with something left to flush
+  bool purging_round_ = false;
+  uint64_t left_by_purge_ = 0;  // garbage that the last round could not take: somebody still sees it
 };
 
 }  // namespace commitd::server

@@ -371,6 +371,12 @@ Status Server::open_instance() {
   };
   observe::callback("gauge", "commitd_engine_memtable_bytes", "Rows that are not yet in files.", {},
                     size(&storage::Engine::Sizes::memtable_bytes));
+  observe::callback("gauge", "commitd_history_length",
+                    "Overwritten versions and tombstones that are still there.", {}, [this]() -> double {
+                      storage::Engine* engine = context_.engine;
+                      storage::Purging* purging = engine ? storage::purging_of(*engine) : nullptr;
+                      return purging ? static_cast<double>(purging->history_length()) : 0;
+                    });
   observe::callback("gauge", "commitd_binlog_open",
                     "1 while transactions go into the binary log, 0 when it is off.", {}, [this]() -> double {
                       txn::Services* services = context_.transactions;

@@ -130,6 +130,11 @@ MemoryTables* tables_in_memory(Engine& engine) {
   return router == nullptr ? nullptr : &router->memory();
 }
 
+Purging* purging_of(Engine& engine) {
+  auto* router = dynamic_cast<EngineRouter*>(&engine);
+  return router == nullptr ? dynamic_cast<Purging*>(&engine) : router->purging();
+}
+
 FederatedTables* federated_tables(Engine& engine) {
   auto* router = dynamic_cast<EngineRouter*>(&engine);
   return router == nullptr ? nullptr : &router->federated();

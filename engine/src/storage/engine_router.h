@@ -9,6 +9,7 @@
 #include "storage/engine.h"
 #include "storage/federated/federated_tables.h"
 #include "storage/memory/memory_tables.h"
+#include "storage/purging.h"
 
 namespace commitd::storage {
 
@@ -19,6 +20,7 @@ class EngineRouter final : public Engine {
   // Until its start() what recovery repeats for them is dropped.
   MemoryTables& memory() { return memory_; }
   FederatedTables& federated() { return federated_; }
+  Purging* purging() { return purging_of(*durable_); }
 
   SnapshotPtr snapshot() override { return durable_->snapshot(); }
   Result<bool> get(const Snapshot* snapshot, std::string_view key, std::string& value) override;

@@ -1,6 +1,7 @@
 #include "storage/write_set.h"
 
 #include "base/error_codes.h"
+#include "storage/older_version.h"
 #include "storage/table_engines.h"
 
 namespace commitd {
@@ -22,7 +23,8 @@ void WriteSet::put(std::string key, std::string value, RowId row_id, uint64_t ta
 }
 
 void WriteSet::erase(std::string key, RowId row_id, uint64_t table_id) {
-  set(std::move(key), Entry{std::nullopt, table_id, row_id});
+  const uint64_t mark = row_id == RowId::Final ? storage::kHasOlderVersion : 0;
+  set(std::move(key), Entry{std::nullopt, table_id | mark, row_id});
 }
 
 void WriteSet::spill_beyond(size_t bytes, TemporaryPlace place) {
@@ -78,7 +80,10 @@ void WriteSet::set(std::string key, Entry entry) {
     const size_t before = entries_.size();
     // Rows mostly come in the order of their keys: then there is nothing to search for.
     const auto at = entries_.try_emplace(entries_.end(), std::move(key));
-    if (entries_.size() == before) byte_size_ -= entry_size(at->first, at->second);
+    if (entries_.size() == before) {
+      byte_size_ -= entry_size(at->first, at->second);
+      storage::mark_as(at->second, entry);
+    }
     at->second = std::move(entry);
     return;
   }
@@ -86,6 +91,7 @@ void WriteSet::set(std::string key, Entry entry) {
   Undo undo{Undo::What::Entry, std::move(key), std::nullopt};
   if (!inserted) {
     byte_size_ -= entry_size(at->first, at->second);
+    storage::mark_as(at->second, entry);
     undo.previous = std::move(at->second);
   }
   at->second = std::move(entry);

@@ -1,6 +1,7 @@
 #include "txn/row_writes.h"
 
 #include "base/packed_int.h"
+#include "storage/older_version.h"
 #include "storage/record/key_codec.h"
 #include "txn/transaction.h"
 
@@ -44,12 +45,6 @@ void raise_auto_increment(WriteSet& writes, const TableDef& table, const Row& ro
   if (const uint64_t next = next_after(table, row); next != 0) writes.raise_auto_increment(table.id, next);
 }
 
-void put_clustered(WriteSet& writes, const TableDef& table, std::string key, std::string_view image,
-                   uint64_t row_id) {
-  writes.put(std::move(key), stored_row(table, image), row_id_at(table, row_id, WriteSet::RowId::AtKeyEnd),
-             table.id);
-}
-
 }  // namespace
 
 uint64_t row_id_of(std::string_view clustered_key) {
@@ -79,7 +74,8 @@ void put_row(WriteSet& writes, const TableDef& table, const Row& row, std::strin
              uint64_t row_id) {
   std::string key = clustered_key(table, row, row_id);
   for_each_secondary(table, [&](const IndexDef& index) { put_index_entry(writes, table, index, row, key); });
-  put_clustered(writes, table, std::move(key), image, row_id);
+  writes.put(std::move(key), stored_row(table, image), row_id_at(table, row_id, WriteSet::RowId::AtKeyEnd),
+             table.id);
   raise_auto_increment(writes, table, row);
 }
 
@@ -105,7 +101,9 @@ void replace_row(WriteSet& writes, const TableDef& table, const Row& old_row, co
     erase_index_entry(writes, table, index, old_row, old_key);
     put_index_entry(writes, table, index, new_row, old_key);
   });
-  put_clustered(writes, table, std::move(new_key), new_image, row_id);
+  const auto final_at = row_id_at(table, row_id, WriteSet::RowId::AtKeyEnd);
+  const uint64_t mark = final_at == WriteSet::RowId::Final ? storage::kHasOlderVersion : 0;
+  writes.put(std::move(new_key), stored_row(table, new_image), final_at, table.id | mark);
   raise_auto_increment(writes, table, new_row);
 }
 

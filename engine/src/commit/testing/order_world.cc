@@ -26,7 +26,7 @@ std::string text(LogPosition position) {
 }  // namespace
 
 World::World(const Config& config)
-    : config_(config), order_({kOwn, 0, log_end_, {}, 0, {log_end_, {}, 0, {}}}) {
+    : config_(config), order_({kOwn, 0, log_end_, {}, 0, {{log_end_, 0, {}}, {}}}) {
   point_.position = persisted_point_.position = log_end_;
   if (!config_.alone) order_.set_gate(Order::Gate::Gated);
 }

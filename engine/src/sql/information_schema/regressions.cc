@@ -34,6 +34,10 @@ constexpr Regression kAll[] = {
      "commitd_deadlock_searches_total,commitd_deadlock_search_steps_total,"
      "commitd_deadlock_global_lock_acquisitions_total,commitd_deadlock_search_cpu_seconds_total",
      "Every wait for a row searches all waits, while nobody else may lock."},
+    {"R10", "003", "commitd_purge_batch_size", "500", "0",
+     "commitd_history_length,commitd_purge_rounds_total,commitd_purge_slices_total,"
+     "commitd_purge_pages_total,commitd_purge_removed_total,commitd_scan_garbage_skipped_total",
+     "A round of purging takes all garbage in one go, and nothing else is merged meanwhile."},
     {"R11", "004", "commitd_prepare_commit_mutex", "OFF", "ON",
      "commitd_commit_groups_total,commitd_commit_group_transactions_total",
      "One transaction at a time is prepared, logged and committed (with commitd_durability=xa)."},

@@ -16,6 +16,7 @@ const std::map<std::string, std::string>& mysql_names() {
   static const std::map<std::string, std::string> names = {
       {"commitd_connections_total", "Connections"},
       {"commitd_aborted_connects_total", "Aborted_connects"},
+      {"commitd_history_length", "Innodb_history_list_length"},
       {"commitd_rows_inserted_total", "Innodb_rows_inserted"},
       {"commitd_rows_updated_total", "Innodb_rows_updated"},
       {"commitd_rows_deleted_total", "Innodb_rows_deleted"},

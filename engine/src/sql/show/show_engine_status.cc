@@ -67,6 +67,7 @@ std::string status_text(SessionState& session) {
   if (const auto report = locks.last_deadlock())
     text += section("LATEST DETECTED DEADLOCK") + deadlock_text(*report, LockedObjects(session));
   text += section("TRANSACTIONS");
+  text += fmt::format("History list length {}\n", metric(metrics, "commitd_history_length"));
   text += fmt::format(
       "{} lock waits, {} waiting now, {} timeouts, {} deadlocks\n"
       "deadlock detection: {} searches, {} steps\n",

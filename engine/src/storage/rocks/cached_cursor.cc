@@ -60,8 +60,9 @@ class Filler {
 class CachedIterator final : public Iterator {
  public:
   CachedIterator(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<RowCache> cache, SnapshotPtr snapshot,
-                 std::string lower, std::string upper)
-      : db_(std::move(db)),
+                 std::string lower, std::string upper, ScanWatch watch)
+      : watch_(watch),
+        db_(std::move(db)),
         cache_(std::move(cache)),
         snapshot_(std::move(snapshot)),
         sequence_(static_cast<const RocksSnapshot&>(*snapshot_).sequence()),
@@ -106,7 +107,7 @@ class CachedIterator final : public Iterator {
   enum class In : uint8_t { Nothing, Cache, Gap, Rocks };
 
   Iterator& rocks() {
-    if (rocks_ == nullptr) rocks_ = make_rocks_iterator(db_, snapshot_, lower_, upper_);
+    if (rocks_ == nullptr) rocks_ = make_rocks_iterator(db_, snapshot_, lower_, upper_, watch_);
     return *rocks_;
   }
   void leave_cache() {
@@ -160,6 +161,7 @@ class CachedIterator final : public Iterator {
     if (!gap_goes_on()) go_to(gap_end_);
   }
 
+  const ScanWatch watch_;
   // RocksDB's iterator refers to everything declared above it and must go first.
   const std::shared_ptr<rocksdb::DB> db_;
   const std::shared_ptr<RowCache> cache_;
@@ -189,9 +191,9 @@ std::string first_table_key() {
 
 std::unique_ptr<Iterator> make_cached_iterator(std::shared_ptr<rocksdb::DB> db,
                                                std::shared_ptr<RowCache> cache, SnapshotPtr snapshot,
-                                               std::string lower, std::string upper) {
+                                               std::string lower, std::string upper, ScanWatch watch) {
   return std::make_unique<CachedIterator>(std::move(db), std::move(cache), std::move(snapshot),
-                                          std::move(lower), std::move(upper));
+                                          std::move(lower), std::move(upper), watch);
 }
 
 }  // namespace commitd::storage

@@ -8,6 +8,7 @@
 #include <rocksdb/db.h>
 
 #include "storage/engine.h"
+#include "storage/rocks/rocks_cursor.h"
 #include "storage/rocks/row_cache.h"
 
 namespace commitd::storage {
@@ -19,6 +20,6 @@ std::string first_table_key();  // below all of them
 // `lower` is_table_key(), `upper` not empty.
 std::unique_ptr<Iterator> make_cached_iterator(std::shared_ptr<rocksdb::DB> db,
                                                std::shared_ptr<RowCache> cache, SnapshotPtr snapshot,
-                                               std::string lower, std::string upper);
+                                               std::string lower, std::string upper, ScanWatch watch);
 
 }  // namespace commitd::storage

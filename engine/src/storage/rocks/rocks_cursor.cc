@@ -1,5 +1,8 @@
 #include "storage/rocks/rocks_cursor.h"
 
+#include <rocksdb/perf_context.h>
+
+#include "observe/metrics.h"
 #include "storage/rocks/rocks_status.h"
 
 namespace commitd::storage {
@@ -30,10 +33,39 @@ class Shown {
 #endif
 };
 
+// Counts what the thread steps over meanwhile; other scans on it may have switched its counting off.
+class SkippedKeys {
+ public:
+  explicit SkippedKeys(ScanWatch watch) : on_(watch == ScanWatch::On) {
+    if (!on_) return;
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+    before_ = now();
+  }
+  ~SkippedKeys() {
+    if (!on_) return;
+    static auto& skipped =
+        observe::counter("commitd_scan_garbage_skipped_total",
+                         "Old versions and tombstones that scans stepped over, while the history is long.");
+    skipped.add(now() - before_);
+    do_not_count();
+  }
+  SkippedKeys(const SkippedKeys&) = delete;
+
+ private:
+  static uint64_t now() {
+    const rocksdb::PerfContext& counts = *rocksdb::get_perf_context();
+    return counts.internal_key_skipped_count + counts.internal_delete_skipped_count;
+  }
+  const bool on_;
+  uint64_t before_ = 0;
+};
+
 class RocksIterator final : public Iterator {
  public:
-  RocksIterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot, std::string lower, std::string upper)
-      : db_(std::move(db)),
+  RocksIterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot, std::string lower, std::string upper,
+                ScanWatch watch)
+      : watch_(watch),
+        db_(std::move(db)),
         snapshot_(std::move(snapshot)),
         lower_(std::move(lower)),
         upper_(std::move(upper)),
@@ -47,10 +79,22 @@ class RocksIterator final : public Iterator {
     iterator_.reset(db_->NewIterator(options));
   }
 
-  void seek(std::string_view key) override { iterator_->Seek(slice(key)); }
-  void seek_for_prev(std::string_view key) override { iterator_->SeekForPrev(slice(key)); }
-  void next() override { iterator_->Next(); }
-  void prev() override { iterator_->Prev(); }
+  void seek(std::string_view key) override {
+    const SkippedKeys counted(watch_);
+    iterator_->Seek(slice(key));
+  }
+  void seek_for_prev(std::string_view key) override {
+    const SkippedKeys counted(watch_);
+    iterator_->SeekForPrev(slice(key));
+  }
+  void next() override {
+    const SkippedKeys counted(watch_);
+    iterator_->Next();
+  }
+  void prev() override {
+    const SkippedKeys counted(watch_);
+    iterator_->Prev();
+  }
   bool valid() const override { return iterator_->Valid(); }
   std::string_view key() const override { return key_(iterator_->key()); }
   std::string_view value() const override { return value_(iterator_->value()); }
@@ -60,6 +104,7 @@ class RocksIterator final : public Iterator {
   }
 
  private:
+  const ScanWatch watch_;
   // The iterator refers to everything declared above it and must go first.
   std::shared_ptr<rocksdb::DB> db_;
   SnapshotPtr snapshot_;
@@ -72,9 +117,9 @@ class RocksIterator final : public Iterator {
 }  // namespace
 
 std::unique_ptr<Iterator> make_rocks_iterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot,
-                                              std::string lower, std::string upper) {
+                                              std::string lower, std::string upper, ScanWatch watch) {
   return std::make_unique<RocksIterator>(std::move(db), std::move(snapshot), std::move(lower),
-                                         std::move(upper));
+                                         std::move(upper), watch);
 }
 
 }  // namespace commitd::storage

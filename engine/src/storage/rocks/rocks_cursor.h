@@ -43,8 +43,11 @@ inline const rocksdb::Snapshot* handle_of(const Snapshot* snapshot) {
   return snapshot == nullptr ? nullptr : static_cast<const RocksSnapshot*>(snapshot)->handle();
 }
 
+// Whether a scan counts the garbage that it steps over.
+enum class ScanWatch : bool { Off, On };
+
 // An empty `upper` is no bound.
 std::unique_ptr<Iterator> make_rocks_iterator(std::shared_ptr<rocksdb::DB> db, SnapshotPtr snapshot,
-                                              std::string lower, std::string upper);
+                                              std::string lower, std::string upper, ScanWatch watch);
 
 }  // namespace commitd::storage

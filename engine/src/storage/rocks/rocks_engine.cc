@@ -45,8 +45,8 @@ class BatchBuilder {
   // `write_part`: called behind every entry, takes what the batch has if that is enough; empty: everything
   // stays in one.
   using WritePart = std::function<Status()>;
-  BatchBuilder(rocksdb::WriteBatch& batch, Counters& counters, WritePart write_part)
-      : batch_(batch), counters_(counters), write_part_(std::move(write_part)) {}
+  BatchBuilder(rocksdb::WriteBatch& batch, BatchHistory& history, Counters& counters, WritePart write_part)
+      : batch_(batch), history_(history), counters_(counters), write_part_(std::move(write_part)) {}
 
   Status add(const WriteSet& writes) {
     for (const auto& [table_id, count] : writes.provisional_counts())
@@ -114,11 +114,18 @@ class BatchBuilder {
   Status add_entry(const WriteSet& writes, const std::string& key, const WriteSet::Entry& entry) {
     return apply_entry(
         writes, key, entry, [this](uint64_t table_id) { return row_ids_.at(table_id); },
-        [this](std::string_view at, std::string_view value) { batch_.Put(slice(at), slice(value)); },
-        [this](std::string_view at) { batch_.Delete(slice(at)); });
+        [&](std::string_view at, std::string_view value) {
+          batch_.Put(slice(at), slice(value));
+          history_.add(at, entry);
+        },
+        [&](std::string_view at) {
+          batch_.Delete(slice(at));
+          history_.add(at, entry);
+        });
   }
 
   rocksdb::WriteBatch& batch_;
+  BatchHistory& history_;
   Counters& counters_;
   const WritePart write_part_;
   std::map<uint64_t, uint64_t> row_ids_;  // next one to give
@@ -160,12 +167,14 @@ class TableChanges final : public rocksdb::WriteBatch::Handler {
 }  // namespace
 
 RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
-                         std::shared_ptr<RoomWatch> room, CommitPoint found, uint64_t row_cache_bytes,
-                         uint64_t part_bytes)
+                         std::shared_ptr<RoomWatch> room, std::shared_ptr<History> history, CommitPoint found,
+                         uint64_t row_cache_bytes, uint64_t part_bytes)
     : db_(std::move(db)),
       cache_(std::make_shared<RowCache>(row_cache_bytes)),
       flushes_(std::move(flushes)),
       room_(std::move(room)),
+      history_(std::move(history)),
+      purger_(db_, history_),
       unnamed_(db_, [this] { return write_options(); }),
       counters_([this](const std::string& key) { return load_counter(*db_, key); }),
       point_(std::move(found)),
@@ -240,17 +249,21 @@ std::unique_ptr<Iterator> RocksEngine::iterate(SnapshotPtr snapshot, std::string
 std::unique_ptr<Iterator> RocksEngine::iterate_at(SnapshotPtr snapshot, std::string lower,
                                                   std::string upper) {
   const bool cached = snapshot != nullptr && !upper.empty() && is_table_key(lower);
-  if (!cached) return make_rocks_iterator(db_, std::move(snapshot), std::move(lower), std::move(upper));
-  return make_cached_iterator(db_, cache_, std::move(snapshot), std::move(lower), std::move(upper));
+  const ScanWatch watch = history_->scans_are_watched() ? ScanWatch::On : ScanWatch::Off;
+  if (!cached)
+    return make_rocks_iterator(db_, std::move(snapshot), std::move(lower), std::move(upper), watch);
+  return make_cached_iterator(db_, cache_, std::move(snapshot), std::move(lower), std::move(upper), watch);
 }
 
-rocksdb::Status RocksEngine::write(rocksdb::WriteBatch& batch) {
+rocksdb::Status RocksEngine::write(rocksdb::WriteBatch& batch, BatchHistory& history) {
   written_bytes().add(batch.GetDataSize());
   TableChanges tables(std::min<size_t>(batch.Count(), kMostChangesOneByOne));
   if (batch.Count() > kMostChangesOneByOne || !batch.Iterate(&tables).ok()) tables.add_everything();
   cache_->before_write(tables.changes(), db_->GetLatestSequenceNumber());
   rocksdb::Status status = db_->Write(write_options(), &batch);
   cache_->after_write(db_->GetLatestSequenceNumber(), status.ok());
+  if (status.ok()) history_->written(history);
+  history.clear();
   return status;
 }
 
@@ -289,13 +302,14 @@ Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitSt
     batch.Put(incomplete_up_to_key(), encode_position(step.position));
     write_part = [this, &batch]() -> Status {
       if (batch.GetDataSize() < part_bytes_) return {};
-      const rocksdb::Status written = write(batch);
+      const rocksdb::Status written = write(batch, batch_history_);
       batch.Clear();
       if (!written.ok()) return write_error(written);
       return own_log_ == nullptr ? Status{} : own_log_->write_out();
     };
   }
-  BatchBuilder builder(batch, counters_, std::move(write_part));
+  batch_history_.clear();
+  BatchBuilder builder(batch, batch_history_, counters_, std::move(write_part));
   for (const WriteSet* writes : transactions) COMMITD_RETURN_IF_ERROR(builder.add(*writes));
   COMMITD_RETURN_IF_ERROR(builder.add_counters());
   batch.Put(commit_point_key(), encode_place(step));
@@ -314,7 +328,7 @@ Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitSt
   const std::vector<Gtid> prepared = prepared_.among(step.added);
   for (const Gtid& gtid : prepared) batch.Delete(prepared_key(gtid));
 
-  const rocksdb::Status status = write(batch);
+  const rocksdb::Status status = write(batch, batch_history_);
   if (!status.ok()) return write_error(status);
   for (const Gtid& gtid : prepared) prepared_.remove(gtid);
   builder.publish_counters();
@@ -329,6 +343,11 @@ void RocksEngine::moved(const CommitStep& step) {
   if (step.incomplete_up_to <= step.position) point_.incomplete_up_to = {};
   if (step.replaces) point_.executed = {};
   point_.executed.add(step.added);
+}
+
+Result<Purging::Slice> RocksEngine::purge(uint64_t pages) {
+  COMMITD_RETURN_IF_ERROR(room());
+  return purger_.purge(pages);
 }
 
 void RocksEngine::before_persisting(const std::function<Status()>& sync) {

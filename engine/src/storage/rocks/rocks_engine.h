@@ -14,19 +14,21 @@
 #include "storage/rocks/copy_gate.h"
 #include "storage/rocks/counters.h"
 #include "storage/rocks/flush_tracker.h"
+#include "storage/rocks/history.h"
 #include "storage/rocks/own_log.h"
 #include "storage/rocks/prepared_table.h"
+#include "storage/rocks/purger.h"
 #include "storage/rocks/rocks_unnamed_indexes.h"
 #include "storage/rocks/room_watch.h"
 #include "storage/rocks/row_cache.h"
 
 namespace commitd::storage {
 
-class RocksEngine final : public Engine {
+class RocksEngine final : public Engine, public Purging {
  public:
   RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
-              std::shared_ptr<RoomWatch> room, CommitPoint found, uint64_t row_cache_bytes,
-              uint64_t part_bytes);
+              std::shared_ptr<RoomWatch> room, std::shared_ptr<History> history, CommitPoint found,
+              uint64_t row_cache_bytes, uint64_t part_bytes);
   // For commitd_durability=xa; before use.
   Status open_own_log(OwnLog::Level level);
   // Unnamed indexes that nobody will name any more; before use.
@@ -64,13 +66,20 @@ class RocksEngine final : public Engine {
   uint64_t peek_auto_increment(uint64_t table_id) override;
   Sizes sizes() const override;
 
+  std::vector<Garbage> garbage() const override { return history_->garbage(); }
+  uint64_t history_length() const override { return history_->length(); }
+  void watch_scans_from(uint64_t history_length) override { history_->watch_scans_from(history_length); }
+  Result<Slice> purge(uint64_t pages) override;
+  void stop_purging() override { purger_.stop(); }
+
  private:
   SnapshotPtr new_snapshot();
   // As they are, whether a transaction is being taken in parts or not.
   Result<bool> get_at(const Snapshot* snapshot, std::string_view key, std::string& value);
   std::unique_ptr<Iterator> iterate_at(SnapshotPtr snapshot, std::string lower, std::string upper);
   rocksdb::WriteOptions write_options() const;
-  rocksdb::Status write(rocksdb::WriteBatch& batch);  // the cache with it
+  // The cache with it. `history`: what the batch brings, which begins anew then.
+  rocksdb::Status write(rocksdb::WriteBatch& batch, BatchHistory& history);
   Status erase_indexes_named_by(const Gtid& prepared);
   Status take(std::span<WriteSet* const> transactions, const CommitStep& step);
   void moved(const CommitStep& step);
@@ -86,6 +95,9 @@ class RocksEngine final : public Engine {
   std::shared_ptr<RowCache> cache_;
   std::shared_ptr<FlushTracker> flushes_;
   std::shared_ptr<RoomWatch> room_;
+  std::shared_ptr<History> history_;
+  Purger purger_;
+  BatchHistory batch_history_;       // of take()
   std::unique_ptr<OwnLog> own_log_;  // null in single_log
   RocksUnnamedIndexes unnamed_;
   PreparedTable prepared_;

@@ -1,4 +1,6 @@
 // Opening the engine: RocksDB's settings, and the version of what is stored.
+#include <algorithm>
+
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
@@ -16,6 +18,10 @@ namespace {
 constexpr std::string_view kFormatVersion = "2";
 // Its commit point has all of gtid_executed in it.
 constexpr std::string_view kEarlierFormatVersion = "1";
+
+// Of a file, the least that purging can merge. In a larger store files are twice as large for each level that
+// comes to it, so that there are not more of them.
+constexpr uint64_t kFileBytes = 8 << 20;
 
 // Of the memory for what was read, this part keeps ranges of rows.
 constexpr uint64_t row_cache_bytes(const RocksOptions& options) {
@@ -48,6 +54,8 @@ rocksdb::Options rocks_options(const RocksOptions& options) {
   rocks.memtable_prefix_bloom_size_ratio = 0.05;
   rocks.memtable_whole_key_filtering = true;
   rocks.level_compaction_dynamic_level_bytes = true;
+  rocks.target_file_size_base = std::min(kFileBytes, options.write_buffer_bytes);
+  rocks.target_file_size_multiplier = 2;
   rocks.max_background_jobs = 2;
   rocks.bytes_per_sync = 1 << 20;
   rocks.max_open_files = 1000;
@@ -56,6 +64,7 @@ rocksdb::Options rocks_options(const RocksOptions& options) {
   rocks.keep_log_file_num = 4;
   rocks.stats_dump_period_sec = 0;
   rocks.manual_wal_flush = true;  // OwnLog writes it
+  rocks.table_properties_collector_factories = {History::entry_counter()};
   rocks.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options(options)));
   return rocks;
 }
@@ -124,7 +133,8 @@ Result<std::unique_ptr<Engine>> open_rocks_on(rocksdb::Env& env, const RocksOpti
   rocksdb::DB* opened = nullptr;
   auto room = std::make_shared<RoomWatch>();
   rocksdb::Options settings = rocks_options(options);
-  settings.listeners = {flushes, room};
+  auto history = std::make_shared<History>();
+  settings.listeners = {flushes, room, history};
   settings.env = &env;
   const rocksdb::Status status = rocksdb::DB::Open(settings, options.directory, &opened);
   if (status.IsNoSpace()) return write_error(status);
@@ -134,8 +144,8 @@ Result<std::unique_ptr<Engine>> open_rocks_on(rocksdb::Env& env, const RocksOpti
   auto point = stored_commit_point(*db);
   if (!point) return point.error();
   auto engine =
-      std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(room), std::move(*point),
-                                    row_cache_bytes(options), options.part_bytes);
+      std::make_unique<RocksEngine>(std::move(db), std::move(flushes), std::move(room), std::move(history),
+                                    std::move(*point), row_cache_bytes(options), options.part_bytes);
   if (options.own_log) COMMITD_RETURN_IF_ERROR(engine->open_own_log(options.flush_log_at_trx_commit));
   COMMITD_RETURN_IF_ERROR(engine->erase_what_nobody_names());
   return std::unique_ptr<Engine>(std::move(engine));
