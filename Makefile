@@ -76,8 +76,8 @@ bench: engine ## legacy against fixed and commitd beside MariaDB, in turns: SCEN
 report: ## what `make bench` found, as one page (build/bench/report.html) and as Markdown
 	@$(MAKE) --no-print-directory -C benchmarks report
 
-regressions: engine ## a tour: each switch for half a minute under load, with Prometheus; leaves dashboard data and a report
-	@$(MAKE) --no-print-directory -C benchmarks regressions SCENARIO='$(SCENARIO)'
+regressions: engine ## a tour: each switch for half a minute under k6's load, with Prometheus (SHORT=1: four seconds each); leaves dashboard data and a report
+	@$(MAKE) --no-print-directory -C benchmarks regressions SCENARIO='$(SCENARIO)' SHORT='$(SHORT)' KEEP='$(KEEP)'
 
 bench-engine: engine ## commitd beside MariaDB: durable and relaxed, on this disk and on slower ones (half an hour)
 	@$(MAKE) --no-print-directory -C benchmarks bench-engine

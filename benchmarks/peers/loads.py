@@ -68,6 +68,12 @@ class SlapOn(Slap):
         server.sql("; ".join(self.statements))
 
 
+NOISE = "UNHEX(CONCAT(" + ", ".join(["MD5(RAND())"] * 12) + "))"
+CHURN_TABLE = ("DROP TABLE IF EXISTS peers.churn", "CREATE TABLE peers.churn (id INT PRIMARY KEY AUTO_INCREMENT, v INT, noise VARBINARY(200)) ENGINE=InnoDB",
+               f"INSERT INTO peers.churn (v, noise) VALUES (0, {NOISE})",
+               *[f"INSERT INTO peers.churn (v, noise) SELECT 0, {NOISE} FROM peers.churn"] * 16)
+
+
 class RemoteConnect(Slap):
     """Seed 002: connect, read one row of a table on another server, disconnect. The other server is one more login of the same."""
 
@@ -83,9 +89,12 @@ class RemoteConnect(Slap):
 class K6:
     """A load of the catalogue, by our k6."""
 
-    def __init__(self, name):
+    def __init__(self, name, prometheus=None):
+        """`prometheus`: where its figures go as well."""
         self.name = name
         self.unit = "iterations"
+        self.remote = ["--out", "experimental-prometheus-rw"] if prometheus else []
+        self.environment = [f"K6_PROMETHEUS_RW_SERVER_URL={prometheus}", "K6_PROMETHEUS_RW_TREND_STATS=p(50),p(95),p(99),max"] if prometheus else []
 
     def prepare(self, server):
         """k6's scripts make their own tables."""
@@ -93,8 +102,8 @@ class K6:
     def run(self, server, clients, seconds):
         with tempfile.TemporaryDirectory() as directory:
             summary = pathlib.Path(directory, "summary.json")
-            run(["env", f"DSN=root@unix({server.socket})/", f"CLIENTS={clients}", f"DURATION={seconds}s", "K6_NO_USAGE_REPORT=true", str(K6_PROGRAM),
-                 "run", "--quiet", f"--summary-export={summary}", str(SCENARIOS / f"{self.name}.js")])
+            run(["env", f"DSN=root@unix({server.socket})/", f"CLIENTS={clients}", f"DURATION={seconds}s", "K6_NO_USAGE_REPORT=true", *self.environment, str(K6_PROGRAM),
+                 "run", "--quiet", *self.remote, f"--summary-export={summary}", str(SCENARIOS / f"{self.name}.js")])
             figures = json.loads(summary.read_text())["metrics"]["iterations"]
         return int(figures["count"]), figures["count"] / figures["rate"]
 
@@ -133,6 +142,9 @@ def load(name):
         # With a primary key, which the table of mysqlslap's generated load has not.
         return SlapOn("inserts", ("DROP TABLE IF EXISTS peers.k", "CREATE TABLE peers.k (id INT PRIMARY KEY AUTO_INCREMENT, v INT) ENGINE=InnoDB"),
                       "INSERT INTO k (v) VALUES (1)")
+    if name == "churn":
+        # Seed 003's garbage, on rows that do not compress: each change leaves a version behind.
+        return SlapOn("changes", CHURN_TABLE, "INSERT INTO churn (id, v) VALUES (FLOOR(1 + RAND() * 65536), 0) ON DUPLICATE KEY UPDATE v = v + 1")
     if name == "connect-remote":
         return RemoteConnect()
     if name == "statements":
@@ -143,4 +155,4 @@ def load(name):
         return K6(name.removeprefix("k6:"))
     if name in SYSBENCH:
         return Sysbench(name)
-    raise ValueError(f"'{name}' is no load: slap-write, keyed-write, connect, connect-remote, hot-row, statements, k6:NAME, {', '.join(SYSBENCH)}")
+    raise ValueError(f"'{name}' is no load: slap-write, keyed-write, churn, connect, connect-remote, hot-row, statements, k6:NAME, {', '.join(SYSBENCH)}")

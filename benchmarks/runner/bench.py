@@ -23,6 +23,7 @@ sys.path.insert(0, str(HERE.parent / "peers"))
 
 import catalogue  # noqa: E402
 import judge  # noqa: E402
+import leaks  # noqa: E402
 import loads  # noqa: E402
 import readers as log_readers  # noqa: E402
 import record  # noqa: E402
@@ -30,6 +31,7 @@ import replicas  # noqa: E402
 import servers  # noqa: E402
 import sync_counters  # noqa: E402
 
+LEAK_REPORT = "leak-report"
 BUILDS_DIFFER = {"cpu_us": 1.15, "context_switches": 1.3, "syncs": 1.15, "logged_bytes": 1.02}
 
 
@@ -54,6 +56,19 @@ def arguments(argv):
     if options.build and len(options.build) != 2:
         parser.error("two builds are compared: --build NAME=PROGRAM --build NAME=PROGRAM")
     return options
+
+
+def load_of(scenario):
+    return leaks.Report() if scenario.load == LEAK_REPORT else loads.load(scenario.load)
+
+
+def planned_seconds(scenarios, options):
+    """Of loading, without the starts of servers: what a person waits for."""
+    total = 0
+    for scenario in scenarios:
+        if scenario.load:
+            total += len(scenario.cells(not options.full)) * len(variants(scenario, options)) * (1 + options.rounds * options.seconds)
+    return total
 
 
 def variants(scenario, options):
@@ -82,14 +97,16 @@ class Bench:
             yield server
 
     def compared(self, scenario, variant):
+        if scenario.load == LEAK_REPORT:
+            return leaks.probe(variant)
         if not scenario.replica:
             return self.server(variant)
         return replicas.pair(servers.maker(variant.kind), variant, scenario.options, self.durable, self.disk, self.directory)
 
     def why_not(self, scenario):
         """Why a scenario cannot run here, or nothing."""
-        if scenario.shown_by:
-            return f"no load shows it; {scenario.shown_by} does"
+        if scenario.load == LEAK_REPORT and (reason := leaks.why_not()):
+            return reason
         if scenario.switch and not self.has_variable(scenario.switch):
             return f"the server has no variable {scenario.switch}"
         if not scenario.load:
@@ -111,7 +128,7 @@ class Bench:
         self.say(f"{scenario.id}: {scenario.title}")
         with contextlib.ExitStack() as stack:
             running = [stack.enter_context(self.compared(scenario, variant)) for variant in variants(scenario, self.options)]
-            load = loads.load(scenario.load)
+            load = load_of(scenario)
             for server in running:
                 load.prepare(server)
                 for statement in scenario.prepare:
@@ -162,6 +179,7 @@ def main(argv=None):
     chosen = [options.known[name] for name in options.scenarios or options.known]
     if options.build:
         return 1 if [flag for scenario in chosen for flag in compare_builds(bench, scenario)] else 0
+    bench.say(f"{len(chosen)} scenarios, {planned_seconds(chosen, options) / 60:.0f} minutes of loads planned")
     for scenario in chosen:
         bench.run(scenario)
     cells = [cell for cell in bench.results.cells if cell["judgement"]]

@@ -45,7 +45,6 @@ class Scenario:
     judged: Judged | None = None
     figures: dict = dataclasses.field(default_factory=dict)
     seed_figures: tuple = ()
-    shown_by: str = ""
     model: bool = False
 
     def baseline(self):

@@ -15,18 +15,37 @@ DIGITS = 6
 ALWAYS = {"rate": "per second", "cpu_us": "CPU µs", "context_switches": "context switches", "syncs": "syncs", "logged_bytes": "bytes logged"}
 
 
+def series_of(figures):
+    """What is to be read for figures: lists of series by name; a figure that is a ratio has two."""
+    for name, series in figures.items():
+        if isinstance(series, dict):
+            yield (name, "of"), series["of"]
+            yield (name, "per"), series["per"]
+        else:
+            yield name, series
+
+
 def counts(server, figures):
     found = server.counts()
     if figures and hasattr(server, "metrics"):
         values = server.metrics()
-        found.update({name: sum(values.get(series, 0) for series in all_series) for name, all_series in figures.items()})
+        found.update({name: sum(values.get(series, 0) for series in all_series) for name, all_series in series_of(figures)})
+    return found
+
+
+def with_ratios(found, figures):
+    """Those of two counts in the place of the counts; nothing over nothing is 0."""
+    for name, series in figures.items():
+        if isinstance(series, dict) and (name, "of") in found:
+            of, per = found.pop((name, "of")), found.pop((name, "per"))
+            found[name] = of / per if per else 0
     return found
 
 
 def one_round(server, load, clients, seconds, figures):
     before = counts(server, figures)
     operations, took = load.run(server, clients, seconds)
-    found = of_peers.of_round(operations, took, before, counts(server, figures))
+    found = with_ratios(of_peers.of_round(operations, took, before, counts(server, figures)), figures)
     return {name: float(f"{value:.{DIGITS}g}") for name, value in found.items()}
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import queue
+import shutil
 import random
 import subprocess
 import sys
@@ -19,6 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "peers")]
 import bench  # noqa: E402
 import catalogue  # noqa: E402
 import judge  # noqa: E402
+import leaks  # noqa: E402
 import recipes  # noqa: E402
 import record  # noqa: E402
 import replicas  # noqa: E402
@@ -80,7 +82,7 @@ class CatalogueTest(unittest.TestCase):
     def test_what_is_judged_is_measured_and_a_load_exists(self):
         for scenario in catalogue.scenarios().values():
             if scenario.load:
-                self.assertTrue(bench.loads.load(scenario.load).unit, scenario.id)
+                self.assertTrue(bench.load_of(scenario).unit, scenario.id)
                 self.assertTrue(scenario.clients and scenario.readers, scenario.id)
             if scenario.judged:
                 self.assertIn(scenario.judged.figure, {*scenario.figures, *record.ALWAYS}, scenario.id)
@@ -92,6 +94,18 @@ class CatalogueTest(unittest.TestCase):
         slap = recipes["000-readers"]["foreground"].split()
         self.assertIn("--number-of-queries=1000000", slap)
         self.assertIn("--stop-never", recipes["000-readers"]["background"])
+
+    def test_all_scenarios_short_are_planned_for_less_than_a_quarter_of_an_hour(self):
+        options = bench.arguments([])
+        planned = bench.planned_seconds(options.known.values(), options)
+        self.assertLessEqual(planned, 15 * 60)
+        self.assertGreater(planned, len(options.known) * options.seconds)
+
+    def test_a_figure_of_two_counts_is_their_ratio(self):
+        figures = {"each": {"of": ["a"], "per": ["b"]}, "plain": ["a"]}
+        self.assertEqual(dict(record.series_of(figures)), {("each", "of"): ["a"], ("each", "per"): ["b"], "plain": ["a"]})
+        self.assertEqual(record.with_ratios({("each", "of"): 6.0, ("each", "per"): 2.0, "plain": 3.0}, figures), {"each": 3.0, "plain": 3.0})
+        self.assertEqual(record.with_ratios({("each", "of"): 0.0, ("each", "per"): 0.0}, {"each": figures["each"]}), {"each": 0})
 
     def test_variants_differ_by_the_switch_alone(self):
         scenario = catalogue.of("X", {"title": "t", "switch": "s", "fixed": "OFF", "legacy": ["ON"], "options": ["--a"]})
@@ -185,6 +199,23 @@ class LawTest(unittest.TestCase):
         self.assertEqual(scaling.fit([(1, 10), (2, 18), (4, 30)]).error, float("inf"))
 
 
+class LeaksTest(unittest.TestCase):
+    REPORT = """==7== 4,321 bytes in 1 blocks are definitely lost in loss record 2 of 2
+==7==    at 0x4846828: malloc (in /usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so)
+==7==    by 0x{0}
+==7==    by 0x1234: main (unload_probe.cc:16)
+==7==
+==7== 9 bytes in 1 blocks are definitely lost in loss record 1 of 2
+==7==    at 0x4846828: ???
+"""
+
+    def test_frames_of_the_one_leak_are_counted(self):
+        self.assertEqual(leaks.frames_without_name(self.REPORT.format("4F5D11F: leak_in_plugin (leaky_plugin.c:9)")), 0)
+        self.assertEqual(leaks.frames_without_name(self.REPORT.format("4F5D11F: ???")), 1)
+        with self.assertRaises(ValueError):
+            leaks.frames_without_name("==7== All heap blocks were freed")
+
+
 class RecipesTest(unittest.TestCase):
     def test_only_the_host_and_the_number_of_queries_are_replaced(self):
         line = 'mysqlslap --query="insert into db1.t1 values(rand() * 1000)" --number-of-queries=10000000 --host=master_host --silent'
@@ -219,6 +250,15 @@ class RealTest(unittest.TestCase):
 
     def test_commits_overtake_each_other_in_a_table_with_a_key(self):
         _, found = self.bench("R13", "--rounds", "4")
+        self.assertTrue(found["cells"][0]["judgement"]["flagged"], found["cells"][0]["judgement"])
+
+    def test_one_purge_of_everything_is_flagged(self):
+        _, found = self.bench("R10", "--rounds", "4")
+        self.assertTrue(found["cells"][0]["judgement"]["flagged"], found["cells"][0]["judgement"])
+
+    @unittest.skipUnless(shutil.which("valgrind"), "there is no valgrind")
+    def test_a_report_without_names_is_flagged(self):
+        _, found = self.bench("R14", "--rounds", "3")
         self.assertTrue(found["cells"][0]["judgement"]["flagged"], found["cells"][0]["judgement"])
 
     def test_switches_of_closing_of_acknowledgements_and_of_replicas_are_flagged(self):
@@ -292,13 +332,15 @@ class ReplicasTest(unittest.TestCase):
 class TourTest(unittest.TestCase):
     def test_a_switch_is_flipped_and_back_and_prometheus_has_seen_it(self):
         with tempfile.TemporaryDirectory() as out:
-            done = subprocess.run([str(HERE / "tour.py"), "R5", "R11", "R12", "--seconds", "4", "--clients", "4", "--out", out], capture_output=True, text=True)
+            done = subprocess.run([str(HERE / "tour.py"), "R5", "R11", "R12", "R14", "R16", "--seconds", "4", "--clients", "4", "--out", out], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             found = json.loads(pathlib.Path(out, "results.json").read_text())
-            self.assertEqual([c["key"]["scenario"] for c in found["cells"]], ["R5"])
+            self.assertEqual([c["key"]["scenario"] for c in found["cells"]], ["R5", "R11", "R12", "R16"])
             self.assertGreater(found["cells"][0]["figures"]["broadcast"]["wake-ups"]["median"], found["cells"][0]["figures"]["targeted"]["wake-ups"]["median"])
-            self.assertEqual(set(found["skipped"]), {"R11", "R12"})
-            self.assertIn("R12: skipped: it cannot be flipped on this server: 1238", done.stdout)
+            self.assertEqual(set(found["skipped"]), {"R14"})
+            self.assertIn("R14: skipped: no load shows it: make bench SCENARIO=R14", done.stdout)
+            targets = json.loads(pathlib.Path(out, "targets.json").read_text())
+            self.assertEqual([target["labels"]["instance"] for target in targets], ["tour-0", "tour-xa", "R16-replica"])
             self.assertTrue(any(pathlib.Path(out, "prometheus").iterdir()))
             self.assertTrue(pathlib.Path(out, "report.html").exists())
 
