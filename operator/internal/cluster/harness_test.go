@@ -187,9 +187,10 @@ func (l *lab) checkClaim(r *v1alpha1.Record) {
 	}
 }
 
-// checkLoss: rule 5: whoever has just looked takes no master for lost that has its writes acknowledged.
+// checkLoss: rule 5: whoever has just looked takes no master for lost, or cut off, that has its writes acknowledged.
 func (l *lab) checkLoss(a *action) {
-	lost := a.record != nil && a.record.Election != nil && a.record.Election.Reason == ReasonMasterLost && l.record.Election == nil
+	claimed := a.record != nil && a.record.Election != nil && l.record.Election == nil
+	lost := claimed && (a.record.Election.Reason == ReasonMasterLost || a.record.Election.Reason == ReasonMasterCutOff)
 	if lost && l.world.Acknowledges(l.record.Master) {
 		l.wrong = fmt.Sprintf("%s takes writes and has them acknowledged, and is taken for lost", l.record.Master)
 	}

@@ -80,7 +80,7 @@ func (v *View) cutOffFollowers() uuidSet {
 	patience := v.Policy.HeartbeatTimeout + v.Policy.UnreachableAfter
 	for i := range v.Servers {
 		s := &v.Servers[i]
-		if last := s.Status.SecondsSinceHeartbeat; v.follows(s) && last != nil && *last >= patience.Seconds() {
+		if last := s.Status.SecondsSinceHeartbeat; v.follows(s) && last != nil && (*last >= patience.Seconds() || mutated(waitingIsCutOff)) {
 			cut[s.Status.ServerUUID] = true
 		}
 	}

@@ -20,6 +20,8 @@ const (
 	promotedBeforePersisted mutation = "4: the winner is promoted before it is on record"
 	demotingIsFenced        mutation = "4: a server that has promised the epoch counts before it has stepped down"
 	operatorAloneLoses      mutation = "5: a master that the operator does not reach is lost"
+	waitingIsCutOff         mutation = "5: a master is cut off when a write has waited, though its replicas hear it"
+	restartNotAwaited       mutation = "8: the next server is taken down before the one before serves again"
 	leaseNotWaited          mutation = "6: a master is promoted before the lease of the former one is over"
 	lastLeaseOnly           mutation = "6: while the lease changes, the former one is not waited for"
 	handoverKept            mutation = "9: a handover that came to nothing is not taken back"

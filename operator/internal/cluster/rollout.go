@@ -96,7 +96,7 @@ func (v *View) goOnRestarting(p *Plan, master *Server, r *v1alpha1.RestartStatus
 		v.takeDown(p, s, master)
 	case s.PodUID == "":
 		p.Rollout += ": its new pod is not there yet"
-	case s == master || v.acknowledging(master)[s.Status.ServerUUID]:
+	case s == master || v.acknowledging(master)[s.Status.ServerUUID] || mutated(restartNotAwaited):
 		return v.restartEnded(&Event{Reason: ReasonRestarted, Message: s.Name + " serves again, with all that is acknowledged"})
 	case s.Outdated != "" && !v.servesAsReplica(s):
 		return v.restarting(s)
@@ -129,7 +129,7 @@ func (v *View) cannotSpare(s, master *Server) string {
 		return "waiting for the switchover"
 	case len(v.Record.PriorQuorums) > 0:
 		return "waiting until the quorum is established"
-	case s == master || !v.takesPart(s, master):
+	case s == master || !v.takesPart(s, master) || mutated(restartNotAwaited):
 		return ""
 	case master.Status.WritesBlocked:
 		return "waiting until writes are acknowledged"

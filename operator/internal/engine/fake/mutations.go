@@ -11,6 +11,8 @@ const (
 	PromotedUnasked Mutation = "a promotion reaches a process that its epoch has not fenced"
 	// ClonedUnasked: whatever server answers is cloned into, though another process was meant.
 	ClonedUnasked Mutation = "a clone replaces the data of a server that it is not meant for"
+	// TailKept: a server that follows another master keeps what that one does not have.
+	TailKept Mutation = "7: an old master follows without cutting its tail"
 	// FloorFromLog: a server whose tail was cut goes on with the numbers of what it cut.
 	FloorFromLog Mutation = "a cut forgets which numbers were given"
 )

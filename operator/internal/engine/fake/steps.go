@@ -52,6 +52,9 @@ func (w *World) Connect(name string) bool {
 	for common < len(s.log) && common < len(source.log) && s.log[common] == source.log[common] {
 		common++
 	}
+	if mutated(TailKept) {
+		common = len(s.log)
+	}
 	if common < s.visible {
 		s.diverged, s.role = true, engine.RoleFenced
 		w.broken("%s had shown transactions that %s does not have", s.name, source.name)
