@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,6 +107,10 @@ type CommitClusterSpec struct {
 	// +kubebuilder:default={}
 	// +optional
 	Monitoring MonitoringSpec `json:"monitoring,omitempty"`
+
+	// NetworkPolicy has the operator write a NetworkPolicy for the servers. Left out, there is none.
+	// +optional
+	NetworkPolicy *NetworkPolicySpec `json:"networkPolicy,omitempty"`
 }
 
 // StorageSpec describes the volume of each server.
@@ -252,6 +257,21 @@ type CloneSpec struct {
 	// MaxBandwidth is how many bytes a second are copied at most, such as 100Mi, in whole Mi and at least one; without it there is no limit.
 	// +optional
 	MaxBandwidth *resource.Quantity `json:"maxBandwidth,omitempty"`
+}
+
+// NetworkPolicySpec says who may connect to the servers, besides the servers themselves. The port of /metrics and of the probes is
+// open to everybody: it has no data.
+type NetworkPolicySpec struct {
+	// Clients may connect to the MySQL port. Left out: every pod in the cluster's namespace.
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Clients []networkingv1.NetworkPolicyPeer `json:"clients,omitempty"`
+
+	// Operator may connect to the administrative port. Left out: pods labelled app.kubernetes.io/name: commitlab-operator, in any namespace.
+	// An operator that does not run as a pod needs an ipBlock here.
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Operator []networkingv1.NetworkPolicyPeer `json:"operator,omitempty"`
 }
 
 // MonitoringSpec controls what a Prometheus finds.

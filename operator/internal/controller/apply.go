@@ -9,11 +9,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -152,6 +154,8 @@ func liveOf(o runtime.ApplyConfiguration) client.Object {
 		return &corev1.ServiceAccount{}
 	case *policyv1ac.PodDisruptionBudgetApplyConfiguration:
 		return &policyv1.PodDisruptionBudget{}
+	case *networkingv1ac.NetworkPolicyApplyConfiguration:
+		return &networkingv1.NetworkPolicy{}
 	}
 	panic(fmt.Sprintf("objects of %T are not watched", o))
 }

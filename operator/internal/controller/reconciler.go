@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -71,6 +72,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, probes *Prober) error {
 		Owns(&corev1.Service{}).
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
+		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&corev1.Pod{}). // those that validate: a server's pod is the StatefulSet's
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
 		Complete(reconcile.Func(r.reconcileObjects)); err != nil {
@@ -171,6 +173,9 @@ func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster
 	}
 	verdict := r.validate(ctx, c, question)
 	if err := r.apply(ctx, c, BuildHeadlessService(c), BuildMasterService(c), BuildReplicasService(c), BuildPodDisruptionBudget(c)); err != nil {
+		return err
+	}
+	if err := r.applyNetworkPolicy(ctx, c); err != nil {
 		return err
 	}
 	if verdict != nil {
