@@ -92,6 +92,11 @@ type CommitClusterSpec struct {
 	// +optional
 	Failover FailoverSpec `json:"failover,omitempty"`
 
+	// Paused keeps the operator from changing anything of this cluster: no object, no label, no role. The servers go on as they are,
+	// and a lost master is not replaced.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+
 	// +kubebuilder:default={}
 	// +optional
 	Clone CloneSpec `json:"clone,omitempty"`

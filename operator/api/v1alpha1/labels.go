@@ -37,6 +37,7 @@ const (
 	ConditionProgressing        = "Progressing"
 	ConditionDegraded           = "Degraded"
 	ConditionConfigurationValid = "ConfigurationValid"
+	ConditionPaused             = "Paused"
 )
 
 // Reasons and phases of a switchover.

@@ -130,6 +130,9 @@ func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ct
 		r.applied.forget(req.NamespacedName)
 		return ctrl.Result{}, err
 	}
+	if c.Spec.Paused {
+		return ctrl.Result{}, nil // the other controller says so
+	}
 	cause := r.applyObjects(ctx, c)
 	if apierrors.IsConflict(cause) {
 		return ctrl.Result{}, cause
@@ -195,6 +198,11 @@ func (r *Reconciler) reconcileProtocol(ctx context.Context, req ctrl.Request) (c
 		r.patience.forget(req.NamespacedName)
 		forgetCluster(req.NamespacedName)
 		return ctrl.Result{}, err
+	}
+	before := c.DeepCopy()
+	setPaused(c)
+	if err := r.writeStatus(ctx, before, c); err != nil || c.Spec.Paused {
+		return retryOnConflict(err)
 	}
 	password, err := r.Observer.operatorPassword(ctx, c)
 	if err != nil {

@@ -45,6 +45,19 @@ func setConfigurationValid(c *v1alpha1.CommitCluster, cause error) {
 	setCondition(c, condition)
 }
 
+// setPaused says whether the operator leaves the cluster alone; of one that it has never left alone it says nothing.
+func setPaused(c *v1alpha1.CommitCluster) {
+	condition := metav1.Condition{Type: v1alpha1.ConditionPaused, Status: metav1.ConditionFalse, Reason: "Active",
+		Message: "the operator looks after the cluster"}
+	if c.Spec.Paused {
+		condition.Status, condition.Reason = metav1.ConditionTrue, "SpecPaused"
+		condition.Message = "spec.paused: nothing is changed, a lost master is not replaced, and all other conditions are as they were then"
+	} else if meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionPaused) == nil {
+		return
+	}
+	setCondition(c, condition)
+}
+
 func setCondition(c *v1alpha1.CommitCluster, condition metav1.Condition) {
 	condition.ObservedGeneration = c.Generation
 	meta.SetStatusCondition(&c.Status.Conditions, condition)
