@@ -94,14 +94,17 @@ func (d *decision) takeAway() bool {
 func (d *decision) endExperiments(over func(fault string) bool) {
 	for _, fault := range slices.Sorted(maps.Keys(d.view.Experiments)) {
 		if over(fault) {
-			e := d.view.Experiments[fault]
-			d.do(EndExperiment{Fault: fault, Force: !e.Injected && (e.Problem != "" || d.isUnsupported(fault))})
+			d.do(EndExperiment{Fault: fault, Force: d.neverTook(fault)})
 		}
 	}
 }
 
-func (d *decision) isUnsupported(fault string) bool {
-	return slices.ContainsFunc(d.status.Faults, func(f v1alpha1.FaultStatus) bool { return f.Name == fault && f.Phase == v1alpha1.FaultUnsupported })
+// neverTook: Chaos Mesh could not do it, and nothing of it was seen. What was seen, in part perhaps, is for Chaos Mesh to take away.
+func (d *decision) neverTook(fault string) bool {
+	e := d.view.Experiments[fault]
+	return slices.ContainsFunc(d.status.Faults, func(f v1alpha1.FaultStatus) bool {
+		return f.Name == fault && f.InjectedAt == nil && !e.Injected && (e.Problem != "" || f.Phase == v1alpha1.FaultUnsupported)
+	})
 }
 
 // cleanUp leaves nothing that goes on. Volume and history belong to the test and go with it.

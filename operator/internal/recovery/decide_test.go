@@ -167,6 +167,23 @@ func TestWhatChaosMeshCannotDoHereIsUnsupportedInItsWords(t *testing.T) {
 	}
 }
 
+// A partition whose rules are there though Chaos Mesh also met an error: to give it up would leave them there for ever.
+func TestWhatWasSeenIsNotGivenUpByForce(t *testing.T) {
+	w := newWorld(t, v1alpha1.FaultSpec{Name: "cut", Kind: v1alpha1.Partition})
+	w.chaosMesh = true
+	for len(w.test.Status.Faults) == 0 || w.test.Status.Faults[0].InjectedAt == nil {
+		w.round(-1)
+		w.live()
+	}
+	w.experiments["cut"] = Experiment{Exists: true, Problem: "unable to set tcs"}
+	w.test.Spec.Suspend = true
+	for _, a := range Decide(w.view()).Actions {
+		if end, ends := a.(EndExperiment); ends && end.Force {
+			t.Fatal("given up by force")
+		}
+	}
+}
+
 // One failed attempt is no refusal: Chaos Mesh tries again.
 func TestAnAttemptThatFailedOnceIsWaitedFor(t *testing.T) {
 	w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: v1alpha1.CPUStress})
