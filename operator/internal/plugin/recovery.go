@@ -75,7 +75,7 @@ func newRecoveryRunCommand(s *session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.file, "filename", "f", "", "a file with one RecoveryTest; CLUSTER replaces the cluster that it names")
-	flags.StringVar(&o.kind, "kind", string(v1alpha1.PodKill), "kind of the fault: PodKill, ContainerKill, Partition or OperatorKill")
+	flags.StringVar(&o.kind, "kind", string(v1alpha1.PodKill), "kind of the fault, one that needs no more than its target: PodKill, ContainerKill, PodFailure, NodeDrain, Partition, DiskFull, CPUStress … (kubectl explain rt.spec.faults.kind)")
 	flags.StringVar(&o.target, "target", "", "Master, Replica or All (default: Master)")
 	flags.Int32Var(&o.times, "times", 1, "how often a kill is repeated")
 	flags.Int32Var(&o.writers, "writers", 16, "writers of the load")
