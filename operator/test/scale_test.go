@@ -51,9 +51,9 @@ func awaitRest(t *testing.T, towns []string) {
 	t.Helper()
 	const rounds = 4
 	var written error
-	for round := range rounds {
+	for range rounds {
 		asked.reset()
-		nudge(t, towns, round)
+		nudge(t, towns)
 		await(t, patience+time.Duration(len(towns))*time.Second, "both controllers' looks", func() error { return asked.lookedAt(towns, 2) })
 		if written = asked.written(towns); written == nil {
 			return
@@ -63,7 +63,7 @@ func awaitRest(t *testing.T, towns []string) {
 }
 
 // nudge changes what calls the controllers and concerns neither: the StatefulSet's status, and an annotation of a pod.
-func nudge(t *testing.T, towns []string, round int) {
+func nudge(t *testing.T, towns []string) {
 	for _, town := range towns {
 		set := &appsv1.StatefulSet{}
 		must(kube.Get(t.Context(), client.ObjectKey{Namespace: town, Name: "demo"}, set))
@@ -71,7 +71,7 @@ func nudge(t *testing.T, towns []string, round int) {
 		must(kube.Status().Update(t.Context(), set))
 		pod := &corev1.Pod{}
 		pod.Namespace, pod.Name = town, "demo-0"
-		must(kube.Patch(t.Context(), pod, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{"nudge":"%d"}}}`, round))))
+		must(kube.Patch(t.Context(), pod, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{"nudge":"%d"}}}`, time.Now().UnixNano()))))
 	}
 }
 

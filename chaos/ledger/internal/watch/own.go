@@ -47,8 +47,8 @@ func (o *ownReads) once(ctx context.Context) error {
 	if source == nil || len(others) == 0 {
 		return nil
 	}
-	var gtids string // read behind the acknowledgement: the commit is among them
-	if ask(ctx, *source, "SELECT @@GLOBAL.gtid_executed", &gtids) != nil || gtids == "" {
+	gtids := o.executedWith(ctx, *source, id)
+	if gtids == "" {
 		return nil
 	}
 	for _, other := range others {
@@ -60,6 +60,32 @@ func (o *ownReads) once(ctx context.Context) error {
 		return nil
 	}
 	return o.count(time.Now())
+}
+
+// executedWith is what the server has executed, the commit among it; empty when it does not show the commit: it has started again since, or another
+// one is the source, and does not know yet what of its log is acknowledged.
+func (o *ownReads) executedWith(ctx context.Context, source server.Named, id uint64) (gtids string) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	pool, err := server.OpenPool(source.DSN, lookTimeout)
+	if err != nil {
+		return ""
+	}
+	defer pool.Close()
+	connection, err := pool.Conn(ctx) // of one process
+	if err != nil {
+		return ""
+	}
+	defer connection.Close()
+	var rows int
+	shown := fmt.Sprintf("SELECT COUNT(*) FROM %s WHERE id = %d", o.run.EntriesTable(), id)
+	if connection.QueryRowContext(ctx, shown).Scan(&rows) != nil || rows == 0 {
+		return ""
+	}
+	if connection.QueryRowContext(ctx, "SELECT @@GLOBAL.gtid_executed").Scan(&gtids) != nil {
+		return ""
+	}
+	return gtids
 }
 
 // newest is the commit that was acknowledged last, the server that did it, and all others.
