@@ -193,25 +193,6 @@ class DurabilityTest(unittest.TestCase):
             self.assertGreater(len(acknowledged), 100)
             self.assertRegex(server.log_text(), r"committed_prepared=\d")
 
-    def test_r13_a_crash_leaves_the_engine_with_a_position_where_commits_have_an_order(self):
-        """Without one, a crash in a few dozen leaves something behind what is missing: too seldom for a test."""
-        self.assertEqual(self.ahead_after_kills(*ANY_ORDER[:-1], kills=3), [0, 0, 0])
-
-    def ahead_after_kills(self, *flags, kills):
-        """What each crash had left in the engine behind something that it lacked, until it left any; what was acknowledged is there after each."""
-        found, acknowledged = [], set()
-        with on_a_slow_disk(*flags) as server:
-            server.query("CREATE DATABASE d")
-            server.query("CREATE TABLE d.t (id BIGINT PRIMARY KEY)")
-            for round_number in range(kills):
-                acknowledged |= write_until_killed(server, round_number, lambda number: [f"INSERT INTO d.t VALUES ({number})"], enough=60, writers=16)
-                server.start()
-                self.assertEqual(acknowledged - {row[0] for row in server.query("SELECT id FROM d.t")}, set())
-                found.append(server.metric("commitd_recovery_ahead_transactions"))
-                if found[-1]:
-                    break
-        return found
-
     def test_the_mode_is_switched_after_a_clean_shutdown_only(self):
         with Commitd() as server:
             server.query("CREATE DATABASE d")

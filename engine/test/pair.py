@@ -38,3 +38,26 @@ class PairTest(unittest.TestCase):
         executed = self.executed()
         wait_until(lambda: self.replica.query(f"SELECT GTID_SUBSET('{executed}', @@global.gtid_executed)")[0][0] == 1,
                    "the replica has applied everything: " + self.replica.log_text())
+
+
+class FollowedPairTest(PairTest):
+    """The replica follows, and both have d.t."""
+
+    def setUp(self):
+        super().setUp()
+        self.source.query("CREATE DATABASE d")
+        self.source.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
+        self.follow()
+        self.wait_for_all()
+
+    def insert(self, *ids):
+        for number in ids:
+            self.source.query(f"INSERT INTO d.t VALUES ({number})")
+
+    def rows(self):
+        return [row[0] for row in self.replica.query("SELECT id FROM d.t ORDER BY id")]
+
+    def wait_for_received(self):
+        executed = self.executed()
+        wait_until(lambda: self.replica.query(f"SELECT GTID_SUBSET('{executed}', gtid_logged) FROM performance_schema.commitd_instance")
+                   == ((1,),), "everything is received: " + self.replica.log_text())

@@ -4,36 +4,17 @@ import time
 import unittest
 
 from commitd_process import code_of, wait_until
-from pair import PairTest
+from pair import FollowedPairTest
 
 READ_ONLY, SQL_THREAD_MUST_STOP, DELAY_TOO_LONG = 1290, 3085, 1729
 HOUR = 3600
 
 
-class ReplicaDelayTest(PairTest):
-    def setUp(self):
-        super().setUp()
-        self.source.query("CREATE DATABASE d")
-        self.source.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
-        self.follow()
-        self.wait_for_all()
-
+class ReplicaDelayTest(FollowedPairTest):
     def delay(self, seconds):
         self.replica.query("STOP REPLICA SQL_THREAD")
         self.replica.query(f"CHANGE REPLICATION SOURCE TO SOURCE_DELAY = {seconds}")
         self.replica.query("START REPLICA SQL_THREAD")
-
-    def rows(self):
-        return [row[0] for row in self.replica.query("SELECT id FROM d.t ORDER BY id")]
-
-    def insert(self, *ids):
-        for number in ids:
-            self.source.query(f"INSERT INTO d.t VALUES ({number})")
-
-    def wait_for_received(self):
-        executed = self.executed()
-        wait_until(lambda: self.replica.query(f"SELECT GTID_SUBSET('{executed}', gtid_logged) FROM performance_schema.commitd_instance")
-                   == ((1,),), "everything is received: " + self.replica.log_text())
 
     def test_it_is_received_and_logged_at_once_and_applied_when_its_time_has_come(self):
         self.delay(HOUR)

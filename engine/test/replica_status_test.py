@@ -7,20 +7,13 @@ import unittest
 import pymysql
 
 from commitd_process import free_port, wait_until
-from pair import PairTest
+from pair import FollowedPairTest
 
 NO_CONNECTION, NO_TABLE = 2003, 1146
 NOTHING = "0000-00-00 00:00:00.000000"
 
 
-class ReplicaStatusTest(PairTest):
-    def setUp(self):
-        super().setUp()
-        self.source.query("CREATE DATABASE d")
-        self.source.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
-        self.follow()
-        self.wait_for_all()
-
+class ReplicaStatusTest(FollowedPairTest):
     def table(self, name):
         with contextlib.closing(self.replica.connect()) as connection, connection.cursor(pymysql.cursors.DictCursor) as cursor:
             cursor.execute(f"SELECT * FROM performance_schema.replication_{name}")
@@ -37,11 +30,6 @@ class ReplicaStatusTest(PairTest):
     def last_gtid(self):
         uuid, numbers = self.executed().split(":")
         return f"{uuid}:{numbers.split('-')[-1]}"
-
-    def wait_for_received(self):
-        executed = self.executed()
-        wait_until(lambda: self.replica.query(f"SELECT GTID_SUBSET('{executed}', gtid_logged) FROM performance_schema.commitd_instance")
-                   == ((1,),), "everything is received: " + self.replica.log_text())
 
     def test_where_it_has_come_to(self):
         wait_until(lambda: self.executed_place() == self.source_place(), "it stands where its source stands")

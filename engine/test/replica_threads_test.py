@@ -3,34 +3,15 @@
 import unittest
 
 from commitd_process import code_of, wait_until
-from pair import PairTest
+from pair import FollowedPairTest
 
 READ_ONLY, NOT_CONFIGURED, IO_MUST_STOP, MUST_STOP, NOT_SUPPORTED = 1290, 1200, 3021, 3081, 1235
 
 
-class ReplicaThreadsTest(PairTest):
-    def setUp(self):
-        super().setUp()
-        self.source.query("CREATE DATABASE d")
-        self.source.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
-        self.follow()
-        self.wait_for_all()
-
-    def rows(self):
-        return [row[0] for row in self.replica.query("SELECT id FROM d.t ORDER BY id")]
-
-    def insert(self, *ids):
-        for number in ids:
-            self.source.query(f"INSERT INTO d.t VALUES ({number})")
-
+class ReplicaThreadsTest(FollowedPairTest):
     def threads(self):
         status = self.status()
         return status["Replica_IO_Running"], status["Replica_SQL_Running"]
-
-    def wait_for_received(self):
-        executed = self.executed()
-        wait_until(lambda: self.replica.query(f"SELECT GTID_SUBSET('{executed}', gtid_logged) FROM performance_schema.commitd_instance")
-                   == ((1,),), "everything is received: " + self.replica.log_text())
 
     def is_read_only(self):
         return code_of(lambda: self.replica.query("CREATE DATABASE own")) == READ_ONLY

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "commit/testing/pipeline_test.h"
+#include "observe/metrics.h"
 
 namespace commitd::binlog {
 namespace {
@@ -65,6 +66,10 @@ TEST_F(Replay, DataThatHasWhatStandsBehindItsPositionIsRefused) {
   FakeEngine::State in_any_order = state;
   in_any_order.point.incomplete_up_to = ends_[1];
   EXPECT_TRUE(replay(in_any_order).ok());
+  const observe::Gauge& ahead = observe::gauge("commitd_recovery_ahead_transactions", "");
+  EXPECT_EQ(ahead.value(), 1) << "seed 004: what a crash without an order leaves behind what is missing";
+  EXPECT_TRUE(replay(state_at(ends_[0], gnos(server_a(), 1, 1))).ok());
+  EXPECT_EQ(ahead.value(), 0);
 }
 
 using ReplayDeathTest = Replay;

@@ -92,24 +92,25 @@ func (c *Client) Promote(ctx context.Context, epoch int64, q Quorum) error {
 // PromoteFenced asks and promotes over one connection: it ends with the process that has answered, and so does the mastership
 // that is meant for it.
 func (c *Client) PromoteFenced(ctx context.Context, epoch int64, q Quorum) error {
-	connection, err := c.db.Conn(ctx)
-	if err != nil {
-		return translate(err)
-	}
-	defer connection.Close()
-	status, err := statusOver(ctx, connection)
-	if err != nil {
-		return err
-	}
-	if err := status.MayBePromoted(epoch); err != nil {
-		return err
-	}
-	_, err = connection.ExecContext(ctx, promoteStatement(epoch, q))
-	return translate(err)
+	return c.askThen(ctx, func(status Status) (string, error) { return promoteStatement(epoch, q), status.MayBePromoted(epoch) })
 }
 
 // Clone asks and clones over one connection: it ends with the server that has answered.
 func (c *Client) Clone(ctx context.Context, uuid string, donor Source) error {
+	return c.askThen(ctx, func(status Status) (string, error) {
+		if status.ServerUUID != uuid {
+			return "", fmt.Errorf("its data are those of server %q, not of %q: they are not replaced", status.ServerUUID, uuid)
+		}
+		if status.Role == RoleReplica {
+			// In a cluster nothing but an epoch takes a role away; a process that has just started has none.
+			return "SHUTDOWN", nil
+		}
+		return fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%d IDENTIFIED BY %s", quote(donor.User), quote(donor.Host), donor.Port, quote(donor.Password)), nil
+	})
+}
+
+// askThen runs the statement that `choose` makes of the status, over the connection that the status came by.
+func (c *Client) askThen(ctx context.Context, choose func(Status) (statement string, err error)) error {
 	connection, err := c.db.Conn(ctx)
 	if err != nil {
 		return translate(err)
@@ -119,16 +120,11 @@ func (c *Client) Clone(ctx context.Context, uuid string, donor Source) error {
 	if err != nil {
 		return err
 	}
-	if status.ServerUUID != uuid {
-		return fmt.Errorf("its data are those of server %q, not of %q: they are not replaced", status.ServerUUID, uuid)
+	statement, err := choose(status)
+	if err != nil {
+		return err
 	}
-	if status.Role == RoleReplica {
-		// In a cluster nothing but an epoch takes a role away; a process that has just started has none.
-		_, err := connection.ExecContext(ctx, "SHUTDOWN")
-		return translate(err)
-	}
-	_, err = connection.ExecContext(ctx, fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%d IDENTIFIED BY %s",
-		quote(donor.User), quote(donor.Host), donor.Port, quote(donor.Password)))
+	_, err = connection.ExecContext(ctx, statement)
 	return translate(err)
 }
 
