@@ -25,7 +25,7 @@ def times(now, base):
 def host(found):
     ordered = found.host["fdatasync_us"]
     at = lambda share: ordered[min(len(ordered) - 1, int(len(ordered) * share))]
-    return (f"{found.host['system']}, {found.host['cores']} cores, load average before the run {found.host['load_before']}; append + fdatasync of "
+    return (f"{found.host['system']}, {found.host['cores']} cores, load average before {found.host['load_before']}; append + fdatasync of "
             f"300 bytes: p50 {at(0.5):.0f} µs, p99 {at(0.99):.0f} µs")
 
 
