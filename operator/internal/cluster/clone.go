@@ -166,7 +166,8 @@ func (v *View) cloneCommand(s, master *Server) Command {
 	acked := setOf(master.Status.AckedMembers)
 	for i := range v.Servers {
 		o := &v.Servers[i]
-		if o.Name != s.Name && v.servesAsReplica(o) && acked[o.Status.ServerUUID] && !o.Leaving && v.cloneOf(s).Reason != v1alpha1.CloneLogPurged {
+		holdsAll := acked[o.Status.ServerUUID] || mutated(emptiedIsCounted)
+		if o.Name != s.Name && v.servesAsReplica(o) && holdsAll && !o.Leaving && v.cloneOf(s).Reason != v1alpha1.CloneLogPurged {
 			donor = o
 		}
 	}

@@ -65,7 +65,7 @@ var models = map[string]model{
 	"an older copy of a volume":      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, copies: 1}},
 	"an emptied volume":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, wipes: 1}},
 	"a purged log":                   {policy: requiredPolicy(2), servers: 3, begin: aReplicaThatIsBehind, limits: limits{epochs: 1, writes: 2, kills: 1, purges: 1}},
-	"a late clone":                   {policy: requiredPolicy(2), servers: 3, begin: aLateClone, limits: limits{epochs: 2, writes: 1}},
+	"a late clone":                   {policy: requiredPolicy(2), servers: 3, begin: aLateClone, limits: limits{epochs: 2, writes: 1, kills: 1}},
 	"demotions that take time":       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1, slow: true}},
 	"switchover":                     {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, switchovers: 1}},
 	"another spec":                   {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, edits: 2}},
