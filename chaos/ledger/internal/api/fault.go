@@ -26,6 +26,10 @@ func (a *API) postFault(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusConflict, map[string]string{"error": "the load has ended: a fault now would prove nothing"})
 		return
 	}
+	if name := a.unseen(mark); name != "" {
+		answer(w, http.StatusConflict, map[string]string{"error": name + " has not answered yet, so nothing could prove a fault: try again when it has"})
+		return
+	}
 	a.append(w, journal.Fault{Mark: mark}, mark)
 }
 
@@ -48,6 +52,21 @@ func (a *API) postEvidence(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.append(w, evidence, evidence)
+}
+
+// unseen is a target of which nothing is known yet that the fault could change.
+func (a *API) unseen(mark timeline.Mark) (name string) {
+	if mark.Unsupported != "" {
+		return ""
+	}
+	a.journal.View(func(s *journal.State) {
+		for _, target := range mark.Targets {
+			if !s.Timeline.HasAnswered(target) {
+				name = target
+			}
+		}
+	})
+	return name
 }
 
 func (a *API) append(w http.ResponseWriter, record journal.Record, body any) {

@@ -104,6 +104,12 @@ func (t *Timeline) prove(f *Fault, w *watched, o Observation) {
 	}
 }
 
+// HasAnswered tells whether the server has ever shown a process: without one, another one proves nothing.
+func (t *Timeline) HasAnswered(server string) bool {
+	w := t.servers[server]
+	return w != nil && w.lastAlive.Answers()
+}
+
 // Observation returns what a server showed last.
 func (t *Timeline) Observation(server string) (Observation, bool) {
 	w := t.servers[server]
