@@ -1,4 +1,4 @@
-// A preview of the generated dashboards. ?prometheus=URL says where the data are; ?dashboard=UID and ?minutes=N choose.
+// A preview of the generated dashboards. ?prometheus=URL says where the data are; ?dashboard=UID, ?minutes=N and ?until=UNIXTIME choose.
 import { createTheme, ThemeContext } from '@grafana/data';
 import { GlobalStyles } from '@grafana/ui';
 import { useEffect, useMemo, useState } from 'react';
@@ -23,11 +23,12 @@ const SELECT_STYLE = { height: 28, width: 160, color: 'inherit', background: '#2
 
 const parameters = new URLSearchParams(location.search);
 const minutes = Number(parameters.get('minutes') ?? 15);
+const until = Number(parameters.get('until') ?? 0);
 const theme = createTheme({ colors: { mode: 'dark' } });
 
 function currentRange(): Range {
   const step = Math.max(SMALLEST_STEP_SECONDS, Math.ceil((minutes * 60) / POINTS));
-  const to = Math.floor(Date.now() / 1000 / step) * step;
+  const to = Math.floor((until || Date.now() / 1000) / step) * step;
   return { from: to - minutes * 60, to, step };
 }
 
@@ -133,8 +134,8 @@ function App() {
       <header style={{ padding: GAP_PIXELS }}>
         <h2>{dashboard.title}</h2>
         <p>
-          A preview of the generated dashboard, rendered with Grafana’s published components, not by Grafana. Data: {address}, last{' '}
-          {minutes} minutes.
+          A preview of the generated dashboard, rendered with Grafana’s published components, not by Grafana. Data: {address},{' '}
+          {until ? `${minutes} minutes until ${new Date(until * 1000).toISOString()}` : `last ${minutes} minutes`}.
         </p>
       </header>
       <DashboardView dashboard={dashboard} prometheus={prometheus} />
