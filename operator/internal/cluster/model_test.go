@@ -6,6 +6,7 @@ import (
 	"flag"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -101,6 +102,12 @@ var models = map[string]model{
 // TestModelToTheEnd visits every state that the steps can lead to, within the limits: nothing acknowledged may be lost, and no
 // epoch may acknowledge what a later one that has acknowledged lacks.
 func TestModelToTheEnd(t *testing.T) {
+	var explored, states atomic.Int64
+	t.Cleanup(func() {
+		if explored.Load() == smallModels() {
+			checkStated(t, "states", states.Load())
+		}
+	})
 	for name, m := range models {
 		t.Run(name, func(t *testing.T) {
 			if m.large && !*modelFull {
@@ -111,6 +118,8 @@ func TestModelToTheEnd(t *testing.T) {
 			if e.path != nil {
 				t.Fatalf("%s\nafter\n%s", e.broken, e.path)
 			}
+			explored.Add(1)
+			states.Add(int64(e.states))
 			t.Logf("%d states, %d steps, %d steps deep; %d of them were mended and served", e.states, e.steps, e.depth, e.mended)
 		})
 	}

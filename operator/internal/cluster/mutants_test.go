@@ -47,6 +47,7 @@ var hunts = []struct {
 
 // TestTheModelNoticesEveryMutant: a rule without which nothing goes wrong in the model is one that the model does not test.
 func TestTheModelNoticesEveryMutant(t *testing.T) {
+	checkStated(t, "rules", int64(len(hunts)))
 	defer func() { activeMutation, fake.Mutated = "", "" }()
 	for _, h := range hunts {
 		t.Run(string(h.mutation)+string(h.server), func(t *testing.T) {

@@ -96,19 +96,19 @@ func TestAMasterHasEndedWhenTheContainerThatItWasSeenInHas(t *testing.T) {
 		looks []look
 		ended bool
 	}{
-		"it has ended":                                      {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}), true},
-		"another one runs in its place":                     {append(seen[:2:2], look{false, podWith("y", "x"), time.Minute}), true},
-		"another one runs, and the former one is forgotten": {append(seen[:2:2], look{false, podWith("y", "w"), time.Minute}), true},
-		"it had ended when it was seen last":                {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}, look{false, container{}, time.Hour}), true},
-		"it is said to run":                                 {append(seen[:2:2], look{false, podWith("x"), time.Minute}), false},
-		"nothing is said of it":                             {append(seen[:2:2], look{false, podWith(""), time.Minute}), false},
-		"the pod is gone":                                   {append(seen[:2:2], look{false, container{}, time.Minute}), false},
-		"another container has ended":                       {append(seen[:2:2], look{false, podWith("", "w"), time.Minute}), false},
-		"it was not seen for long enough":                   {[]look{seen[0], {true, podWith("x"), kubeletDelay - 1}, {false, podWith("", "x"), time.Minute}}, false},
-		"it was never seen":                                 {[]look{{false, podWith("", "x"), time.Minute}}, false},
-		"the operator reaches it":                           {append(seen[:2:2], look{true, podWith("", "x"), time.Minute}), false},
+		"it has ended":                                              {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}), true},
+		"another one runs in its place":                             {append(seen[:2:2], look{false, podWith("y", "x"), time.Minute}), true},
+		"another one runs, and the former one is forgotten":         {append(seen[:2:2], look{false, podWith("y", "w"), time.Minute}), true},
+		"it had ended when it was seen last":                        {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}, look{false, container{}, time.Hour}), true},
+		"it is said to run":                                         {append(seen[:2:2], look{false, podWith("x"), time.Minute}), false},
+		"nothing is said of it":                                     {append(seen[:2:2], look{false, podWith(""), time.Minute}), false},
+		"the pod is gone":                                           {append(seen[:2:2], look{false, container{}, time.Minute}), false},
+		"another container has ended":                               {append(seen[:2:2], look{false, podWith("", "w"), time.Minute}), false},
+		"it was not seen for long enough":                           {[]look{seen[0], {true, podWith("x"), kubeletDelay - 1}, {false, podWith("", "x"), time.Minute}}, false},
+		"it was never seen":                                         {[]look{{false, podWith("", "x"), time.Minute}}, false},
+		"the operator reaches it":                                   {append(seen[:2:2], look{true, podWith("", "x"), time.Minute}), false},
 		"it has ended, and is the master again, who knows in which": {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}, look{true, podWith("", "x"), time.Minute}, look{false, podWith("", "x"), time.Hour}), false},
-		"another one was the master since":                  {append(seen[:2:2], look{true, podWith("y", "x"), time.Minute}, look{false, podWith("y", "x"), time.Minute}), false},
+		"another one was the master since":                          {append(seen[:2:2], look{true, podWith("y", "x"), time.Minute}, look{false, podWith("y", "x"), time.Minute}), false},
 	} {
 		e := &elapsed{}
 		var last *cluster.View
