@@ -2,6 +2,7 @@ package test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"commitlab.dev/operator/api/v1alpha1"
@@ -118,4 +120,47 @@ func TestAVolumeThatCannotGrowIsNamed(t *testing.T) {
 	s.awaitSizes("1Gi", "demo-0", "demo-1")
 	s.world.Kill("demo-0")
 	s.awaitAnotherMasterThan("demo-0")
+}
+
+func TestVolumesGoWithTheClusterWhenTheSpecSaysSo(t *testing.T) {
+	s := newSite(t, "demo-0", "demo-1", "demo-2")
+	must(kube.Create(t.Context(), demo(s.namespace, 1)))
+	s.awaitRoles("demo-0", "demo-1")
+	if s.get().Spec.Storage.DeletionPolicy != v1alpha1.DeletionRetain {
+		t.Fatalf("%+v", s.get().Spec.Storage)
+	}
+	mine := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "somebody's", UID: "somebody"}
+	s.eventually("somebody else's, too", func() error {
+		claim := s.claim("demo-0")
+		claim.OwnerReferences = []metav1.OwnerReference{mine}
+		return kube.Update(t.Context(), claim)
+	})
+	owned := func(wanted int, pods ...string) {
+		t.Helper()
+		s.eventually(fmt.Sprint(wanted, " own each volume"), func() error {
+			for _, pod := range pods {
+				owners := s.claim(pod).OwnerReferences
+				others := slices.DeleteFunc(slices.Clone(owners), func(o metav1.OwnerReference) bool { return o.Kind == "CommitCluster" && o.UID == s.get().UID })
+				if len(owners)-len(others) != wanted || (pod == "demo-0") != (len(others) == 1) {
+					return fmt.Errorf("%s belongs to %+v", pod, owners)
+				}
+			}
+			return nil
+		})
+	}
+	set := func(change func(*v1alpha1.CommitCluster)) {
+		s.eventually("another spec", func() error {
+			c := s.get()
+			change(c)
+			return kube.Update(t.Context(), c)
+		})
+	}
+	owned(0, "demo-0", "demo-1")
+	set(func(c *v1alpha1.CommitCluster) {
+		c.Spec.Storage.DeletionPolicy, c.Spec.Replicas = v1alpha1.DeletionDelete, 2
+	})
+	s.awaitRoles("demo-0", "demo-1", "demo-2")
+	owned(1, "demo-0", "demo-1", "demo-2")
+	set(func(c *v1alpha1.CommitCluster) { c.Spec.Storage.DeletionPolicy = v1alpha1.DeletionRetain })
+	owned(0, "demo-0", "demo-1", "demo-2")
 }

@@ -207,7 +207,7 @@ func (r *Reconciler) applyServers(ctx context.Context, c *v1alpha1.CommitCluster
 	if err := r.apply(ctx, c, set); err != nil {
 		return err
 	}
-	return r.growVolumes(ctx, c, claims)
+	return errors.Join(r.growVolumes(ctx, c, claims), r.ownVolumes(ctx, c, claims))
 }
 
 // reconcileProtocol runs the protocol until nothing is left to do at once. It needs nothing of the objects but the pods

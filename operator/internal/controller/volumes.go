@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -59,6 +61,32 @@ func (r *Reconciler) growVolumes(ctx context.Context, c *v1alpha1.CommitCluster,
 			continue
 		}
 		r.Recorder.Eventf(c, claim, corev1.EventTypeNormal, "VolumeGrows", "Grow", "%s grows from %s to %s", claim.Name, sizeOf(claim), &c.Spec.Storage.Size)
+	}
+	return errors.Join(errs...)
+}
+
+// ownVolumes has claims belong to the cluster when they are to be deleted with it, and to nobody otherwise. Not to the StatefulSet: one
+// that somebody deletes or scales by hand is made anew, and finds them.
+func (r *Reconciler) ownVolumes(ctx context.Context, c *v1alpha1.CommitCluster, claims []corev1.PersistentVolumeClaim) error {
+	own := ownerReference(c)
+	own.Controller, own.BlockOwnerDeletion = nil, nil // others may own them, too
+	var errs []error
+	for i := range claims {
+		claim := &claims[i]
+		ours := func(o metav1.OwnerReference) bool { return o.UID == own.UID }
+		if owned := slices.ContainsFunc(claim.OwnerReferences, ours); owned == (c.Spec.Storage.DeletionPolicy == v1alpha1.DeletionDelete) {
+			continue
+		}
+		changed := claim.DeepCopy()
+		changed.OwnerReferences = slices.DeleteFunc(changed.OwnerReferences, ours)
+		if c.Spec.Storage.DeletionPolicy == v1alpha1.DeletionDelete {
+			changed.OwnerReferences = append(changed.OwnerReferences, own)
+		}
+		// Owners are replaced as a whole: not those that somebody else has changed meanwhile.
+		patch := client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{})
+		if err := r.Client.Patch(ctx, changed, patch); client.IgnoreNotFound(err) != nil {
+			errs = append(errs, fmt.Errorf("the volume %s: spec.storage.deletionPolicy: %w", claim.Name, err))
+		}
 	}
 	return errors.Join(errs...)
 }
