@@ -216,6 +216,25 @@ class MastershipTest(ClusterTest):
             client._read_query_result()
         self.assertEqual(code_of(self.master.connect), OFFLINE)
 
+    def test_who_is_fenced_knows_when_it_has_heard_its_master_last(self):
+        self.begin(f"SOURCE_LEASE {LEASE}")
+        self.insert()
+        self.master.pause()
+        self.addCleanup(self.master.resume)
+        before, unheard = (float(self.second.status()["seconds_since_heartbeat"]), time.monotonic())
+        self.second.fence(2)
+        wait_until(lambda: float(self.second.status()["seconds_since_heartbeat"]) > before + 1, "it counts on")
+        passed = time.monotonic() - unheard
+        self.assertLessEqual(float(self.second.status()["seconds_since_heartbeat"]), before + passed + 1)
+        self.second.fence(3)
+        self.assertGreater(float(self.second.status()["seconds_since_heartbeat"]), before + 1)
+        self.second.kill()
+        self.second.start()
+        self.second.fence(4)
+        self.assertIsNone(self.second.status()["seconds_since_heartbeat"], "another process has heard it, and who knows when")
+        self.second.promote(5, 0, [])
+        self.assertIsNone(self.second.status()["seconds_since_heartbeat"])
+
     def occupy(self, statement):
         connection = self.master.connect()
         self.addCleanup(connection._force_close)

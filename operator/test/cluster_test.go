@@ -128,7 +128,7 @@ func TestALostMasterIsReplacedAndComesBackAsAReplica(t *testing.T) {
 // Whatever keeps the objects from being applied, and even without its Secret: a lost master is replaced.
 func TestABadSpecDoesNotStopAFailover(t *testing.T) {
 	for what, spoil := range map[string]func(*site, *v1alpha1.CommitCluster){
-		"storage size": func(_ *site, c *v1alpha1.CommitCluster) { c.Spec.Storage.Size = resource.MustParse("2Gi") },
+		"storage size": func(_ *site, c *v1alpha1.CommitCluster) { c.Spec.Storage.Size = resource.MustParse("512Mi") },
 		"variable": func(_ *site, c *v1alpha1.CommitCluster) {
 			c.Spec.Engine.Variables = map[string]apiextensionsv1.JSON{"long_query_time": {Raw: []byte("0.5")}}
 		},

@@ -178,7 +178,7 @@ func newSite(t *testing.T, pods ...string) *site {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
 	wait.Go(func() { every(ctx, 5*time.Millisecond, s.world.Run) })
-	wait.Go(func() { every(ctx, lease/4, func() { s.world.Pass(lease) }) })
+	wait.Go(func() { every(ctx, tick, func() { s.world.Pass(tick) }) })
 	wait.Go(func() { every(ctx, 50*time.Millisecond, func() { s.runPods(ctx) }) })
 	t.Cleanup(func() {
 		_ = kube.DeleteAllOf(context.Background(), &v1alpha1.CommitCluster{}, client.InNamespace(s.namespace))

@@ -38,15 +38,18 @@ Task<void> Receiver::stop() {
     MutexLock lock(mutex_);
     reception = current_;
   }
-  if (!reception) co_return;
-  co_await reception->stop();
-  MutexLock lock(mutex_);
-  if (current_ == reception) current_.reset();
+  if (reception) co_await reception->stop();  // whoever comes second waits as well
 }
 
+// Of a reception that was stopped nothing is left to show but when it has heard its source last.
 ReceiverReport Receiver::report() const {
   MutexLock lock(mutex_);
-  return current_ ? current_->report() : ReceiverReport{};
+  if (!current_) return {};
+  ReceiverReport report = current_->report();
+  if (!current_->is_stopped()) return report;
+  ReceiverReport stopped;
+  stopped.last_heard = report.last_heard;
+  return stopped;
 }
 
 }  // namespace commitd::replication

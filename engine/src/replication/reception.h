@@ -23,6 +23,7 @@ class Reception : public std::enable_shared_from_this<Reception> {
 
   static Task<void> run(std::shared_ptr<Reception> self);
   Task<void> stop();
+  bool is_stopped() const { return stopping_; }
   ReceiverReport report() const;
 
  private:

@@ -28,8 +28,10 @@ uint64_t RoleView::ack_waiting() const {
   return acknowledgements.active && acknowledgements.quorum.wait_count > 0 ? log.unapplied : 0;
 }
 
+// Whoever is fenced still knows: nobody's lease was renewed by it since.
 std::optional<double> RoleView::seconds_since_heartbeat() const {
   if (!receiver.last_heard) return std::nullopt;
+  if (receiver.state == ReceiverState::Off && role != Role::Fenced) return std::nullopt;
   return std::chrono::duration<double>(Clock::now() - *receiver.last_heard).count();
 }
 

@@ -177,6 +177,10 @@ type QuorumStatus struct {
 	// SourceLeaseMilliseconds is how long the master answers clients without having heard from WaitCount members; 0: for ever.
 	// +optional
 	SourceLeaseMilliseconds int64 `json:"sourceLeaseMilliseconds,omitempty"`
+	// LeaseShortened: in this epoch the master had a longer lease, or none; this one holds from when it was told, not from when it
+	// was heard.
+	// +optional
+	LeaseShortened bool `json:"leaseShortened,omitempty"`
 }
 
 // MemberStatus is a server's identity, and what it was when its role changed last.

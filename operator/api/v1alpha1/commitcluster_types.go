@@ -128,7 +128,20 @@ type StorageSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +optional
 	StorageClassName *string `json:"storageClassName,omitempty"`
+
+	// DeletionPolicy says what becomes of the volumes when the CommitCluster is deleted. Retain: they stay, and a cluster of that name
+	// can adopt them. Delete: they go with it.
+	// +kubebuilder:validation:Enum=Retain;Delete
+	// +kubebuilder:default=Retain
+	// +optional
+	DeletionPolicy string `json:"deletionPolicy,omitempty"`
 }
+
+// The values of StorageSpec.DeletionPolicy.
+const (
+	DeletionRetain = "Retain"
+	DeletionDelete = "Delete"
+)
 
 // SchedulingSpec says where pods may run.
 type SchedulingSpec struct {

@@ -142,6 +142,7 @@ func (v *View) quorumRecord(master *Server) (*v1alpha1.Record, *Event) {
 	}
 	r := v.Record.DeepCopy()
 	desired.Version = max(q.Version, master.Status.QuorumVersion) + 1
+	noteLeaseBefore(&desired, q)
 	r.PriorQuorums = withPrior(r.PriorQuorums, *q)
 	r.Quorum = &desired
 	return r, &Event{Reason: "QuorumChanging", Message: fmt.Sprintf("epoch %d: from %s to %s", q.Epoch, describeQuorum(q), describeQuorum(&desired))}
@@ -152,6 +153,7 @@ func (v *View) quorumRecord(master *Server) (*v1alpha1.Record, *Event) {
 func (v *View) repairQuorum(found *v1alpha1.QuorumStatus, desired v1alpha1.QuorumStatus) (*v1alpha1.Record, *Event) {
 	r := v.Record.DeepCopy()
 	desired.Version = found.Version + 1
+	noteLeaseBefore(&desired, v.Record.Quorum, found)
 	r.PriorQuorums = withPrior(withPrior(r.PriorQuorums, *v.Record.Quorum), *found)
 	r.Quorum = &desired
 	return r, &Event{Reason: ReasonChangedByHand, Warning: true, Message: fmt.Sprintf(

@@ -10,7 +10,8 @@ import (
 
 // A master answers its clients for no longer than a lease after it has last heard as many members as must acknowledge. Whoever is
 // fenced says nothing to it any more. So once those that are fenced cover the record, the lease is renewed no more, and when it
-// has run out nobody reads what another master has changed meanwhile.
+// has run out nobody reads what another master has changed meanwhile. Nor was it renewed since one of them has heard the master
+// last: who heard no question has answered none.
 
 // Covered says whether those that are fenced in the epoch on record cover the record: from when on leases run out.
 func (v *View) Covered() bool {
@@ -42,7 +43,7 @@ func (v *View) leaseLeft() time.Duration {
 	if uuids(v.steppedDown())[v.Record.Quorum.MasterUUID] || v.masterEnded() || mutated(leaseNotWaited) {
 		return 0
 	}
-	return max(withMargin(leaseOnRecord(&v.Record))-v.CoveredFor, 0)
+	return max(withMargin(leaseOnRecord(&v.Record))-max(v.CoveredFor, v.unheardFor()), 0)
 }
 
 // masterEnded: the process that was seen to be the master on record has ended.
@@ -50,6 +51,37 @@ func (v *View) masterEnded() bool {
 	master := v.server(v.Record.Master)
 	return master != nil && master.Ended
 }
+
+// unheardFor is for how long none of those that are fenced has heard the last master, at least. Only those count that say when
+// they heard their source last, which a server that has started since does not know; and they must cover the record by
+// themselves: then whoever could renew the lease without them is too few. A lease that became shorter
+// may last until that long after the master was told, whoever it has heard.
+func (v *View) unheardFor() time.Duration {
+	if v.Record.Quorum.LeaseShortened && !mutated(shortenedIsOld) {
+		return 0
+	}
+	var least, longest float64
+	know := uuidSet{}
+	for _, s := range v.steppedDown() {
+		heard := s.Status.SecondsSinceHeartbeat
+		if heard == nil {
+			continue
+		}
+		if longest = max(longest, *heard); len(know) == 0 || *heard < least {
+			least = *heard
+		}
+		know[s.Status.ServerUUID] = true
+	}
+	if mutated(anyHasNotHeard) {
+		return seconds(longest)
+	}
+	if !coversRecord(know, &v.Record) && !mutated(silenceOfFew) {
+		return 0
+	}
+	return seconds(least)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // leaseOnRecord is the longest that the last master may have been given: while a quorum changes, either may be in force.
 func leaseOnRecord(r *v1alpha1.Record) time.Duration {

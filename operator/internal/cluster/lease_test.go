@@ -146,3 +146,58 @@ func TestAnEngineWithoutLeasesIsToldOfNone(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Its members have not heard it for as long as its lease, and a margin, when they are fenced: nothing is left to wait for.
+func TestALeaseIsCountedFromWhenTheMasterWasHeardLast(t *testing.T) {
+	cutOff := func(l *lab) {
+		l.world.Hide("c-0", true)
+		l.world.Isolate("c-0", true)
+	}
+	for what, c := range map[string]struct {
+		fault func(*lab)
+		left  time.Duration
+	}{
+		"by both, a lease ago":           {func(l *lab) { cutOff(l); l.world.Pass(shortLease) }, 0},
+		"by both, a second ago":          {func(l *lab) { cutOff(l); l.world.Pass(time.Second) }, 2200 * time.Millisecond},
+		"by one a lease ago, by one now": {func(l *lab) { l.world.Isolate("c-1", true); l.world.Pass(shortLease); cutOff(l) }, 3300 * time.Millisecond},
+		"one has started again since": {func(l *lab) {
+			l.world.Kill("c-2")
+			l.world.Start("c-2")
+			cutOff(l)
+			l.world.Pass(shortLease)
+		}, 3300 * time.Millisecond},
+	} {
+		l := bootstrapped(t, leasedPolicy(2), "c-0", "c-1", "c-2")
+		c.fault(l)
+		if p := l.withoutTime(t); p.Left != c.left || (p.Left == 0) != Writable(l.view()) || l.broken() != "" {
+			t.Errorf("%s: %s left, want %s: %+v %s", what, p.Left, c.left, p, l.broken())
+		}
+	}
+}
+
+// The master may hold a lease that became shorter for as long as that, from when it was told.
+func TestALeaseThatBecameShorterIsCountedFromTheFencing(t *testing.T) {
+	for _, from := range []time.Duration{0, shortLease, longLease} {
+		for _, to := range []time.Duration{shortLease, longLease} {
+			policy := requiredPolicy(2)
+			policy.SourceLease = from
+			l := bootstrapped(t, policy, "c-0", "c-1", "c-2")
+			l.policy.SourceLease = to
+			l.operate(t)
+			shorter := from == 0 || from > to
+			if l.record.Quorum.LeaseShortened != shorter {
+				t.Errorf("from %s to %s: %+v", from, to, l.record.Quorum)
+			}
+			l.world.Isolate("c-0", true)
+			l.world.Hide("c-0", true)
+			l.world.Pass(longLease)
+			if p := l.withoutTime(t); (p.Left > 0) != shorter {
+				t.Errorf("from %s to %s: %s left", from, to, p.Left)
+			}
+			l.operate(t)
+			if l.record.Quorum.LeaseShortened {
+				t.Errorf("another mastership, and it is still known: %+v", l.record.Quorum)
+			}
+		}
+	}
+}

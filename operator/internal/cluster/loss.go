@@ -9,7 +9,7 @@ import (
 )
 
 // detectLoss decides whether a master that cannot be reached is lost: only if enough replicas say so too, which are then
-// also enough to elect another one.
+// also enough to elect another one. Patience is for networks: a process that has ended does not come back with its role.
 func (v *View) detectLoss(p *Plan, master *Server) {
 	p.Waiting = "the operator does not reach the master " + v.Record.Master
 	replaced := master != nil && master.Reachable
@@ -19,7 +19,7 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 	switch {
 	case v.Policy.FailoverDisabled:
 		p.Report("", "the master cannot be reached, and automatic failover is off (spec.failover.disabled)")
-	case !replaced && master != nil && master.UnreachableFor < v.Policy.UnreachableAfter:
+	case !replaced && master != nil && !master.Ended && master.UnreachableFor < v.Policy.UnreachableAfter:
 	case v.mayBeOnTheMasterAlone():
 		p.Report("", "what was acknowledged may be on the master alone (spec.semisync.onTimeout is, or was, async): "+
 			"nobody else is elected. Bring "+v.Record.Master+" back")

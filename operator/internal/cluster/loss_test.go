@@ -3,6 +3,7 @@ package cluster
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"commitlab.dev/operator/internal/engine/fake"
 )
@@ -108,4 +109,19 @@ func TestWithFailoverOffACutOffMasterIsSaid(t *testing.T) {
 
 func isTransaction(number int) func(fake.Acknowledgement) bool {
 	return func(a fake.Acknowledgement) bool { return a.Tx == number }
+}
+
+// Patience is for what may come back as it was. A process that has ended does not.
+func TestAMasterWhoseProcessHasEndedIsLostAtOnce(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	l.world.Kill("c-0")
+	v := l.view()
+	v.Servers[0].UnreachableFor, v.Servers[0].Ended = time.Millisecond, true
+	if p := Decide(v); p.Record == nil {
+		t.Errorf("%+v", p)
+	}
+	v.Servers[1].Reachable, v.Servers[2].Reachable = false, false
+	if p := Decide(v); p.Record != nil {
+		t.Errorf("nobody is there to be elected: %+v", p.Record)
+	}
 }

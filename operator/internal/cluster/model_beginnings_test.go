@@ -209,3 +209,30 @@ func aLeaseThatIsNotToldYet(t *testing.T, l *lab) {
 	l.world.Isolate("c-0", true)
 	l.world.Hide("c-0", true)
 }
+
+// aReplicaThatHasNotHeardForLong: c-1 does not hear the master any more, c-2 alone renews its lease.
+func aReplicaThatHasNotHeardForLong(_ *testing.T, l *lab) {
+	l.isolations = 1
+	l.world.Isolate("c-1", true)
+	l.world.Pass(longLease)
+}
+
+// aLeaseThatIsToldLate: a master without a lease has not been heard for long; now it is told of the one that is on record, and only
+// its clients reach it from then on.
+func aLeaseThatIsToldLate(t *testing.T, l *lab) {
+	l.policy.SourceLease = 0
+	l.operate(t)
+	l.policy.SourceLease = shortLease
+	l.persist(l.decide())
+	told := l.decide().plan.Commands
+	l.isolations, l.hides = 1, 1
+	l.world.Isolate("c-0", true)
+	l.world.Pass(longLease)
+	for _, c := range told {
+		l.execute(c)
+	}
+	l.world.Hide("c-0", true)
+	if q := l.record.Quorum; !q.LeaseShortened || !l.world.Answers("c-0") || l.record.Election != nil {
+		t.Fatalf("%+v", l.record)
+	}
+}

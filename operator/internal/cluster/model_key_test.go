@@ -175,7 +175,11 @@ func (k *keyWriter) election(e *v1alpha1.ElectionStatus) {
 }
 
 func (k *keyWriter) quorum(q *v1alpha1.QuorumStatus) []byte {
-	return k.order.Set([]byte{'q', byte(q.Epoch), byte(q.Version), k.order.Position(q.MasterUUID), byte(q.WaitCount), termsByte(termsOf(q))}, q.Members)
+	kind := byte('q')
+	if q.LeaseShortened {
+		kind = 'Q'
+	}
+	return k.order.Set([]byte{kind, byte(q.Epoch), byte(q.Version), k.order.Position(q.MasterUUID), byte(q.WaitCount), termsByte(termsOf(q))}, q.Members)
 }
 
 // termsByte tells terms apart; the length of a timeout means nothing to a model without clocks, and leases are some seconds.
@@ -246,6 +250,9 @@ func (k *keyWriter) row(r *lateRow) {
 	k.bits(r.server.Outdated != "", r.server.Reachable, r.server.Ended, st.HandedOver, st.LeaseLost, st.WritesBlocked, st.AckWaitingSeconds > 0, st.SecondsSinceHeartbeat == nil, st.SecondsSinceHeartbeat != nil && *st.SecondsSinceHeartbeat > 1)
 	if !r.server.Reachable {
 		return
+	}
+	if last := st.SecondsSinceHeartbeat; last != nil && st.Role == engine.RoleFenced {
+		k.add(byte(*last * 10))
 	}
 	k.add(st.Role[2], byte(st.Epoch), byte(st.QuorumVersion), byte(st.LastLogEpoch), byte(st.WaitCount), termsByte(st.Terms), st.ReceiverState[0],
 		k.order.Position(st.ServerUUID), k.order.Position(st.SourceUUID), r.server.PVCUID[len(r.server.PVCUID)-1])

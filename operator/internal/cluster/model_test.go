@@ -6,6 +6,7 @@ import (
 	"flag"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -54,34 +55,37 @@ func waitForBoth() Policy {
 }
 
 var models = map[string]model{
-	"failover":                       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1}},
-	"failover of two":                {policy: requiredPolicy(1), servers: 2, limits: limits{epochs: 4, writes: 2, kills: 2}},
-	"wait for both":                  {policy: waitForBoth(), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1}},
-	"a master that is cut off":       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, isolations: 1}},
-	"hidden servers":                 {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 2}},
-	"a paused operator":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, pauses: 1}},
-	"a row that is read late":        {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, lateRows: 1}},
-	"preferred":                      {policy: preferredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, impatience: 1}},
-	"an older copy of a volume":      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, copies: 1}},
-	"an emptied volume":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, wipes: 1}},
-	"a purged log":                   {policy: requiredPolicy(2), servers: 3, begin: aReplicaThatIsBehind, limits: limits{epochs: 1, writes: 2, kills: 1, purges: 1}},
-	"a late clone":                   {policy: requiredPolicy(2), servers: 3, begin: aLateClone, limits: limits{epochs: 2, writes: 1, kills: 1}},
-	"demotions that take time":       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1, slow: true}},
-	"switchover":                     {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, switchovers: 1}},
-	"another spec":                   {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, edits: 2}},
-	"a quorum that becomes stronger": {policy: preferredPolicy(2), servers: 3, begin: aloneWithoutAcknowledgements, limits: limits{epochs: 2, writes: 2, kills: 1}},
-	"an old log that is longer":      {policy: requiredPolicy(2), servers: 3, begin: anOldLogThatIsLonger, limits: limits{epochs: 3, writes: 4, kills: 1}},
-	"an emptied holder":              {policy: requiredPolicy(2), servers: 3, begin: anEmptiedHolder, limits: limits{epochs: 2, writes: 1, kills: 1}},
-	"a late claim":                   {policy: requiredPolicy(2), servers: 3, begin: aLateClaim, limits: limits{epochs: 2, writes: 1, slow: true}},
-	"a late election":                {policy: requiredPolicy(2), servers: 3, begin: aLateElection, limits: limits{epochs: 4, writes: 1}},
-	"a late promotion":               {policy: preferredPolicy(2), servers: 3, begin: aLatePromotion, limits: limits{epochs: 3, writes: 2, kills: 1}},
-	"a late promotion of a copy":     {policy: requiredPolicy(2), servers: 3, begin: aLatePromotionOfACopy, limits: limits{epochs: 3, writes: 2, kills: 3}},
-	"a late follow":                  {policy: requiredPolicy(2), servers: 3, begin: aLateFollow, limits: limits{epochs: 2, writes: 1}},
-	"async":                          {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, timeouts: 1}},
-	"async and back":                 {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, terms: 1, timeouts: 1, kills: 1}},
-	"a lease":                        {policy: leasedPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 1, isolations: 1}},
-	"a lease that changes":           {policy: leasedPolicy(2), servers: 3, begin: aLeaseThatIsNotToldYet, limits: limits{epochs: 2, terms: 1}},
-	"a switchover under async":       {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, switchovers: 1, timeouts: 1}, large: true},
+	"failover":                         {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1}},
+	"failover of two":                  {policy: requiredPolicy(1), servers: 2, limits: limits{epochs: 4, writes: 2, kills: 2}},
+	"wait for both":                    {policy: waitForBoth(), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1}},
+	"a master that is cut off":         {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, isolations: 1}},
+	"hidden servers":                   {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 2}},
+	"a paused operator":                {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, pauses: 1}},
+	"a row that is read late":          {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, lateRows: 1}},
+	"preferred":                        {policy: preferredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, impatience: 1}},
+	"an older copy of a volume":        {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, copies: 1}},
+	"an emptied volume":                {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, wipes: 1}},
+	"a purged log":                     {policy: requiredPolicy(2), servers: 3, begin: aReplicaThatIsBehind, limits: limits{epochs: 1, writes: 2, kills: 1, purges: 1}},
+	"a late clone":                     {policy: requiredPolicy(2), servers: 3, begin: aLateClone, limits: limits{epochs: 2, writes: 1, kills: 1}},
+	"demotions that take time":         {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1, slow: true}},
+	"switchover":                       {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, switchovers: 1}},
+	"another spec":                     {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, edits: 2}},
+	"a quorum that becomes stronger":   {policy: preferredPolicy(2), servers: 3, begin: aloneWithoutAcknowledgements, limits: limits{epochs: 2, writes: 2, kills: 1}},
+	"an old log that is longer":        {policy: requiredPolicy(2), servers: 3, begin: anOldLogThatIsLonger, limits: limits{epochs: 3, writes: 4, kills: 1}},
+	"an emptied holder":                {policy: requiredPolicy(2), servers: 3, begin: anEmptiedHolder, limits: limits{epochs: 2, writes: 1, kills: 1}},
+	"a late claim":                     {policy: requiredPolicy(2), servers: 3, begin: aLateClaim, limits: limits{epochs: 2, writes: 1, slow: true}},
+	"a late election":                  {policy: requiredPolicy(2), servers: 3, begin: aLateElection, limits: limits{epochs: 4, writes: 1}},
+	"a late promotion":                 {policy: preferredPolicy(2), servers: 3, begin: aLatePromotion, limits: limits{epochs: 3, writes: 2, kills: 1}},
+	"a late promotion of a copy":       {policy: requiredPolicy(2), servers: 3, begin: aLatePromotionOfACopy, limits: limits{epochs: 3, writes: 2, kills: 3}},
+	"a late follow":                    {policy: requiredPolicy(2), servers: 3, begin: aLateFollow, limits: limits{epochs: 2, writes: 1}},
+	"async":                            {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, timeouts: 1}},
+	"async and back":                   {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, terms: 1, timeouts: 1, kills: 1}},
+	"a lease":                          {policy: leasedPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 1, isolations: 1}},
+	"a lease that changes":             {policy: leasedPolicy(2), servers: 3, begin: aLeaseThatIsNotToldYet, limits: limits{epochs: 2, terms: 1}},
+	"a replica that has not heard":     {policy: leasedPolicy(2), servers: 3, begin: aReplicaThatHasNotHeardForLong, limits: limits{epochs: 2, hides: 1, isolations: 2}},
+	"a lease that is told late":        {policy: leasedPolicy(2), servers: 3, begin: aLeaseThatIsToldLate, limits: limits{epochs: 2, writes: 1}},
+	"a replica that has started again": {policy: leasedPolicy(2), servers: 3, begin: aReplicaThatHasNotHeardForLong, limits: limits{epochs: 2, kills: 1, hides: 1, isolations: 2}, large: true},
+	"a switchover under async":         {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, switchovers: 1, timeouts: 1}, large: true},
 
 	"a purged log, and a failure":      {policy: requiredPolicy(2), servers: 3, begin: aReplicaThatIsBehind, limits: limits{epochs: 2, writes: 2, kills: 2, purges: 1}, large: true},
 	"preferred, two failures":          {policy: preferredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2, impatience: 1}, large: true},
@@ -98,6 +102,12 @@ var models = map[string]model{
 // TestModelToTheEnd visits every state that the steps can lead to, within the limits: nothing acknowledged may be lost, and no
 // epoch may acknowledge what a later one that has acknowledged lacks.
 func TestModelToTheEnd(t *testing.T) {
+	var explored, states atomic.Int64
+	t.Cleanup(func() {
+		if explored.Load() == smallModels() {
+			checkStated(t, "states", states.Load())
+		}
+	})
 	for name, m := range models {
 		t.Run(name, func(t *testing.T) {
 			if m.large && !*modelFull {
@@ -108,6 +118,8 @@ func TestModelToTheEnd(t *testing.T) {
 			if e.path != nil {
 				t.Fatalf("%s\nafter\n%s", e.broken, e.path)
 			}
+			explored.Add(1)
+			states.Add(int64(e.states))
 			t.Logf("%d states, %d steps, %d steps deep; %d of them were mended and served", e.states, e.steps, e.depth, e.mended)
 		})
 	}

@@ -35,6 +35,9 @@ var hunts = []struct {
 	{mutation: restartNotAwaited, model: "replicas are restarted"},
 	{mutation: leaseNotWaited, model: "a lease"},
 	{mutation: lastLeaseOnly, model: "a lease that changes"},
+	{mutation: anyHasNotHeard, model: "a replica that has not heard"},
+	{mutation: silenceOfFew, model: "a replica that has started again"},
+	{mutation: shortenedIsOld, model: "a lease that is told late"},
 	{mutation: demotedBeforeCaughtUp, model: "switchover"},
 	{mutation: handoverKept, model: "switchover"},
 	{server: fake.PromotedUnasked, model: "a late promotion of a copy"},
@@ -44,6 +47,7 @@ var hunts = []struct {
 
 // TestTheModelNoticesEveryMutant: a rule without which nothing goes wrong in the model is one that the model does not test.
 func TestTheModelNoticesEveryMutant(t *testing.T) {
+	checkStated(t, "rules", int64(len(hunts)))
 	defer func() { activeMutation, fake.Mutated = "", "" }()
 	for _, h := range hunts {
 		t.Run(string(h.mutation)+string(h.server), func(t *testing.T) {

@@ -24,6 +24,9 @@ const (
 	restartNotAwaited       mutation = "8: the next server is taken down before the one before serves again"
 	leaseNotWaited          mutation = "6: a master is promoted before the lease of the former one is over"
 	lastLeaseOnly           mutation = "6: while the lease changes, the former one is not waited for"
+	anyHasNotHeard          mutation = "6: a lease is counted from when the first of the fenced has heard the master last"
+	silenceOfFew            mutation = "6: those that do not know when they heard the master last have not heard it for as long as the others"
+	shortenedIsOld          mutation = "6: a lease that became shorter is counted from when the master was heard last, not from the fencing"
 	handoverKept            mutation = "9: a handover that came to nothing is not taken back"
 	demotedBeforeCaughtUp   mutation = "9: a switchover demotes before the target holds everything"
 )

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"commitlab.dev/operator/api/v1alpha1"
@@ -91,6 +92,21 @@ func termsOf(q *v1alpha1.QuorumStatus) engine.Terms {
 
 func setTerms(q *v1alpha1.QuorumStatus, t engine.Terms) {
 	q.OnTimeout, q.TimeoutMilliseconds, q.SourceLeaseMilliseconds = t.OnTimeout, t.TimeoutMilliseconds, t.LeaseMilliseconds
+}
+
+// noteLeaseBefore keeps known, for as long as a mastership lasts, that its lease was longer before.
+func noteLeaseBefore(next *v1alpha1.QuorumStatus, before ...*v1alpha1.QuorumStatus) {
+	for _, q := range before {
+		next.LeaseShortened = next.LeaseShortened || q.LeaseShortened || leaseOf(q) > leaseOf(next)
+	}
+}
+
+// leaseOf is the lease under a quorum. A master that waits for nobody hears nobody, and answers clients for ever.
+func leaseOf(q *v1alpha1.QuorumStatus) int64 {
+	if q.SourceLeaseMilliseconds == 0 || q.WaitCount == 0 {
+		return math.MaxInt64
+	}
+	return q.SourceLeaseMilliseconds
 }
 
 // sameRule: the same servers must acknowledge, and the same happens when they do not.

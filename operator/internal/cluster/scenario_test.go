@@ -101,7 +101,7 @@ func TestPatienceWithTheMaster(t *testing.T) {
 	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
 	l.world.Kill("c-0")
 	v := l.view()
-	v.server("c-0").UnreachableFor = time.Second
+	v.server("c-0").UnreachableFor, v.server("c-0").Ended = time.Second, false
 	if p := Decide(v); p.Record != nil {
 		t.Fatal("claimed an epoch before unreachableAfter")
 	}

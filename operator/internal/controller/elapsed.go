@@ -22,11 +22,20 @@ type cover struct {
 	since time.Time
 }
 
-// masterProcess is the container in which a server's program ran while it was seen to be the master.
+// masterProcess is the container in which a server's program ran while it was seen to be the master. That it has ended stays known:
+// Kubernetes forgets all but the last containers of a pod, and those of pods that are gone.
 type masterProcess struct {
-	container string
-	since     time.Time
-	confirmed bool
+	pod, container   string
+	since            time.Time
+	confirmed, ended bool
+}
+
+// endsBy takes in what is reported of the server's pod. A kubelet runs one container of a kind in a pod at a time: where it reports
+// another one of the same pod, the former has ended.
+func (p masterProcess) endsBy(podUID string, c container) masterProcess {
+	another := podUID == p.pod && c.running != "" && c.running != p.container
+	p.ended = p.ended || (p.confirmed && (another || c.hasEnded(p.container)))
+	return p
 }
 
 // kubeletDelay is what a kubelet may take to report that a container has ended and another one runs. A container that was reported
@@ -46,8 +55,7 @@ func (e *elapsed) note(v *cluster.View, containers map[string]container, now tim
 		if from, lost := e.leaseLostFrom[s.Name]; lost {
 			s.LeaseLostFor = now.Sub(from)
 		}
-		process := e.masters[s.Name]
-		s.Ended = !s.Reachable && process.confirmed && containers[s.Name].hasEnded(process.container)
+		s.Ended = !s.Reachable && e.masters[s.Name].ended
 	}
 	v.CoveredFor = e.cover.lasts(v, now)
 }
@@ -92,11 +100,14 @@ func (e *elapsed) noteMasters(servers []cluster.Server, containers map[string]co
 		s := &servers[i]
 		runs, known := containers[s.Name].running, e.masters[s.Name]
 		switch {
-		case !s.Reachable || runs == "":
-		case !cluster.IsMaster(s):
+		case !s.Reachable:
+			if known.container != "" {
+				e.masters[s.Name] = known.endsBy(s.PodUID, containers[s.Name])
+			}
+		case runs == "" || !cluster.IsMaster(s):
 			delete(e.masters, s.Name)
 		case known.container != runs:
-			e.masters[s.Name] = masterProcess{container: runs, since: now}
+			e.masters[s.Name] = masterProcess{pod: s.PodUID, container: runs, since: now}
 		default:
 			known.confirmed = known.confirmed || now.Sub(known.since) >= kubeletDelay
 			e.masters[s.Name] = known

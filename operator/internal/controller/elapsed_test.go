@@ -80,7 +80,11 @@ func podWith(running string, ended ...string) container {
 func TestAMasterHasEndedWhenTheContainerThatItWasSeenInHas(t *testing.T) {
 	start := time.Now()
 	master := func(reachable bool) *cluster.View {
-		return &cluster.View{Servers: []cluster.Server{{Name: "c-0", Reachable: reachable, Status: engine.Status{Role: engine.RoleMaster}}}}
+		return &cluster.View{Servers: []cluster.Server{{Name: "c-0", PodUID: "pod", Reachable: reachable, Status: engine.Status{Role: engine.RoleMaster}}}}
+	}
+	anotherPod := func(v *cluster.View) *cluster.View {
+		v.Servers[0].PodUID = "another"
+		return v
 	}
 	type look struct {
 		reachable bool
@@ -92,16 +96,19 @@ func TestAMasterHasEndedWhenTheContainerThatItWasSeenInHas(t *testing.T) {
 		looks []look
 		ended bool
 	}{
-		"it has ended":                     {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}), true},
-		"another one runs in its place":    {append(seen[:2:2], look{false, podWith("y", "x"), time.Minute}), true},
-		"it is said to run":                {append(seen[:2:2], look{false, podWith("x"), time.Minute}), false},
-		"nothing is said of it":            {append(seen[:2:2], look{false, podWith(""), time.Minute}), false},
-		"the pod is gone":                  {append(seen[:2:2], look{false, container{}, time.Minute}), false},
-		"another container has ended":      {append(seen[:2:2], look{false, podWith("", "w"), time.Minute}), false},
-		"it was not seen for long enough":  {[]look{seen[0], {true, podWith("x"), kubeletDelay - 1}, {false, podWith("", "x"), time.Minute}}, false},
-		"it was never seen":                {[]look{{false, podWith("", "x"), time.Minute}}, false},
-		"the operator reaches it":          {append(seen[:2:2], look{true, podWith("", "x"), time.Minute}), false},
-		"another one was the master since": {append(seen[:2:2], look{true, podWith("y", "x"), time.Minute}, look{false, podWith("y", "x"), time.Minute}), false},
+		"it has ended":                                              {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}), true},
+		"another one runs in its place":                             {append(seen[:2:2], look{false, podWith("y", "x"), time.Minute}), true},
+		"another one runs, and the former one is forgotten":         {append(seen[:2:2], look{false, podWith("y", "w"), time.Minute}), true},
+		"it had ended when it was seen last":                        {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}, look{false, container{}, time.Hour}), true},
+		"it is said to run":                                         {append(seen[:2:2], look{false, podWith("x"), time.Minute}), false},
+		"nothing is said of it":                                     {append(seen[:2:2], look{false, podWith(""), time.Minute}), false},
+		"the pod is gone":                                           {append(seen[:2:2], look{false, container{}, time.Minute}), false},
+		"another container has ended":                               {append(seen[:2:2], look{false, podWith("", "w"), time.Minute}), false},
+		"it was not seen for long enough":                           {[]look{seen[0], {true, podWith("x"), kubeletDelay - 1}, {false, podWith("", "x"), time.Minute}}, false},
+		"it was never seen":                                         {[]look{{false, podWith("", "x"), time.Minute}}, false},
+		"the operator reaches it":                                   {append(seen[:2:2], look{true, podWith("", "x"), time.Minute}), false},
+		"it has ended, and is the master again, who knows in which": {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}, look{true, podWith("", "x"), time.Minute}, look{false, podWith("", "x"), time.Hour}), false},
+		"another one was the master since":                          {append(seen[:2:2], look{true, podWith("y", "x"), time.Minute}, look{false, podWith("y", "x"), time.Minute}), false},
 	} {
 		e := &elapsed{}
 		var last *cluster.View
@@ -112,6 +119,15 @@ func TestAMasterHasEndedWhenTheContainerThatItWasSeenInHas(t *testing.T) {
 		if got := last.Servers[0].Ended; got != c.ended {
 			t.Errorf("%s: ended %t", what, got)
 		}
+	}
+	e := &elapsed{}
+	for _, l := range seen {
+		e.note(master(true), map[string]container{"c-0": l.pod}, start.Add(l.at))
+	}
+	replaced := anotherPod(master(false))
+	e.note(replaced, map[string]container{"c-0": podWith("y")}, start.Add(time.Minute))
+	if replaced.Servers[0].Ended {
+		t.Error("a pod under its name says nothing of the former one, whose node may be cut off")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -34,7 +35,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=services;serviceaccounts,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;update;patch;delete
-// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
@@ -74,6 +75,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, probes *Prober) error {
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Owns(&networkingv1.NetworkPolicy{}).
 		Owns(&corev1.Pod{}). // those that validate: a server's pod is the StatefulSet's
+		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
 		Complete(reconcile.Func(r.reconcileObjects)); err != nil {
 		return err
@@ -84,7 +86,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, probes *Prober) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("commitcluster-protocol").
 		For(&v1alpha1.CommitCluster{}, changed).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOfPod)).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WatchesRawSource(source.Channel(probes.Changes(), enqueue)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: protocolWorkers}).
 		Complete(reconcile.Func(r.reconcileProtocol))
@@ -102,12 +104,12 @@ func (countedServersChanged) Update(e event.UpdateEvent) bool {
 	return ok && too && podCount(before) != podCount(after)
 }
 
-func clusterOfPod(_ context.Context, pod client.Object) []reconcile.Request {
-	name := pod.GetLabels()[v1alpha1.LabelCluster]
+func clusterOf(_ context.Context, o client.Object) []reconcile.Request {
+	name := o.GetLabels()[v1alpha1.LabelCluster]
 	if name == "" {
 		return nil
 	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: pod.GetNamespace(), Name: name}}}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
 }
 
 // get reads past the cache; nil when there is nothing to do for the cluster.
@@ -184,10 +186,28 @@ func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster
 	if verdict != nil {
 		return errors.Join(verdict, r.forgetQuestions(ctx, c, question.Name))
 	}
-	if err := r.apply(ctx, c, set.WithAnnotations(map[string]string{v1alpha1.AnnotationValidated: question.Name})); err != nil {
+	if err := r.applyServers(ctx, c, set.WithAnnotations(map[string]string{v1alpha1.AnnotationValidated: question.Name})); err != nil {
 		return err
 	}
 	return r.forgetQuestions(ctx, c, "")
+}
+
+// applyServers writes the StatefulSet and has volumes grow.
+func (r *Reconciler) applyServers(ctx context.Context, c *v1alpha1.CommitCluster, set *appsv1ac.StatefulSetApplyConfiguration) error {
+	claims, err := r.dataClaims(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := refuseSmaller(c, claims); err != nil {
+		return err
+	}
+	if err := r.keepClaimTemplate(ctx, c, set); err != nil {
+		return err
+	}
+	if err := r.apply(ctx, c, set); err != nil {
+		return err
+	}
+	return errors.Join(r.growVolumes(ctx, c, claims), r.ownVolumes(ctx, c, claims))
 }
 
 // reconcileProtocol runs the protocol until nothing is left to do at once. It needs nothing of the objects but the pods

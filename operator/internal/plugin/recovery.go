@@ -212,6 +212,7 @@ func verdictError(t *v1alpha1.RecoveryTest) error {
 
 func newRecoveryReportCommand(s *session) *cobra.Command {
 	var page, data string
+	var format output
 	cmd := &cobra.Command{
 		Use:   "report [TEST]",
 		Short: "Show what a RecoveryTest has found, as text, as a page, or as the ledger's own verdict",
@@ -221,6 +222,9 @@ func newRecoveryReportCommand(s *session) *cobra.Command {
 			t, err := s.recoveryTest(ctx, args)
 			if err != nil {
 				return err
+			}
+			if format == outputJSON {
+				return printJSON(s.out, t)
 			}
 			if page == "" && data == "" {
 				return PrintRecoveryTest(s.out, t)
@@ -237,5 +241,8 @@ func newRecoveryReportCommand(s *session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&page, "html", "", "write a self-contained page into this file")
 	cmd.Flags().StringVar(&data, "json", "", "write test and verdict into this file")
+	format.addTo(cmd)
+	cmd.MarkFlagsMutuallyExclusive("output", "html")
+	cmd.MarkFlagsMutuallyExclusive("output", "json")
 	return cmd
 }

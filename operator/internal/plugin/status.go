@@ -12,7 +12,8 @@ import (
 )
 
 func newStatusCommand(s *session) *cobra.Command {
-	return &cobra.Command{
+	var format output
+	cmd := &cobra.Command{
 		Use:   "status [CLUSTER]",
 		Short: "Show who is master, who must acknowledge, and what is wrong",
 		Args:  cobra.MaximumNArgs(1),
@@ -21,9 +22,14 @@ func newStatusCommand(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if format == outputJSON {
+				return printJSON(s.out, c)
+			}
 			return PrintStatus(s.out, c)
 		},
 	}
+	format.addTo(cmd)
+	return cmd
 }
 
 // PrintStatus writes a cluster's status for people.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"time"
 
 	"commitlab.dev/operator/internal/engine"
 )
@@ -64,7 +65,7 @@ func (w *World) AppendKey(b []byte, o Order) []byte {
 func (w *World) AppendSignature(b []byte, server int) []byte {
 	s := w.servers[server]
 	b = append(b, byte(s.initializations), byte(s.copies), byte(s.epoch), byte(s.next), roleByte(s.role), roleByte(s.granted.role),
-		byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s), byte(s.purged))
+		byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s), byte(s.purged), tenths(s.silence), tenths(s.alone))
 	for _, e := range s.log {
 		b = append(b, byte(e.GNO), byte(e.Epoch), byte(e.Tx))
 	}
@@ -89,7 +90,7 @@ func appendSorted(b []byte, count int, write func([]byte, int) []byte) []byte {
 
 func (s *state) appendKey(b []byte, o Order) []byte {
 	b = append(b, byte(s.initializations), byte(s.copies), byte(s.epoch), byte(s.next), roleByte(s.role), roleByte(s.granted.role),
-		o.Position(s.granted.source), byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s), byte(s.purged))
+		o.Position(s.granted.source), byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s), byte(s.purged), tenths(s.silence), tenths(s.alone))
 	b = append(b, byte(len(s.log)))
 	for _, e := range s.log {
 		b = append(b, o.Position(e.UUID), byte(e.GNO), byte(e.Epoch), byte(e.Tx))
@@ -108,6 +109,8 @@ func (s *state) appendKey(b []byte, o Order) []byte {
 	}
 	return b
 }
+
+func tenths(d time.Duration) byte { return byte(d / (100 * time.Millisecond)) }
 
 func roleByte(r engine.Role) byte {
 	if r == "" {

@@ -14,6 +14,14 @@ func (s *state) lease() time.Duration {
 	return time.Duration(s.quorum.Terms.LeaseMilliseconds) * time.Millisecond
 }
 
+// leaseLeft is how much of it is left to a master that is not heard from now on.
+func (s *state) leaseLeft() time.Duration {
+	if s.lease() == 0 {
+		return forEver
+	}
+	return s.lease() - s.alone
+}
+
 // answers says whether clients of a master are answered.
 func (s *state) answers() bool {
 	return s.alive && s.role == engine.RoleMaster && (s.lease() == 0 || s.leased)
@@ -22,23 +30,38 @@ func (s *state) answers() bool {
 // renew: a member that is connected has answered.
 func (w *World) renew(master *state) {
 	if int32(len(w.attached(master))) >= master.quorum.WaitCount {
-		master.leased = true
+		master.leased, master.alone = true, 0
 	}
 }
 
-// Pass lets so much time go by. Leases that are no longer run out where too few members are connected to renew them; a server that
-// has promised another epoch and has not stepped down yet still answers its master.
+// forEver is longer than anybody waits for a lease: what has lasted longer is not told apart.
+const forEver = 6600 * time.Millisecond
+
+// Pass lets so much time go by. Leases that have lasted no longer run out where too few members are connected to renew them; a
+// server that has promised another epoch and has not stepped down yet still answers its master. The clocks of those who do not
+// hear their source are as fast as a lease's margin allows.
 func (w *World) Pass(length time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	changed := false
 	for _, s := range w.servers {
-		if s.leased && s.lease() <= length && int32(len(w.attached(s))) < s.quorum.WaitCount {
-			s.leased, changed = false, true
+		if s.heard && !s.connected && s.silence < forEver {
+			s.silence, changed = min(s.silence+length+length/10, forEver), true
+		}
+		if !s.leased || int32(len(w.attached(s))) >= s.quorum.WaitCount {
+			s.alone = 0
+			continue
+		}
+		s.alone, changed = s.alone+length, true
+		if s.alone >= s.lease() {
+			s.leased, s.alone = false, 0
 		}
 	}
 	return changed
 }
+
+// hear: whoever is connected has just heard its source.
+func (s *state) hear() { s.connected, s.heard, s.silence = true, true, 0 }
 
 // Runs says whether a server's process is there.
 func (w *World) Runs(name string) bool {

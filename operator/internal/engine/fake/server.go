@@ -62,8 +62,7 @@ func (h Server) Fence(_ context.Context, epoch int64) error {
 			return err
 		}
 		if s.next == 0 {
-			h.world.leaveRole(s)
-			s.role = engine.RoleFenced
+			h.world.leaveFor(s, engine.RoleFenced)
 		}
 		return nil
 	})
@@ -90,8 +89,18 @@ func (s *state) promise(epoch int64, g grant, slowly bool) error {
 // leaveRole drops what belongs to a role, and with it the replicas' connections; the log stays as it is.
 func (w *World) leaveRole(s *state) {
 	w.disconnect(s)
-	s.connected, s.heard, s.diverged, s.behindLog = false, false, false, false
-	s.source, s.quorum, s.version, s.acked, s.openedAt, s.gaveUp, s.handedOver, s.leased = engine.Source{}, engine.Quorum{}, 0, nil, 0, false, false, false
+	s.connected, s.heard, s.silence, s.diverged, s.behindLog = false, false, 0, false, false
+	s.source, s.quorum, s.version, s.acked, s.openedAt, s.gaveUp, s.handedOver, s.leased, s.alone = engine.Source{}, engine.Quorum{}, 0, nil, 0, false, false, false, 0
+}
+
+// leaveFor ends what a server was. One that is fenced remembers when it has heard its source last.
+func (w *World) leaveFor(s *state, role engine.Role) {
+	heard, silence := s.heard && (s.role == engine.RoleReplica || s.role == engine.RoleFenced), s.silence
+	w.leaveRole(s)
+	s.role = role
+	if role == engine.RoleFenced && heard {
+		s.heard, s.silence = heard, silence
+	}
 }
 
 // Promote makes a master and logs the transaction that opens the epoch. A server that was promoted in this epoch and has
@@ -243,8 +252,10 @@ func (h Server) SetQuorum(_ context.Context, epoch, version int64, q engine.Quor
 		if s.role != engine.RoleMaster || s.epoch != epoch || version <= s.version {
 			return fmt.Errorf("%w: QUORUM EPOCH %d VERSION %d in epoch %d, version %d", engine.ErrEpoch, epoch, version, s.epoch, s.version)
 		}
-		s.leased = s.answers() // for as long as the new lease says
+		before := s.leaseLeft()
+		s.leased = s.answers()
 		s.quorum, s.version, s.gaveUp = q, version, false
+		s.alone = max(s.lease()-before, 0) // what holds goes on, for no longer than the new lease says
 		s.kept = keptQuorum{q, version}
 		h.world.renew(s)
 		h.world.settle(s)
@@ -325,6 +336,10 @@ func (w *World) status(s *state) engine.Status {
 		if seconds := secondsSinceHeartbeat(s); s.heard {
 			st.SecondsSinceHeartbeat = &seconds
 		}
+	}
+	if s.role == engine.RoleFenced && s.heard {
+		silent := s.silence.Seconds()
+		st.SecondsSinceHeartbeat = &silent
 	}
 	if s.diverged {
 		st.ReceiverState = engine.ReceiverDiverged

@@ -70,7 +70,7 @@ func (w *World) Connect(name string) bool {
 	if mutated(FloorFromLog) {
 		s.floor = s.highestOwn()
 	}
-	s.connected, s.heard = true, true
+	s.hear()
 	w.renew(source)
 	return true
 }
@@ -153,13 +153,12 @@ func (w *World) FinishDemotion(name string) bool {
 	if !s.alive || s.next == 0 {
 		return false
 	}
-	w.stepDown(s)
-	s.role = engine.RoleFenced
+	w.stepDown(s, engine.RoleFenced)
 	return true
 }
 
-func (w *World) stepDown(s *state) {
-	w.leaveRole(s)
+func (w *World) stepDown(s *state, to engine.Role) {
+	w.leaveFor(s, to)
 	if s.next != 0 {
 		s.epoch, s.next, s.granted = s.next, 0, grant{role: engine.RoleFenced}
 	}
@@ -173,8 +172,8 @@ func (w *World) Kill(name string) bool {
 	if !s.alive {
 		return false
 	}
-	w.stepDown(s)
-	s.alive, s.ackWaiting, s.variables = false, 0, nil
+	w.stepDown(s, s.role)
+	s.alive, s.heard, s.silence, s.ackWaiting, s.variables = false, false, 0, 0, nil
 	w.acks = slices.DeleteFunc(w.acks, func(a ack) bool { return a.to == name })
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"commitlab.dev/operator/internal/engine"
 )
@@ -76,7 +77,9 @@ type state struct {
 	unheard    bool
 	role       engine.Role
 	connected  bool
-	heard      bool // since it was told to follow
+	heard      bool          // since it was told to follow; one that is fenced remembers it
+	silence    time.Duration // since it has heard its source last, as far as time was let go by
+	alone      time.Duration // for how long too few members have renewed the lease
 	diverged   bool
 	behindLog  bool // its source does not have the log any more that it needs
 	source     engine.Source
