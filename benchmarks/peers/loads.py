@@ -145,6 +145,11 @@ def load(name):
     if name == "churn":
         # Seed 003's garbage, on rows that do not compress: each change leaves a version behind.
         return SlapOn("changes", CHURN_TABLE, "INSERT INTO churn (id, v) VALUES (FLOOR(1 + RAND() * 65536), 0) ON DUPLICATE KEY UPDATE v = v + 1")
+    if name == "half-filtered":
+        # Seed 001: what goes into db2 is left out by the replica's filter.
+        return SlapOn("inserts", ("CREATE DATABASE IF NOT EXISTS db1", "CREATE DATABASE IF NOT EXISTS db2", "CREATE TABLE IF NOT EXISTS db1.t1 (i INT) ENGINE=InnoDB",
+                                  "CREATE TABLE IF NOT EXISTS db2.t1 (i INT) ENGINE=InnoDB"),
+                      "INSERT INTO db1.t1 VALUES (RAND() * 1000);INSERT INTO db2.t1 VALUES (RAND() * 1000)")
     if name == "connect-remote":
         return RemoteConnect()
     if name == "statements":
@@ -155,4 +160,4 @@ def load(name):
         return K6(name.removeprefix("k6:"))
     if name in SYSBENCH:
         return Sysbench(name)
-    raise ValueError(f"'{name}' is no load: slap-write, keyed-write, churn, connect, connect-remote, hot-row, statements, k6:NAME, {', '.join(SYSBENCH)}")
+    raise ValueError(f"'{name}' is no load: slap-write, keyed-write, churn, half-filtered, connect, connect-remote, hot-row, statements, k6:NAME, {', '.join(SYSBENCH)}")

@@ -42,17 +42,27 @@ class Server:
         self.directory.mkdir(parents=True)
         self.log = open(self.directory / "log", "wb")
         self.prepare()
-        self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=self.environment)
-        self.wait_for_socket()
+        self.start()
         return self
 
-    def __exit__(self, *_):
+    def start(self):
+        self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=self.environment)
+        self.wait_for_socket()
+
+    def restart(self):
+        self.stop()
+        self.start()
+
+    def stop(self):
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+    def __exit__(self, *_):
+        self.stop()
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 

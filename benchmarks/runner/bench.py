@@ -29,9 +29,11 @@ import readers as log_readers  # noqa: E402
 import record  # noqa: E402
 import replicas  # noqa: E402
 import servers  # noqa: E402
+import starts  # noqa: E402
 import sync_counters  # noqa: E402
 
 LEAK_REPORT = "leak-report"
+START = "start"
 BUILDS_DIFFER = {"cpu_us": 1.15, "context_switches": 1.3, "syncs": 1.15, "logged_bytes": 1.02}
 
 
@@ -58,8 +60,12 @@ def arguments(argv):
     return options
 
 
-def load_of(scenario):
-    return leaks.Report() if scenario.load == LEAK_REPORT else loads.load(scenario.load)
+def load_of(scenario, full):
+    if scenario.load == LEAK_REPORT:
+        return leaks.Report()
+    if scenario.load == START:
+        return starts.Start(starts.FULL if full else starts.TRANSACTIONS)
+    return loads.load(scenario.load)
 
 
 def planned_seconds(scenarios, options):
@@ -96,9 +102,16 @@ class Bench:
         with make(variant.name, list(variant.options), self.durable, self.disk, self.directory) as server:
             yield server
 
+    @contextlib.contextmanager
+    def starting(self, variant):
+        with self.server(variant) as server:
+            yield starts.Starting(server)
+
     def compared(self, scenario, variant):
         if scenario.load == LEAK_REPORT:
             return leaks.probe(variant)
+        if scenario.load == START:
+            return self.starting(variant)
         if not scenario.replica:
             return self.server(variant)
         return replicas.pair(servers.maker(variant.kind), variant, scenario.options, self.durable, self.disk, self.directory)
@@ -128,7 +141,7 @@ class Bench:
         self.say(f"{scenario.id}: {scenario.title}")
         with contextlib.ExitStack() as stack:
             running = [stack.enter_context(self.compared(scenario, variant)) for variant in variants(scenario, self.options)]
-            load = load_of(scenario)
+            load = load_of(scenario, self.options.full)
             for server in running:
                 load.prepare(server)
                 for statement in scenario.prepare:

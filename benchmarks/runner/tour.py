@@ -136,7 +136,7 @@ class Tour:
     def pair(self, scenario):
         """A source and its replica, for the time of one stop."""
         make = lambda name, *rest: servers.Commitd(f"{scenario.id}-{name}", *rest)
-        variant = catalogue.Variant("source", options=(THREADS,))
+        variant = catalogue.Variant("source", options=(THREADS, *scenario.options))
         return replicas.pair(make, variant, [THREADS], True, sync_counters.Disk("native"), self.directory)
 
     def skip(self, scenario, reason):
@@ -179,7 +179,7 @@ class Tour:
             return f"the server has no variable {scenario.switch}"
         if not scenario.load:
             return "the catalogue has no load for it"
-        if scenario.load == bench.LEAK_REPORT:
+        if scenario.load in (bench.LEAK_REPORT, bench.START):
             return f"no load shows it: make bench SCENARIO={scenario.id}"
         return ""
 

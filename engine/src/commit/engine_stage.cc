@@ -13,6 +13,10 @@ constexpr size_t kReadSize = 1 << 20;
 // An engine batch made from events is not larger than this, so that replay needs bounded memory.
 constexpr size_t kLargestBatch = 8 << 20;
 
+bool changes_something(const WriteSet& writes) {
+  return !writes.empty() || writes.spilled();
+}
+
 Error cut_off(const PendingTransaction& transaction) {
   return make_error(er::kErrorOnRead, "Transaction {} is cut off in the binary log",
                     transaction.gtid.to_string());
@@ -38,6 +42,8 @@ EngineStage::EngineStage(Source source, storage::Engine& engine, EventApplier& a
       applier_(applier),
       large_(std::move(large)),
       taken_(std::move(taken)),
+      gtid_persister_(storage::gtid_settings_of(engine),
+                      [&engine] { return engine.commit_point().executed; }),
       place_(engine.commit_point()) {}
 
 Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, How how, WriteSet& writes) {
@@ -86,6 +92,7 @@ Status EngineStage::advance(const Advance& to) {
 Status EngineStage::restart_at(LogPosition position) {
   COMMITD_RETURN_IF_ERROR(begin_anew_at(engine_, position));
   place_ = {position};
+  gtid_persister_.forget();
   return {};
 }
 
@@ -233,21 +240,33 @@ struct EngineStage::Batch {
   std::vector<WriteSet*> writes;
   std::list<WriteSet> built;
   storage::CommitStep step;
+  GtidSet changing;  // of step.added: those of transactions that changed something
   bool is_taken = false;
 };
 
 Status EngineStage::commit(Batch& batch) {
   COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch.writes, batch.step));
   batch.is_taken = true;
+  gtid_persister_.taken(batch.changing);
   return engine_.commit();
+}
+
+void EngineStage::persist(const Gtid& gtid) {
+  GtidSet gtids;
+  if (!gtid.empty()) gtids.add(gtid);
+  gtid_persister_.taken(gtids);
 }
 
 Status EngineStage::flush() {
   if (batch_.empty()) return {};
   const auto committed = rest_.first(batch_.size());
-  GtidSet added;
-  for (const PendingTransaction& transaction : committed) {
-    if (!transaction.gtid.empty()) added.add(transaction.gtid);
+  GtidSet added, changing;
+  for (size_t i = 0; i < committed.size(); ++i) {
+    const PendingTransaction& transaction = committed[i];
+    if (!transaction.gtid.empty()) {
+      added.add(transaction.gtid);
+      if (changes_something(*batch_[i])) changing.add(transaction.gtid);
+    }
     if (transaction.epoch != 0) place_.epoch = transaction.epoch;
   }
   place_.position = committed.back().end;
@@ -255,7 +274,8 @@ Status EngineStage::flush() {
   auto batch = std::make_shared<Batch>(Batch{{committed.begin(), committed.end()},
                                              std::exchange(batch_, {}),
                                              std::exchange(built_, {}),
-                                             {place_, std::move(added)}});
+                                             {place_, std::move(added)},
+                                             std::move(changing)});
   if (committer_ == nullptr) {
     auto done = commit(*batch);
     if (!batch->is_taken) return not_taken(std::move(done).error());

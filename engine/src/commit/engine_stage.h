@@ -11,6 +11,7 @@
 #include "commit/batch_committer.h"
 #include "commit/commit_pipeline.h"
 #include "commit/commit_queue.h"
+#include "commit/gtid_persister.h"
 #include "commit/pending_transaction.h"
 #include "log/log.h"
 #include "observe/mutex.h"
@@ -62,6 +63,9 @@ class EngineStage {
   void overlap() { committer_ = std::make_unique<BatchCommitter>(); }
   Status finish_overlapping();
 
+  // A session has taken its own transaction, in no order.
+  void persist(const Gtid& gtid);
+
   const storage::EnginePlace& place() const { return place_; }
   // Others have taken what stands in front of `place`. Only while nothing is applied.
   void continue_at(const storage::EnginePlace& place) { place_ = place; }
@@ -96,6 +100,7 @@ class EngineStage {
   EventApplier& applier_;
   const Large large_;
   Taken taken_;
+  GtidPersister gtid_persister_;
   storage::EnginePlace place_;
   uint64_t keys_written_ = 0, committed_prepared_ = 0;
 

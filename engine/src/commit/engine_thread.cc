@@ -186,6 +186,7 @@ Status CommitPipeline::Impl::let_sessions_take(std::span<const PendingTransactio
 
 Status CommitPipeline::Impl::take_into_engine(const LocalCommit& commit) {
   COMMITD_RETURN_IF_ERROR(unordered.take(*commit.request));
+  engine_stage.persist(commit.request->gtid);
   const auto now = Clock::now();
   observe_since(stage_seconds("ack"), commit.durable, commit.acknowledged);
   observe_since(stage_seconds("engine"), commit.acknowledged, now);

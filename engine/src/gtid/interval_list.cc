@@ -1,7 +1,6 @@
 #include "gtid/interval_list.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace commitd {
 
@@ -14,6 +13,7 @@ IntervalList::IntervalList(const GtidSet& set) {
       last = list->before_begin();
     }
     last = list->insert_after(last, {one.start, one.end});
+    ++count_;
   });
 }
 
@@ -33,8 +33,10 @@ void IntervalList::add(List& list, Interval added, uint64_t& walked) {
     ++walked;
     added = {std::min(added.start, at->start), std::max(added.end, at->end)};
     at = list.erase_after(before);
+    --count_;
   }
   list.insert_after(before, added);
+  ++count_;
 }
 
 uint64_t IntervalList::persist(const GtidSet& written) {
@@ -45,12 +47,6 @@ uint64_t IntervalList::persist(const GtidSet& written) {
     if (!contains(list, interval, walked)) add(list, interval, walked);
   });
   return walked;
-}
-
-size_t IntervalList::interval_count() const {
-  size_t count = 0;
-  for (const auto& [sid, list] : lists_) count += std::distance(list.begin(), list.end());
-  return count;
 }
 
 GtidSet IntervalList::to_set() const {

@@ -17,7 +17,7 @@ class IntervalList {
   // Takes in what of `written` is not there yet, by two walks as MySQL's update_prev_gtids(): one to find
   // out, one to add. Returns how many intervals these have passed.
   uint64_t persist(const GtidSet& written);
-  size_t interval_count() const;
+  size_t interval_count() const { return count_; }
   GtidSet to_set() const;
 
  private:
@@ -26,9 +26,10 @@ class IntervalList {
   };
   using List = std::forward_list<Interval>;
   static bool contains(const List& list, const Interval& wanted, uint64_t& walked);
-  static void add(List& list, Interval added, uint64_t& walked);
+  void add(List& list, Interval added, uint64_t& walked);
 
   std::map<Uuid, List> lists_;
+  size_t count_ = 0;
 };
 
 }  // namespace commitd

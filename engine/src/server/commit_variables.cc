@@ -12,6 +12,7 @@ namespace {
 using binlog::CommitSettings;
 using sql::VariableDefinition;
 using sql::VariableType;
+using storage::GtidSettings;
 
 constexpr const char* kDurability = "commitd_durability";
 constexpr const char* kPrepareCommitMutex = "commitd_prepare_commit_mutex";
@@ -37,9 +38,10 @@ VariableDefinition on_by_default(const char* name, const std::shared_ptr<CommitS
 }
 
 // A way that MySQL once had beside ours.
+template <class Settings>
 VariableDefinition legacy_choice(const char* name, const char* ours, const char* legacy,
-                                 const std::shared_ptr<CommitSettings>& settings,
-                                 std::atomic<bool> CommitSettings::*field) {
+                                 const std::shared_ptr<Settings>& settings,
+                                 std::atomic<bool> Settings::*field) {
   auto definition = choice(name, {ours, legacy});
   definition.on_update = [settings, field, legacy](const Value& value) -> Status {
     settings.get()->*field = value.to_text() == legacy;
@@ -103,8 +105,9 @@ Status check_sync(uint64_t period, const sql::ServerContext& server) {
 }
 
 // A number that goes into the settings.
-VariableDefinition setting(std::string name, std::shared_ptr<CommitSettings> settings,
-                           std::atomic<uint64_t> CommitSettings::*place, uint64_t max) {
+template <class Settings>
+VariableDefinition setting(std::string name, std::shared_ptr<Settings> settings,
+                           std::atomic<uint64_t> Settings::*place, uint64_t max) {
   auto definition = variable(std::move(name), VariableType::Integer,
                              Value::unsigned_integer((settings.get()->*place).load()));
   definition.max = max;
@@ -177,6 +180,10 @@ void CommitVariables::define() {
                                   &CommitSettings::acknowledged_in_turn));
   variables_.define(legacy_choice("commitd_relay_lock", "none", "log_lock", settings_,
                                   &CommitSettings::applier_takes_log_lock));
+  variables_.define(legacy_choice("commitd_gtid_persister", "merged", "append_only", gtids_,
+                                  &GtidSettings::persister_appends));
+  variables_.define(
+      setting("gtid_executed_compression_period", gtids_, &GtidSettings::compression_period, UINT32_MAX));
 
   auto error_action = choice(kErrorAction, {"IGNORE_ERROR", "ABORT_SERVER"});
   error_action.initial = Value::string("ABORT_SERVER");

@@ -8,6 +8,7 @@
 #include "commit/commit_settings.h"
 #include "sql/server_context.h"
 #include "sql/variables/system_variables.h"
+#include "storage/gtid_storage.h"
 
 namespace commitd::server {
 
@@ -15,8 +16,8 @@ class CommitVariables {
  public:
   // Values go to `settings`, at start and while the server runs.
   CommitVariables(sql::SystemVariables& variables, std::shared_ptr<binlog::CommitSettings> settings,
-                  const sql::ServerContext& server)
-      : variables_(variables), settings_(std::move(settings)), server_(server) {}
+                  std::shared_ptr<storage::GtidSettings> gtids, const sql::ServerContext& server)
+      : variables_(variables), settings_(std::move(settings)), gtids_(std::move(gtids)), server_(server) {}
 
   void define();
   // Once all options are read: refuses what the durability mode does not allow. From then on each SET is
@@ -28,6 +29,7 @@ class CommitVariables {
  private:
   sql::SystemVariables& variables_;
   const std::shared_ptr<binlog::CommitSettings> settings_;
+  const std::shared_ptr<storage::GtidSettings> gtids_;
   const sql::ServerContext& server_;
   const std::shared_ptr<bool> running_ = std::make_shared<bool>(false);
 };

@@ -48,6 +48,7 @@ Status Instance::open_engine(const OpenEngine& open) {
   auto engine = open(settings_.engine);
   if (!engine.ok()) return std::move(engine).error();
   engine_ = std::make_unique<storage::EngineRouter>(std::move(*engine));
+  if (auto* gtids = storage::gtid_storage_of(*engine_)) gtids->keep_gtids_by(settings_.gtids);
   catalog_ = std::make_unique<sql::Catalog>(*engine_);
   COMMITD_RETURN_IF_ERROR(catalog_->load());
   COMMITD_RETURN_IF_ERROR(server_.accounts->load(*engine_));

@@ -65,6 +65,7 @@ Result<InstanceSettings> instance_settings(FileSystem& fs, const Options& option
 
   InstanceSettings settings;
   settings.engine = rocks_options(datadir, options);
+  settings.gtids = options.gtid_settings;
   settings.log = log_options(datadir, options);
   settings.pipeline.server_id = options.server_id;
   settings.pipeline.server_uuid = datadir.server_uuid();

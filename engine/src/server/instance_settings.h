@@ -16,6 +16,7 @@ namespace commitd::server {
 
 struct InstanceSettings {
   storage::RocksOptions engine;
+  std::shared_ptr<const storage::GtidSettings> gtids = std::make_shared<storage::GtidSettings>();
   binlog::LogOptions log;
   binlog::PipelineOptions pipeline;
   txn::LockManager::Options locks;

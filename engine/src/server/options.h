@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "commit/commit_settings.h"
 #include "sql/replication_filter.h"
+#include "storage/gtid_storage.h"
 
 namespace commitd::server {
 
@@ -62,6 +63,7 @@ struct Options {
 
   // Kept up to date by the system variables of the commit path.
   std::shared_ptr<binlog::CommitSettings> commit_settings = std::make_shared<binlog::CommitSettings>();
+  std::shared_ptr<storage::GtidSettings> gtid_settings = std::make_shared<storage::GtidSettings>();
 
   sql::ReplicationFilter replication_filter;  // --replicate-…
 

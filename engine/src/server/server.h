@@ -98,7 +98,7 @@ class Server {
   Worker probes_;                // HTTP
   std::unique_ptr<Datadir> datadir_;
   sql::SystemVariables variables_;
-  CommitVariables commit_variables_{variables_, options_.commit_settings, context_};
+  CommitVariables commit_variables_{variables_, options_.commit_settings, options_.gtid_settings, context_};
   sql::Accounts accounts_;
   sql::ProcessList processes_;
   sql::ServerContext context_;

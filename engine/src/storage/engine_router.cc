@@ -135,6 +135,16 @@ Purging* purging_of(Engine& engine) {
   return router == nullptr ? dynamic_cast<Purging*>(&engine) : router->purging();
 }
 
+GtidStorage* gtid_storage_of(Engine& engine) {
+  auto* router = dynamic_cast<EngineRouter*>(&engine);
+  return router == nullptr ? dynamic_cast<GtidStorage*>(&engine) : router->gtid_storage();
+}
+
+std::shared_ptr<const GtidSettings> gtid_settings_of(Engine& engine) {
+  GtidStorage* storage = gtid_storage_of(engine);
+  return storage == nullptr ? std::make_shared<const GtidSettings>() : storage->gtid_settings();
+}
+
 FederatedTables* federated_tables(Engine& engine) {
   auto* router = dynamic_cast<EngineRouter*>(&engine);
   return router == nullptr ? nullptr : &router->federated();

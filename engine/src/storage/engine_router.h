@@ -8,6 +8,7 @@
 
 #include "storage/engine.h"
 #include "storage/federated/federated_tables.h"
+#include "storage/gtid_storage.h"
 #include "storage/memory/memory_tables.h"
 #include "storage/purging.h"
 
@@ -21,6 +22,7 @@ class EngineRouter final : public Engine {
   MemoryTables& memory() { return memory_; }
   FederatedTables& federated() { return federated_; }
   Purging* purging() { return purging_of(*durable_); }
+  GtidStorage* gtid_storage() { return gtid_storage_of(*durable_); }
 
   SnapshotPtr snapshot() override { return durable_->snapshot(); }
   Result<bool> get(const Snapshot* snapshot, std::string_view key, std::string& value) override;

@@ -27,6 +27,14 @@ constexpr Regression kAll[] = {
      "commitd_wakeups_total,wait/synch/cond/sql/MYSQL_BIN_LOG::COND_done,"
      "wait/synch/cond/sql/MYSQL_BIN_LOG::update_cond",
      "Whoever waits is woken by everybody's progress."},
+    {"R6", "001", "commitd_gtid_persister", "merged", "append_only",
+     "commitd_gtid_persister_calls_total,commitd_gtid_persister_intervals_passed_total,"
+     "commitd_gtid_persister_seconds,wait/synch/rwlock/sql/gtid_commit_rollback",
+     "The GTIDs of each batch are added to a list that nothing merges: each gap makes it longer to walk."},
+    {"R7", "001", "gtid_executed_compression_period", "1000", "0",
+     "commitd_gtid_executed_rows,commitd_gtid_executed_rows_read_total,"
+     "commitd_gtid_executed_compressions_total,commitd_gtid_executed_load_seconds",
+     "gtid_executed is stored as a row for each transaction, which every start reads."},
     {"R8", "002", "commitd_close_connection_locked", "OFF", "ON",
      "commitd_connections_closed_locked_total,wait/synch/mutex/sql/LOCK_thd_list",
      "Who disconnects ends his connections to other servers while nobody else may come or go."},

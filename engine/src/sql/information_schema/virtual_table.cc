@@ -5,6 +5,7 @@
 
 #include "base/text_case.h"
 #include "sql/information_schema/clone_tables.h"
+#include "sql/information_schema/gtid_tables.h"
 #include "sql/information_schema/history_tables.h"
 
 namespace commitd::sql {
@@ -30,10 +31,10 @@ using Registry = std::map<std::pair<std::string, std::string>, VirtualTable, Nam
 const Registry& registry() {
   static const Registry tables = [] {
     Registry all;
-    for (auto* group :
-         {&schema_tables, &server_tables, &absent_tables, &variable_tables, &account_tables,
-          &foreign_server_tables, &performance_tables, &lock_tables, &wait_tables, &thread_tables,
-          &clone_tables, &plugin_tables, &regression_tables, &replication_tables, &history_tables}) {
+    for (auto* group : {&schema_tables, &server_tables, &absent_tables, &variable_tables, &account_tables,
+                        &foreign_server_tables, &performance_tables, &lock_tables, &wait_tables,
+                        &thread_tables, &clone_tables, &plugin_tables, &regression_tables,
+                        &replication_tables, &history_tables, &gtid_tables}) {
       for (auto& table : (*group)())
         all[{lower_case(table.definition->db), lower_case(table.definition->name)}] = std::move(table);
     }

@@ -1,4 +1,5 @@
 // gtid_executed beside the data: what a commit writes of it, what a start finds, and data of format 1.
+#include <algorithm>
 #include <filesystem>
 #include <random>
 
@@ -9,6 +10,8 @@
 #include "base/packed_int.h"
 #include "observe/metrics.h"
 #include "storage/engine.h"
+#include "storage/executed_row.h"
+#include "storage/gtid_storage.h"
 #include "storage/rocks/commit_point_codec.h"
 
 namespace commitd::storage {
@@ -33,12 +36,15 @@ class ExecutedRowsTest : public ::testing::Test {
         open_rocks({.directory = directory_, .block_cache_bytes = 8 << 20, .write_buffer_bytes = 64 << 20});
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     engine_ = std::move(*opened);
+    gtid_storage_of(*engine_)->keep_gtids_by(settings_);
   }
-  void commit(CommitStep step) {
+  // With as many transactions as there are GTIDs, or fewer.
+  void commit(CommitStep step, size_t most_transactions = 1) {
     step.position = {1, ++offset_};
     WriteSet writes;
     writes.put("k", "v");
-    WriteSet* const batch[] = {&writes};
+    const std::vector<WriteSet*> batch(std::max<size_t>(1, std::min(step.added.count(), most_transactions)),
+                                       &writes);
     ASSERT_TRUE(engine_->commit_ordered(batch, step).ok());
   }
   void commit(const Gtid& gtid) {
@@ -47,14 +53,24 @@ class ExecutedRowsTest : public ::testing::Test {
     commit(std::move(step));
   }
   size_t rows() {
-    std::string begin, end;
-    append_big_endian(begin, kExecutedIndexId, 4);
-    append_big_endian(end, kExecutedIndexId + 1, 4);
-    const auto at = engine_->iterate(engine_->snapshot(), begin, end);
     size_t rows = 0;
-    for (at->seek(begin); at->valid(); at->next()) ++rows;
+    EXPECT_TRUE(for_each_executed_row(*engine_, [&rows](const GtidInterval&) { ++rows; }).ok());
+    EXPECT_EQ(observe::gauge("commitd_gtid_executed_rows", "").value(), static_cast<double>(rows));
     return rows;
   }
+  // All rows together, each of which stands beside the others.
+  GtidSet set_of_rows() {
+    GtidSet set;
+    uint64_t count = 0;
+    const Status all = for_each_executed_row(*engine_, [&](const GtidInterval& row) {
+      set.add_interval(row.sid, row.start, row.end);
+      count += row.end - row.start;
+    });
+    EXPECT_TRUE(all.ok());
+    EXPECT_EQ(set.count(), count);
+    return set;
+  }
+  static uint64_t count_of(const char* name) { return observe::counter(name, "").value(); }
   static GtidSet with_gaps(uint64_t gaps) {
     GtidSet set;
     for (uint64_t i = 0; i <= gaps; ++i) set.add({kServer, 2 * i + 1});
@@ -75,6 +91,7 @@ class ExecutedRowsTest : public ::testing::Test {
 
   const std::string directory_ =
       std::filesystem::temp_directory_path() / ("executed-rows-" + std::to_string(::getpid()));
+  const std::shared_ptr<GtidSettings> settings_ = std::make_shared<GtidSettings>();
   std::unique_ptr<Engine> engine_;
   uint64_t offset_ = 0;
 };
@@ -127,6 +144,72 @@ TEST_F(ExecutedRowsTest, ABackupHasThemToo) {
   ASSERT_TRUE(point.ok());
   EXPECT_EQ(point->executed, with_gaps(5));
   std::filesystem::remove_all(copy);
+}
+
+TEST_F(ExecutedRowsTest, UncompressedEachTransactionHasARowThatAStartReads) {
+  const auto read_by_a_start = [this] {
+    const uint64_t before = count_of("commitd_gtid_executed_rows_read_total");
+    EXPECT_TRUE(engine_->checkpoint().ok());
+    open();
+    return count_of("commitd_gtid_executed_rows_read_total") - before;
+  };
+  for (uint64_t gno = 1; gno <= 50; ++gno) commit(Gtid{kServer, gno});
+  EXPECT_EQ(read_by_a_start(), 1u);
+  settings_->compression_period = 0;
+  CommitStep group;
+  group.added.add_interval(kServer, 51, 101);
+  commit(std::move(group), 50);
+  EXPECT_EQ(rows(), 51u);
+  EXPECT_EQ(read_by_a_start(), 51u);
+  commit(Gtid{kServer, 51});  // nothing new
+  EXPECT_EQ(rows(), 51u);
+  EXPECT_EQ(engine_->commit_point().executed.interval_count(), 1u);
+  EXPECT_EQ(set_of_rows(), engine_->commit_point().executed);
+}
+
+TEST_F(ExecutedRowsTest, WhatNeverWasATransactionHereIsNotCutUp) {
+  settings_->compression_period = 0;
+  CommitStep purged;
+  purged.added.add_interval(kServer, 1, 1'000'000'000);
+  commit(std::move(purged));
+  EXPECT_EQ(rows(), 1u);
+}
+
+TEST_F(ExecutedRowsTest, TheFirstCommitWithAPeriodCompresses) {
+  settings_->compression_period = 0;
+  for (uint64_t gno = 1; gno <= 50; ++gno) commit(Gtid{kServer, gno + gno / 26});  // a gap in the middle
+  const uint64_t before = count_of("commitd_gtid_executed_compressions_total");
+  settings_->compression_period = 1000;
+  ASSERT_TRUE(engine_->checkpoint().ok());
+  open();
+  EXPECT_EQ(rows(), 50u);
+  commit(Gtid{kOther, 1});
+  EXPECT_EQ(rows(), 3u);
+  commit(Gtid{kOther, 2});
+  EXPECT_EQ(count_of("commitd_gtid_executed_compressions_total") - before, 1u);
+  EXPECT_EQ(set_of_rows(), engine_->commit_point().executed);
+}
+
+TEST_F(ExecutedRowsTest, SwitchedAtAnyMomentTheRowsAreTheSet) {
+  std::mt19937 random(11);
+  GtidSet expected;
+  for (int step = 0; step < 400; ++step) {
+    settings_->compression_period = random() % 5 == 0 ? 1000 : 0;
+    CommitStep next;
+    for (uint64_t i = random() % 4; i > 0; --i) {
+      const uint64_t start = 1 + random() % 300;
+      next.added.add_interval(random() % 2 == 0 ? kServer : kOther, start, start + random() % 4);
+    }
+    next.replaces = step == 200;
+    if (next.replaces) expected = {};
+    expected.add(next.added);
+    commit(std::move(next), 1 + random() % 12);
+    ASSERT_EQ(set_of_rows(), expected) << step;
+    rows();
+    if (step % 40 != 0) continue;
+    open();
+    ASSERT_EQ(engine_->commit_point().executed, expected) << step;
+  }
 }
 
 // As format 1 had it: all of gtid_executed behind position and epoch.

@@ -10,11 +10,13 @@
 
 #include "base/packed_int.h"
 #include "storage/engine.h"
+#include "storage/gtid_storage.h"
 
 namespace commitd::storage {
 namespace {
 
 constexpr uint64_t kKeys = 500;
+constexpr uint64_t kBatchesAlike = 100;  // a flush writes several such runs, and is inside of one
 
 std::string key_of(uint64_t batch) {
   return "k" + std::to_string(batch % kKeys);
@@ -34,12 +36,16 @@ std::unique_ptr<Engine> open_at(const std::string& directory) {
 }
 
 // Batch n puts n under two keys of its own: a lone half would be seen. A byte goes into the pipe whenever a
-// flush has completed.
+// flush has completed. gtid_executed is stored by interval, and for each second run of batches by
+// transaction.
 [[noreturn]] void commit_until_killed(const std::string& directory, int flushes) {
   const auto engine = open_at(directory);
   if (engine == nullptr) _exit(1);
+  const auto settings = std::make_shared<GtidSettings>();
+  gtid_storage_of(*engine)->keep_gtids_by(settings);
   LogPosition flushed = engine->flushed_position();
   for (uint64_t batch = engine->replay_position().offset + 1;; ++batch) {
+    settings->compression_period = batch / kBatchesAlike % 2;
     std::string value;
     append_big_endian(value, batch, 8);
     value.resize(400, 'x');

@@ -167,8 +167,8 @@ class TableChanges final : public rocksdb::WriteBatch::Handler {
 }  // namespace
 
 RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
-                         std::shared_ptr<RoomWatch> room, std::shared_ptr<History> history, CommitPoint found,
-                         uint64_t row_cache_bytes, uint64_t part_bytes)
+                         std::shared_ptr<RoomWatch> room, std::shared_ptr<History> history,
+                         StoredCommitPoint found, uint64_t row_cache_bytes, uint64_t part_bytes)
     : db_(std::move(db)),
       cache_(std::make_shared<RowCache>(row_cache_bytes)),
       flushes_(std::move(flushes)),
@@ -178,6 +178,7 @@ RocksEngine::RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushT
       unnamed_(db_, [this] { return write_options(); }),
       counters_([this](const std::string& key) { return load_counter(*db_, key); }),
       point_(std::move(found)),
+      executed_rows_(found.executed_rows),
       part_bytes_(part_bytes) {
   flushes_->start_at(point_.position);
   if (point_.incomplete_up_to > point_.position) copies_.become_incomplete();
@@ -313,11 +314,7 @@ Status RocksEngine::take(std::span<WriteSet* const> transactions, const CommitSt
   for (const WriteSet* writes : transactions) COMMITD_RETURN_IF_ERROR(builder.add(*writes));
   COMMITD_RETURN_IF_ERROR(builder.add_counters());
   batch.Put(commit_point_key(), encode_place(step));
-  if (step.replaces) {
-    replace_executed(batch, step.added);
-  } else {
-    add_executed(batch, point_.executed, step.added);
-  }
+  executed_rows_.add(batch, point_.executed, step, transactions.size());
   const bool whole = step.incomplete_up_to <= step.position;
   if (!whole) {
     incomplete_up_to(step.incomplete_up_to);
@@ -343,6 +340,7 @@ void RocksEngine::moved(const CommitStep& step) {
   if (step.incomplete_up_to <= step.position) point_.incomplete_up_to = {};
   if (step.replaces) point_.executed = {};
   point_.executed.add(step.added);
+  executed_rows_.written(point_.executed);
 }
 
 Result<Purging::Slice> RocksEngine::purge(uint64_t pages) {
@@ -394,7 +392,9 @@ Result<CommitPoint> RocksEngine::backup_to(const std::string& directory) {
   status = rocksdb::DB::OpenForReadOnly(options, directory, &opened);
   const std::unique_ptr<rocksdb::DB> copy(opened);
   if (!status.ok()) return read_error(status);
-  return stored_commit_point(*copy);
+  auto found = stored_commit_point(*copy);
+  if (!found) return std::move(found).error();
+  return CommitPoint(std::move(*found));
 }
 
 Result<uint64_t> RocksEngine::next_auto_increment(uint64_t table_id, uint64_t count, uint64_t at_least) {
@@ -413,19 +413,20 @@ Engine::Sizes RocksEngine::sizes() const {
   return sizes;
 }
 
-Result<CommitPoint> stored_commit_point(rocksdb::DB& db) {
+Result<StoredCommitPoint> stored_commit_point(rocksdb::DB& db) {
   std::string bytes;
   rocksdb::Status status = db.Get(rocksdb::ReadOptions(), commit_point_key(), &bytes);
   if (!status.ok() && !status.IsNotFound()) return read_error(status);
-  CommitPoint point;
+  StoredCommitPoint point;
   if (status.ok()) {
     auto decoded = decode_commit_point(bytes);
     if (!decoded) return std::move(decoded).error();
-    point = std::move(*decoded);
+    static_cast<CommitPoint&>(point) = std::move(*decoded);
     if (point.executed.empty()) {
-      auto executed = load_executed(db);
-      if (!executed) return std::move(executed).error();
-      point.executed = std::move(*executed);
+      auto found = load_executed(db);
+      if (!found) return std::move(found).error();
+      point.executed = std::move(found->executed);
+      point.executed_rows = found->rows;
     }
   }
   status = db.Get(rocksdb::ReadOptions(), incomplete_up_to_key(), &bytes);

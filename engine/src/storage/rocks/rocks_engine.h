@@ -10,9 +10,11 @@
 #include <rocksdb/db.h>
 
 #include "storage/engine.h"
+#include "storage/gtid_storage.h"
 #include "storage/rocks/commit_in_parts.h"
 #include "storage/rocks/copy_gate.h"
 #include "storage/rocks/counters.h"
+#include "storage/rocks/executed_rows.h"
 #include "storage/rocks/flush_tracker.h"
 #include "storage/rocks/history.h"
 #include "storage/rocks/own_log.h"
@@ -24,10 +26,14 @@
 
 namespace commitd::storage {
 
-class RocksEngine final : public Engine, public Purging {
+struct StoredCommitPoint : CommitPoint {
+  uint64_t executed_rows = 0;  // in which gtid_executed is stored
+};
+
+class RocksEngine final : public Engine, public Purging, public GtidStorage {
  public:
   RocksEngine(std::shared_ptr<rocksdb::DB> db, std::shared_ptr<FlushTracker> flushes,
-              std::shared_ptr<RoomWatch> room, std::shared_ptr<History> history, CommitPoint found,
+              std::shared_ptr<RoomWatch> room, std::shared_ptr<History> history, StoredCommitPoint found,
               uint64_t row_cache_bytes, uint64_t part_bytes);
   // For commitd_durability=xa; before use.
   Status open_own_log(OwnLog::Level level);
@@ -72,6 +78,11 @@ class RocksEngine final : public Engine, public Purging {
   Result<Slice> purge(uint64_t pages) override;
   void stop_purging() override { purger_.stop(); }
 
+  void keep_gtids_by(std::shared_ptr<const GtidSettings> settings) override {
+    executed_rows_.keep_by(std::move(settings));
+  }
+  std::shared_ptr<const GtidSettings> gtid_settings() const override { return executed_rows_.settings(); }
+
  private:
   SnapshotPtr new_snapshot();
   // As they are, whether a transaction is being taken in parts or not.
@@ -108,6 +119,7 @@ class RocksEngine final : public Engine, public Purging {
   CopyGate copies_;
   mutable std::mutex point_mutex_;
   CommitPoint point_;
+  ExecutedRows executed_rows_;  // of take()
   const uint64_t part_bytes_;
 };
 
@@ -115,6 +127,6 @@ class RocksEngine final : public Engine, public Purging {
 Result<std::unique_ptr<Engine>> open_rocks_on(rocksdb::Env& env, const RocksOptions& options);
 
 // Reads the commit point of an open database; a default one when it has none.
-Result<CommitPoint> stored_commit_point(rocksdb::DB& db);
+Result<StoredCommitPoint> stored_commit_point(rocksdb::DB& db);
 
 }  // namespace commitd::storage
