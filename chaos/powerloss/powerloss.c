@@ -4,10 +4,14 @@
  *   POWERLOSS_DIR    where what is needed to forget is kept; not below POWERLOSS_DATA
  *   POWERLOSS_KEEP   of each file a random part of its unsynced writes survives, the first ones; left out, none does
  *   POWERLOSS_LYING  a file: while it exists, the disk answers every sync without doing it
+ *   POWERLOSS_CACHE  milliseconds: the disk answers every sync at once, and has done it so much later, as one with a write cache that loses its
+ *                    content and takes no flush. A process that ends or replaces itself leaves it the time; one that is killed does not
+ *   POWERLOSS_PORT   where the process answers any HTTP request with what the disk has lost and holds, in Prometheus' text format
  *
  * Writes go to the file at once, so that reads see them; before each of them, what it overwrites and the file's size go into an undo log of
  * that file. A sync makes the log's records void. However a process ends, the next one that is started with the same POWERLOSS_DIR undoes
  * what is left in the logs before its main() runs: to it the machine has lost power. What was undone is in POWERLOSS_DIR/lost, one line each time.
+ * Where POWERLOSS_DATA cannot be, as in a container without its volume, there is no such disk, and nothing answers.
  *
  * Names are not forgotten: files stay created, renamed and removed, as with a journaling file system that has just written its journal.
  */
@@ -17,14 +21,18 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,6 +59,7 @@ NEXT(int, unlink, const char *)
 NEXT(int, unlinkat, int, const char *, int)
 NEXT(int, remove, const char *)
 NEXT(int, rename, const char *, const char *)
+NEXT(int, execv, const char *, char *const[])
 
 struct header {
   uint64_t from; /* records before it are void */
@@ -75,6 +84,8 @@ struct state {
 static char data[PATH_MAX], directory[PATH_MAX];
 static int active;
 static const char *lying;
+static long cache_ms;
+static uint64_t watched_writes; /* atomic */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct state *table[TABLE];
 
@@ -198,6 +209,7 @@ static void drop(dev_t dev, ino_t ino) {
 
 static void remember(struct state *s, uint64_t offset, uint64_t length) {
   struct stat status;
+  __atomic_add_fetch(&watched_writes, 1, __ATOMIC_RELAXED);
   if (fstat(s->file, &status) != 0) fail("fstat");
   const uint64_t size = (uint64_t)status.st_size;
   if (offset >= size) length = 0;
@@ -282,12 +294,76 @@ static void make_void(struct state *s, uint64_t end, uint64_t emptied) {
   put_header(s);
 }
 
+/* --- a write cache: what was answered, and is not on the disk yet, in the order in which it comes there --- */
+
+struct cached {
+  struct cached *next;
+  struct state *state; /* counted among its users */
+  uint64_t end, emptied;
+  int64_t due; /* ns */
+};
+
+static pthread_mutex_t cache_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct cached *first_cached, **last_cached = &first_cached;
+
+static int64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* The state stays among those in use until the disk has what was synced. */
+static void cache_sync(struct state *s, uint64_t end, uint64_t emptied) {
+  struct cached *c = malloc(sizeof *c);
+  if (c == NULL) fail("memory");
+  pthread_mutex_lock(&cache_mutex);
+  *c = (struct cached){NULL, s, end, emptied, monotonic_ns() + cache_ms * 1000000};
+  *last_cached = c;
+  last_cached = &c->next;
+  pthread_mutex_unlock(&cache_mutex);
+}
+
+/* Puts on the disk what is due by then. One at a time does it, so that none overtakes another. */
+static void drain_cache(int64_t by) {
+  static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&one);
+  for (;;) {
+    pthread_mutex_lock(&cache_mutex);
+    struct cached *c = first_cached != NULL && first_cached->due <= by ? first_cached : NULL;
+    if (c != NULL && (first_cached = c->next) == NULL) last_cached = &first_cached;
+    pthread_mutex_unlock(&cache_mutex);
+    if (c == NULL) break;
+    pthread_mutex_lock(&c->state->mutex);
+    make_void(c->state, c->end, c->emptied);
+    unlock_state(c->state);
+    free(c);
+  }
+  pthread_mutex_unlock(&one);
+}
+
+static void *drain_for_ever(void *ignored) {
+  for (;; usleep(5000)) drain_cache(monotonic_ns());
+  return ignored;
+}
+
+__attribute__((destructor)) static void leave_it_the_time(void) { drain_cache(INT64_MAX); }
+
+int execv(const char *path, char *const arguments[]) {
+  if (next_execv == NULL) find_execv();
+  drain_cache(INT64_MAX);
+  return next_execv(path, arguments);
+}
+
 /* What was written before the sync began is on the disk once it has ended. */
 static int sync_file(int fd, int (*real)(int)) {
   struct state *s = lock_state(fd);
   if (s == NULL) return real(fd);
   const uint64_t end = s->end, emptied = s->emptied;
   pthread_mutex_unlock(&s->mutex); /* others write meanwhile */
+  if (cache_ms > 0) {
+    cache_sync(s, end, emptied);
+    return 0;
+  }
   const int lies = lying != NULL && access(lying, F_OK) == 0;
   const int result = lies ? 0 : real(fd);
   const int error = errno;
@@ -357,7 +433,7 @@ int rename(const char *from, const char *to) {
 
 /* --- at the start: forget --- */
 
-static uint64_t lost_writes, lost_bytes, lost_files;
+static uint64_t lost_writes, lost_bytes, lost_files, starts;
 static unsigned short random_state[3];
 static int keeps_some;
 
@@ -423,12 +499,72 @@ static int remove_log(const char *path, const struct stat *status, int kind, str
 static void tell(void) {
   char text[PATH_MAX];
   if (snprintf(text, sizeof text, "%s/lost", directory) >= (int)sizeof text) fail("name");
-  const int fd = next_open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int fd = next_open(text, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  char line;
+  for (starts = 1; fd >= 0 && read(fd, &line, 1) == 1;) starts += line == '\n';
   const int length = snprintf(text, sizeof text, "%lu unsynced writes lost, %lu bytes in %lu files\n", (unsigned long)lost_writes,
                               (unsigned long)lost_bytes, (unsigned long)lost_files);
   if (fd < 0 || next_write(fd, text, (size_t)length) != length) fail("lost");
   close(fd);
   fprintf(stderr, "powerloss: %s", text);
+}
+
+/* --- what the disk says of itself --- */
+
+static const char answer[] =
+    "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\n\r\n"
+    "# HELP powerloss_starts Processes that have begun on this disk: each but the first after a loss of power.\n# TYPE powerloss_starts gauge\n"
+    "powerloss_starts %lu\n"
+    "# HELP powerloss_lost_writes Unsynced writes that were undone before this process began.\n# TYPE powerloss_lost_writes gauge\n"
+    "powerloss_lost_writes %lu\n"
+    "# HELP powerloss_lost_bytes Bytes of these.\n# TYPE powerloss_lost_bytes gauge\n"
+    "powerloss_lost_bytes %lu\n"
+    "# HELP powerloss_lost_files Files of these.\n# TYPE powerloss_lost_files gauge\n"
+    "powerloss_lost_files %lu\n"
+    "# HELP powerloss_watched_writes_total Writes of this process to the disk.\n# TYPE powerloss_watched_writes_total counter\n"
+    "powerloss_watched_writes_total %lu\n"
+    "# HELP powerloss_write_cache_seconds How much later than it says the disk has what was synced.\n# TYPE powerloss_write_cache_seconds gauge\n"
+    "powerloss_write_cache_seconds %.3f\n";
+
+static void *answer_for_ever(void *listener) {
+  const int at = (int)(intptr_t)listener;
+  for (;;) {
+    const int fd = accept4(at, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0) {
+      usleep(10000);
+      continue;
+    }
+    const struct timeval patience = {1, 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    char text[4096];
+    if (recv(fd, text, sizeof text, 0) > 0) {
+      const int length = snprintf(text, sizeof text, answer, (unsigned long)starts, (unsigned long)lost_writes, (unsigned long)lost_bytes,
+                                  (unsigned long)lost_files, (unsigned long)__atomic_load_n(&watched_writes, __ATOMIC_RELAXED), (double)cache_ms / 1000);
+      if (send(fd, text, (size_t)length, MSG_NOSIGNAL) == length) shutdown(fd, SHUT_WR);
+    }
+    close(fd);
+  }
+  return NULL;
+}
+
+static int listen_at(int port) {
+  const struct sockaddr_in where = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_ANY)}};
+  const int yes = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 || bind(fd, (const struct sockaddr *)&where, sizeof where) != 0 ||
+      listen(fd, 16) != 0)
+    fail("POWERLOSS_PORT");
+  return fd;
+}
+
+/* A thread that gets none of the process's signals. */
+static void begin(void *(*thread)(void *), void *argument) {
+  sigset_t all, before;
+  pthread_t id;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  if (pthread_create(&id, NULL, thread, argument) != 0) fail("thread");
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_detach(id);
 }
 
 /* One process at a time has the disk: a child that inherits the environment leaves it alone. */
@@ -443,22 +579,24 @@ static int take_disk(void) {
 
 __attribute__((constructor)) static void start(void) {
   find_write(), find_pwrite(), find_writev(), find_pwritev(), find_pwritev2(), find_ftruncate(), find_fallocate(), find_posix_fallocate(), find_fsync();
-  find_fdatasync(), find_open(), find_unlink(), find_unlinkat(), find_remove(), find_rename();
-  const char *where = getenv("POWERLOSS_DATA"), *logs = getenv("POWERLOSS_DIR");
+  find_fdatasync(), find_open(), find_unlink(), find_unlinkat(), find_remove(), find_rename(), find_execv();
+  const char *where = getenv("POWERLOSS_DATA"), *logs = getenv("POWERLOSS_DIR"), *cache = getenv("POWERLOSS_CACHE"), *port = getenv("POWERLOSS_PORT");
   if (where == NULL || logs == NULL) return;
   snprintf(directory, sizeof directory, "%s", logs);
-  mkdir(where, 0755);
+  if (mkdir(where, 0755) != 0 && (errno == ENOENT || errno == EROFS)) return;
   if (realpath(where, data) == NULL) fail(where);
   if (!take_disk()) return;
   lying = getenv("POWERLOSS_LYING");
   keeps_some = getenv("POWERLOSS_KEEP") != NULL;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  memcpy(random_state, &now.tv_nsec, sizeof random_state);
+  cache_ms = cache != NULL ? atol(cache) : 0;
+  const int64_t now = monotonic_ns();
+  memcpy(random_state, &now, sizeof random_state);
   nftw(data, visit, 16, FTW_PHYS);
   nftw(directory, remove_log, 16, FTW_PHYS);
   tell();
   active = 1;
+  if (cache_ms > 0) begin(drain_for_ever, NULL);
+  if (port != NULL) begin(answer_for_ever, (void *)(intptr_t)listen_at(atoi(port)));
 }
 
 __typeof__(pwrite) pwrite64 __attribute__((alias("pwrite")));

@@ -3,6 +3,7 @@ package dbservertest
 
 import (
 	"database/sql"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,6 +71,17 @@ func PowerLossLibrary(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	return library
+}
+
+// FreePort returns one that nobody listens at.
+func FreePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 func awaitAnswer(t *testing.T, s *dbserver.Server) {
