@@ -110,7 +110,7 @@ func (f *Fault) strength(spec v1alpha1.FaultSpec) {
 // lasts: it is taken away again. A kill has no end.
 func lasts(kind v1alpha1.FaultKind) bool {
 	switch kind {
-	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.OperatorKill, v1alpha1.NodeDrain:
+	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.PowerLoss, v1alpha1.OperatorKill, v1alpha1.NodeDrain:
 		return false
 	}
 	return true
@@ -135,7 +135,7 @@ func expectsOutage(spec v1alpha1.FaultSpec, f Fault) bool {
 	if spec.Expect != "" {
 		return spec.Expect == v1alpha1.ExpectOutage
 	}
-	kill := f.Kind == v1alpha1.PodKill || f.Kind == v1alpha1.ContainerKill
+	kill := f.Kind == v1alpha1.PodKill || f.Kind == v1alpha1.ContainerKill || f.Kind == v1alpha1.PowerLoss
 	return kill && f.Target != v1alpha1.TargetReplica && f.Start == v1alpha1.StartAfterRecovery
 }
 
@@ -159,7 +159,7 @@ func chooseFault(n int32, kind v1alpha1.FaultKind, random *rand.Rand) v1alpha1.F
 	f := v1alpha1.FaultSpec{Name: fmt.Sprintf("random-%d", n+1), Kind: kind}
 	targets := []v1alpha1.FaultTarget{v1alpha1.TargetMaster, v1alpha1.TargetMaster, v1alpha1.TargetReplica, v1alpha1.TargetAll}
 	switch kind {
-	case v1alpha1.PodKill, v1alpha1.ContainerKill:
+	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.PowerLoss:
 		f.Target = targets[random.IntN(len(targets))]
 	case v1alpha1.OperatorKill:
 	default:
@@ -179,6 +179,8 @@ func unsupported(f Fault, v View) string {
 		return "Chaos Mesh is not installed (its kinds are unknown to the API server)"
 	case f.Kind == v1alpha1.ContainerKill && injector == v1alpha1.InjectorBuiltIn:
 		return "the first process of a container cannot be killed from inside of it: install Chaos Mesh, or use PodKill, which kills the process together with its pod"
+	case f.Kind == v1alpha1.PowerLoss && injector == v1alpha1.InjectorBuiltIn:
+		return "a process that is to leave nothing to its disk needs Chaos Mesh to be killed: whoever deletes a pod asks it to end first"
 	case f.Kind == v1alpha1.Partition && injector == v1alpha1.InjectorBuiltIn:
 		return "cutting a network needs Chaos Mesh, which is not installed or not to be used"
 	case lasts(f.Kind) && injector == v1alpha1.InjectorBuiltIn:

@@ -37,14 +37,15 @@ type world struct {
 
 	kills     map[string]int // by fault
 	number    int
-	nothing   bool // injections have no effect
-	failover  bool // another server takes over at once
+	nothing   bool  // injections have no effect
+	failover  bool  // another server takes over at once
+	undoes    int64 // what each disk undoes at a loss of power
 	noCommits bool
 }
 
 func newWorld(t *testing.T, faults ...v1alpha1.FaultSpec) *world {
 	w := &world{t: t, now: time.Unix(1_000_000, 0), back: map[string]time.Time{}, experiments: map[string]Experiment{}, kills: map[string]int{},
-		operator: OperatorPod{Namespace: "system", Name: "operator-1", UID: "operator-uid-0"}}
+		operator: OperatorPod{Namespace: "system", Name: "operator-1", UID: "operator-uid-0"}, undoes: 3}
 	w.test = &v1alpha1.RecoveryTest{}
 	w.test.Name, w.test.Namespace, w.test.UID = "t", "n", "0123-4567-89ab"
 	w.test.Spec.Cluster.Name, w.test.Spec.Faults = "demo", faults
@@ -59,7 +60,7 @@ func newWorld(t *testing.T, faults ...v1alpha1.FaultSpec) *world {
 			role = v1alpha1.RoleMaster
 		}
 		w.servers = append(w.servers, Server{Name: name, UID: w.uid(), ContainerID: string(w.uid()), Running: true, Role: role, Reached: true,
-			Recovery: &CrashRecovery{Rows: 5, Took: time.Second}})
+			Recovery: &CrashRecovery{Rows: 5, Took: time.Second}, Disk: &Disk{Starts: 1}})
 	}
 	w.live()
 	return w
@@ -231,6 +232,9 @@ func (w *world) hit(f Fault, o v1alpha1.FaultObject) {
 		s.Running, s.ContainerID = false, string(w.uid())
 		if f.Kind == v1alpha1.PodKill || f.Kind == v1alpha1.NodeDrain {
 			s.UID = w.uid()
+		}
+		if f.Kind == v1alpha1.PowerLoss && s.Disk != nil {
+			s.Disk = &Disk{Starts: s.Disk.Starts + 1, Writes: w.undoes, Bytes: 100 * w.undoes, Files: 1}
 		}
 		w.back[o.Name] = w.now.Add(2 * time.Second)
 	}
