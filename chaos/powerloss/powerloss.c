@@ -6,7 +6,8 @@
  *   POWERLOSS_LYING  a file: while it exists, the disk answers every sync without doing it
  *   POWERLOSS_CACHE  milliseconds: the disk answers every sync at once, and has done it so much later, as one with a write cache that loses its
  *                    content and takes no flush. A process that ends or replaces itself leaves it the time; one that is killed does not
- *   POWERLOSS_PORT   where the process answers any HTTP request with what the disk has lost and holds, in Prometheus' text format
+ *   POWERLOSS_PORT   where the process answers any HTTP request with what the disk has lost and holds, in Prometheus' text format. POST
+ *                    /spoil?id=1&errno=28&percent=100&syncs=0&delay_ms=0&for_ms=20000 makes it refuse writes, or syncs too, or do them late (spoil.h)
  *
  * Writes go to the file at once, so that reads see them; before each of them, what it overwrites and the file's size go into an undo log of
  * that file. A sync makes the log's records void. However a process ends, the next one that is started with the same POWERLOSS_DIR undoes
@@ -21,21 +22,21 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "fail.h"
+#include "http.h"
+#include "spoil.h"
 
 #define TABLE 4096
 
@@ -88,11 +89,6 @@ static long cache_ms;
 static uint64_t watched_writes; /* atomic */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct state *table[TABLE];
-
-static void fail(const char *what) {
-  fprintf(stderr, "powerloss: %s: %s\n", what, strerror(errno));
-  abort();
-}
 
 static void undo_name(char *name, dev_t dev, ino_t ino) {
   if (snprintf(name, PATH_MAX, "%s/%lx-%lx.undo", directory, (unsigned long)dev, (unsigned long)ino) >= PATH_MAX) fail("name");
@@ -240,14 +236,26 @@ static size_t total(const struct iovec *pieces, int count) {
   return all;
 }
 
-/* `call` with what it may overwrite remembered. */
-#define REMEMBERED(fd, offset, length, call)             \
+/* `call` with what it may overwrite remembered. Refused, it has had no effect, and tells by `refuse(errno)`. */
+#define REMEMBERED_OR(refuse, fd, offset, length, call)  \
   struct state *s = lock_state(fd);                      \
   if (s == NULL) return call;                            \
+  const int refused = spoil_meet(SPOILED_WRITE);         \
+  if (refused != 0) {                                    \
+    unlock_state(s);                                     \
+    return refuse(refused);                              \
+  }                                                      \
   remember(s, (uint64_t)(offset), (uint64_t)(length));   \
   const __typeof__(call) result = call;                  \
   unlock_state(s);                                       \
   return result
+#define REMEMBERED(fd, offset, length, call) REMEMBERED_OR(by_errno, fd, offset, length, call)
+
+static int by_errno(int error) {
+  errno = error;
+  return -1;
+}
+static int by_result(int error) { return error; }
 
 ssize_t write(int fd, const void *bytes, size_t length) {
   if (next_write == NULL) find_write(); /* other constructors may print before ours runs */
@@ -280,7 +288,7 @@ int fallocate(int fd, int mode, off_t offset, off_t length) {
 }
 int posix_fallocate(int fd, off_t offset, off_t length) {
   if (next_posix_fallocate == NULL) find_posix_fallocate();
-  REMEMBERED(fd, offset, 0, next_posix_fallocate(fd, offset, length));
+  REMEMBERED_OR(by_result, fd, offset, 0, next_posix_fallocate(fd, offset, length));
 }
 
 static void make_void(struct state *s, uint64_t end, uint64_t emptied) {
@@ -360,6 +368,12 @@ static int sync_file(int fd, int (*real)(int)) {
   if (s == NULL) return real(fd);
   const uint64_t end = s->end, emptied = s->emptied;
   pthread_mutex_unlock(&s->mutex); /* others write meanwhile */
+  const int refused = spoil_meet(SPOILED_SYNC);
+  if (refused != 0) {
+    pthread_mutex_lock(&s->mutex);
+    unlock_state(s);
+    return by_errno(refused);
+  }
   if (cache_ms > 0) {
     cache_sync(s, end, emptied);
     return 0;
@@ -509,10 +523,9 @@ static void tell(void) {
   fprintf(stderr, "powerloss: %s", text);
 }
 
-/* --- what the disk says of itself --- */
+/* --- what the disk says of itself, and is told --- */
 
-static const char answer[] =
-    "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\n\r\n"
+static const char figures[] =
     "# HELP powerloss_starts Processes that have begun on this disk: each but the first after a loss of power.\n# TYPE powerloss_starts gauge\n"
     "powerloss_starts %lu\n"
     "# HELP powerloss_lost_writes Unsynced writes that were undone before this process began.\n# TYPE powerloss_lost_writes gauge\n"
@@ -524,47 +537,21 @@ static const char answer[] =
     "# HELP powerloss_watched_writes_total Writes of this process to the disk.\n# TYPE powerloss_watched_writes_total counter\n"
     "powerloss_watched_writes_total %lu\n"
     "# HELP powerloss_write_cache_seconds How much later than it says the disk has what was synced.\n# TYPE powerloss_write_cache_seconds gauge\n"
-    "powerloss_write_cache_seconds %.3f\n";
+    "powerloss_write_cache_seconds %.3f\n"
+    "# HELP powerloss_spoil_id What was last said to be wrong with the disk.\n# TYPE powerloss_spoil_id gauge\n"
+    "powerloss_spoil_id %u\n"
+    "# HELP powerloss_spoiled_calls Calls that it has refused or made late.\n# TYPE powerloss_spoiled_calls gauge\n"
+    "powerloss_spoiled_calls %lu\n";
 
-static void *answer_for_ever(void *listener) {
-  const int at = (int)(intptr_t)listener;
-  for (;;) {
-    const int fd = accept4(at, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0) {
-      usleep(10000);
-      continue;
-    }
-    const struct timeval patience = {1, 0};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    char text[4096];
-    if (recv(fd, text, sizeof text, 0) > 0) {
-      const int length = snprintf(text, sizeof text, answer, (unsigned long)starts, (unsigned long)lost_writes, (unsigned long)lost_bytes,
-                                  (unsigned long)lost_files, (unsigned long)__atomic_load_n(&watched_writes, __ATOMIC_RELAXED), (double)cache_ms / 1000);
-      if (send(fd, text, (size_t)length, MSG_NOSIGNAL) == length) shutdown(fd, SHUT_WR);
-    }
-    close(fd);
-  }
-  return NULL;
-}
-
-static int listen_at(int port) {
-  const struct sockaddr_in where = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_ANY)}};
-  const int yes = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 || bind(fd, (const struct sockaddr *)&where, sizeof where) != 0 ||
-      listen(fd, 16) != 0)
-    fail("POWERLOSS_PORT");
-  return fd;
-}
-
-/* A thread that gets none of the process's signals. */
-static void begin(void *(*thread)(void *), void *argument) {
-  sigset_t all, before;
-  pthread_t id;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  if (pthread_create(&id, NULL, thread, argument) != 0) fail("thread");
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_detach(id);
+static int answer(const char *request, char *body, int size) {
+  struct spoil spoil;
+  uint32_t id;
+  if (sscanf(request, "POST /spoil?id=%u&errno=%d&percent=%d&syncs=%d&delay_ms=%ld&for_ms=%ld ", &spoil.id, &spoil.error, &spoil.percent, &spoil.syncs,
+             &spoil.delay_ms, &spoil.for_ms) == 6)
+    spoil_begin(&spoil);
+  const uint64_t spoiled = spoil_count(&id);
+  return snprintf(body, (size_t)size, figures, (unsigned long)starts, (unsigned long)lost_writes, (unsigned long)lost_bytes, (unsigned long)lost_files,
+                  (unsigned long)__atomic_load_n(&watched_writes, __ATOMIC_RELAXED), (double)cache_ms / 1000, id, (unsigned long)spoiled);
 }
 
 /* One process at a time has the disk: a child that inherits the environment leaves it alone. */
@@ -594,9 +581,10 @@ __attribute__((constructor)) static void start(void) {
   nftw(data, visit, 16, FTW_PHYS);
   nftw(directory, remove_log, 16, FTW_PHYS);
   tell();
+  spoil_open(directory);
   active = 1;
-  if (cache_ms > 0) begin(drain_for_ever, NULL);
-  if (port != NULL) begin(answer_for_ever, (void *)(intptr_t)listen_at(atoi(port)));
+  if (cache_ms > 0) http_thread(drain_for_ever, NULL);
+  if (port != NULL) http_serve(atoi(port), answer);
 }
 
 __typeof__(pwrite) pwrite64 __attribute__((alias("pwrite")));

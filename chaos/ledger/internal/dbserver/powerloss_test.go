@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/dbserver/dbservertest"
@@ -60,15 +61,18 @@ func newForgetful(t *testing.T, settings ...string) forgetful {
 	return f
 }
 
-func (f forgetful) run(args ...string) string {
+func (f forgetful) run(args ...string) {
 	f.t.Helper()
-	command := exec.Command(args[0], args[1:]...)
-	command.Dir, command.Env = f.dir, f.env
-	out, err := command.CombinedOutput()
+	out, err := f.output(args...)
 	if err != nil && !strings.Contains(err.Error(), "killed") {
 		f.t.Fatalf("%v\n%s", err, out)
 	}
-	return string(out)
+}
+
+func (f forgetful) output(args ...string) ([]byte, error) {
+	command := exec.Command(args[0], args[1:]...)
+	command.Dir, command.Env = f.dir, f.env
+	return command.CombinedOutput()
 }
 
 func (f forgetful) has(name, want string) {
@@ -127,37 +131,77 @@ func TestAWriteCacheHasWrittenWhatIsOldEnough(t *testing.T) {
 	f.has("data/log", "old ")
 }
 
-// waits has written without a sync when it prints a line.
-const waits = `
-import os, sys
+// tries writes without a sync, and then, for each line that it is given, answers how each kind of call goes.
+const tries = `
+import errno, os, sys
 f = os.open("data/log", os.O_RDWR | os.O_CREAT)
 os.write(f, b"four")
 print("written", flush=True)
-sys.stdin.read()
+calls = {"write": lambda: os.pwrite(f, b"x", 0), "allocate": lambda: os.posix_fallocate(f, 0, 10), "cut": lambda: os.ftruncate(f, 2),
+         "sync": lambda: os.fdatasync(f)}
+for line in sys.stdin:
+    for name, call in calls.items():
+        try:
+            call()
+            print(name, "done", end=" ")
+        except OSError as e:
+            print(name, errno.errorcode[e.errno], end=" ")
+    print(flush=True)
 `
 
-// says runs a process, and returns what the disk says of itself meanwhile; then it is killed.
-func (f forgetful) says(port int) string {
+// process runs tries on the disk.
+type process struct {
+	t       *testing.T
+	command *exec.Cmd
+	input   io.WriteCloser
+	output  *bufio.Reader
+}
+
+func (f forgetful) begin() process {
 	f.t.Helper()
-	command := exec.Command(python, "-c", waits)
+	command := exec.Command(python, "-c", tries)
 	command.Dir, command.Env = f.dir, f.env
 	input, inputErr := command.StdinPipe()
 	output, outputErr := command.StdoutPipe()
 	if err := errors.Join(inputErr, outputErr, command.Start()); err != nil {
 		f.t.Fatal(err)
 	}
-	defer func() { _ = command.Process.Kill(); _ = command.Wait(); _ = input.Close() }()
-	if _, err := bufio.NewReader(output).ReadString('\n'); err != nil {
-		f.t.Fatal(err)
-	}
-	answer, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/", port))
+	p := process{f.t, command, input, bufio.NewReader(output)}
+	f.t.Cleanup(p.kill)
+	p.line()
+	return p
+}
+
+func (p process) line() string {
+	p.t.Helper()
+	line, err := p.output.ReadString('\n')
 	if err != nil {
-		f.t.Fatal(err)
+		p.t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+func (p process) try() string {
+	p.t.Helper()
+	if _, err := io.WriteString(p.input, "\n"); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.line()
+}
+
+func (p process) kill() { _ = p.command.Process.Kill(); _ = p.command.Wait() }
+
+// ask posts to the disk, and returns what it says of itself.
+func ask(t *testing.T, port int, path string) string {
+	t.Helper()
+	answer, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d%s", port, path), "", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return string(text)
 }
@@ -166,12 +210,75 @@ func TestTheDiskSaysWhatItHasLost(t *testing.T) {
 	port := dbservertest.FreePort(t)
 	f := newForgetful(t, "POWERLOSS_PORT="+strconv.Itoa(port))
 	for start, lost := range []string{"powerloss_lost_writes 0\n", "powerloss_lost_writes 1\n"} {
-		text := f.says(port)
+		p := f.begin()
+		text := ask(t, port, "/metrics")
+		p.kill()
 		for _, want := range []string{fmt.Sprintf("powerloss_starts %d\n", start+1), lost, "powerloss_watched_writes_total 1\n", "powerloss_write_cache_seconds 0.000\n"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("start %d: no %q in %s", start+1, want, text)
 			}
 		}
+	}
+}
+
+func TestADiskIsSpoiledForAWhileAndSoItIsForTheNextProcess(t *testing.T) {
+	const all, full, whole = "write EIO allocate EIO cut EIO sync EIO", "write ENOSPC allocate ENOSPC cut ENOSPC sync done", "write done allocate done cut done sync done"
+	port := dbservertest.FreePort(t)
+	f := newForgetful(t, "POWERLOSS_PORT="+strconv.Itoa(port))
+	p := f.begin()
+	expect := func(want string) {
+		t.Helper()
+		if got := p.try(); got != want {
+			t.Errorf("%q instead of %q", got, want)
+		}
+	}
+	expect(whole)
+	ask(t, port, "/spoil?id=1&errno=28&percent=100&syncs=0&delay_ms=0&for_ms=3600000")
+	expect(full)
+	ask(t, port, "/spoil?id=2&errno=5&percent=100&syncs=1&delay_ms=0&for_ms=3600000")
+	expect(all)
+	if text := ask(t, port, "/metrics"); !strings.Contains(text, "powerloss_spoil_id 2\n") || !strings.Contains(text, "powerloss_spoiled_calls 4\n") {
+		t.Errorf("it says %s", text)
+	}
+	p.kill()
+	f.env = append(f.env, "POWERLOSS_PORT="+strconv.Itoa(dbservertest.FreePort(t)))
+	if out, err := f.output(python, "-c", `import os; os.write(os.open("data/log", os.O_RDWR), b"four")`); err == nil {
+		t.Errorf("the next process has another disk: %s", out)
+	}
+}
+
+func TestASpoiledDiskIsMended(t *testing.T) {
+	const whole = "write done allocate done cut done sync done"
+	port := dbservertest.FreePort(t)
+	p := newForgetful(t, "POWERLOSS_PORT="+strconv.Itoa(port)).begin()
+	ask(t, port, "/spoil?id=1&errno=5&percent=100&syncs=1&delay_ms=0&for_ms=3600000")
+	ask(t, port, "/spoil?id=1&errno=0&percent=0&syncs=0&delay_ms=0&for_ms=0")
+	if got := p.try(); got != whole {
+		t.Errorf("behind its end: %q", got)
+	}
+	ask(t, port, "/spoil?id=2&errno=5&percent=100&syncs=1&delay_ms=0&for_ms=1")
+	for p.try() != whole { // it ends by itself
+	}
+	ask(t, port, "/spoil?id=3&errno=5&percent=50&syncs=1&delay_ms=0&for_ms=3600000")
+	met := ""
+	for range 25 {
+		met += p.try()
+	}
+	if refused := strings.Count(met, "EIO"); refused < 40 || refused > 60 {
+		t.Errorf("of 100 calls 50 percent are %d", refused)
+	}
+}
+
+func TestASpoiledDiskMayBeLateAndNoMore(t *testing.T) {
+	port := dbservertest.FreePort(t)
+	p := newForgetful(t, "POWERLOSS_PORT="+strconv.Itoa(port)).begin()
+	ask(t, port, "/spoil?id=1&errno=0&percent=100&syncs=1&delay_ms=50&for_ms=3600000")
+	began := time.Now()
+	if got := p.try(); got != "write done allocate done cut done sync done" {
+		t.Errorf("%q", got)
+	}
+	if took := time.Since(began); took < 4*50*time.Millisecond {
+		t.Errorf("four calls took %s", took)
 	}
 }
 

@@ -65,9 +65,13 @@ func program(t *testing.T, variable, name, howToBuild string) string {
 func PowerLossLibrary(t *testing.T) string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
-	source := filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "powerloss", "powerloss.c")
+	sources, err := filepath.Glob(filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "powerloss", "*.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	library := filepath.Join(t.TempDir(), "powerloss.so")
-	if output, err := exec.Command("cc", "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl", "-lpthread").CombinedOutput(); err != nil {
+	arguments := append([]string{"-shared", "-fPIC", "-O2", "-o", library, "-ldl", "-lpthread"}, sources...)
+	if output, err := exec.Command("cc", arguments...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	return library
