@@ -39,7 +39,7 @@ void spoil_open(const char *directory) {
 
 void spoil_begin(const struct spoil *spoil) {
   pthread_mutex_lock(&mutex);
-  if (spoil->for_ms <= 0) kept->until_ms = 0;
+  if (spoil->for_ms <= 0) *kept = (struct kept){0};
   else if (spoil->id != kept->spoil.id) *kept = (struct kept){*spoil, now_ms() + spoil->for_ms, 0, 0};
   pthread_mutex_unlock(&mutex);
 }

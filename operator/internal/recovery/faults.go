@@ -110,6 +110,9 @@ func (d *decision) start(i int) {
 	if f.takesPower() && !d.forgets(f, status, objects) {
 		return
 	}
+	if f.spoilsDisk() && d.allForget(objects) && d.view.Test.Spec.Injector != v1alpha1.InjectorChaosMesh {
+		status.Substitute, d.schedule[i].Substituted = diskSubstitute, true
+	}
 	now := metav1.NewMicroTime(d.view.Now.Truncate(time.Microsecond))
 	status.Phase, status.Objects, status.ChosenAt, status.Message = v1alpha1.FaultInjecting, objects, &now, ""
 }
@@ -275,7 +278,7 @@ func (d *decision) injected(known *ledger.Fault, status *v1alpha1.FaultStatus) {
 
 func (d *decision) mark(f Fault, objects []v1alpha1.FaultObject) ledger.Mark {
 	m := ledger.Mark{Name: f.Name, Objects: len(objects), ExpectOutage: f.ExpectOutage, Limit: orDefault(d.view.Test.Spec.Limits.RTO, defaultRTO)}
-	if f.Kind == v1alpha1.OperatorKill || f.isProbed() || f.isRecorded() || f.takesPower() {
+	if f.Kind == v1alpha1.OperatorKill || f.isProbed() || f.isRecorded() || f.isOfDisk() {
 		return m // the ledger cannot see it
 	}
 	m.Proof = ledger.ProofProcess
@@ -309,6 +312,8 @@ func (d *decision) compare(f Fault, o v1alpha1.FaultObject) (kind, before, after
 		return "pod-uid", string(o.UID), string(d.view.Operator.UID)
 	case f.isProbed():
 		return "probe", "reached", probed(f, o, s)
+	case f.Substituted:
+		return "disk", "as it should be", d.spoiled(f, s)
 	case f.isRecorded():
 		return "record of Chaos Mesh", "not injected", d.recorded(f)
 	case f.Kind == v1alpha1.Partition:
@@ -350,6 +355,7 @@ func (d *decision) recorded(f Fault) string {
 // hold keeps a fault for its duration. A kill has none.
 func (d *decision) hold(f Fault, status *v1alpha1.FaultStatus) {
 	if d.over() || !d.view.Now.Before(status.InjectedAt.Add(f.Duration)) {
+		d.mend(f, status)
 		status.Phase = v1alpha1.FaultRecovering
 	}
 }

@@ -24,6 +24,9 @@ type Disk struct {
 	// Starts is the number of processes on it so far.
 	Starts               int64
 	Writes, Bytes, Files int64
+	// SpoilID is what was last said to be wrong with it, Spoiled how many calls that has met.
+	SpoilID uint32
+	Spoiled int64
 }
 
 // takesPower: what proves it is what the disk has lost.
@@ -81,9 +84,10 @@ func (n Network) Disk(ctx context.Context, host string) (disk *Disk, plain bool)
 }
 
 func parseDisk(metrics []byte) *Disk {
-	v, all := parseMetrics(metrics, "powerloss_starts", "powerloss_lost_writes", "powerloss_lost_bytes", "powerloss_lost_files")
+	v, all := parseMetrics(metrics, "powerloss_starts", "powerloss_lost_writes", "powerloss_lost_bytes", "powerloss_lost_files",
+		"powerloss_spoil_id", "powerloss_spoiled_calls")
 	if !all {
 		return nil
 	}
-	return &Disk{Starts: int64(v[0]), Writes: int64(v[1]), Bytes: int64(v[2]), Files: int64(v[3])}
+	return &Disk{Starts: int64(v[0]), Writes: int64(v[1]), Bytes: int64(v[2]), Files: int64(v[3]), SpoilID: uint32(v[4]), Spoiled: int64(v[5])}
 }

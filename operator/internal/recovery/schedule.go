@@ -34,8 +34,10 @@ type Fault struct {
 	Offset    time.Duration
 	Memory    int64 // bytes
 	// Interval after the injection of the fault before.
-	Interval     time.Duration
-	Start        v1alpha1.FaultStart
+	Interval time.Duration
+	Start    v1alpha1.FaultStart
+	// Substituted: the target's own disk does it, not Chaos Mesh. It is chosen with the objects.
+	Substituted  bool
 	ExpectOutage bool
 	// Pick chooses among replicas.
 	Pick uint64
@@ -123,6 +125,9 @@ func (f Fault) isProbed() bool {
 
 // isRecorded: nothing of it is seen from outside but what Chaos Mesh wrote down.
 func (f Fault) isRecorded() bool {
+	if f.Substituted {
+		return false
+	}
 	switch f.Kind {
 	case v1alpha1.DiskFull, v1alpha1.DiskError, v1alpha1.DiskSlow, v1alpha1.ClockSkew, v1alpha1.CPUStress, v1alpha1.MemoryStress:
 		return true
@@ -183,6 +188,8 @@ func unsupported(f Fault, v View) string {
 		return "a process that is to leave nothing to its disk needs Chaos Mesh to be killed: whoever deletes a pod asks it to end first"
 	case f.Kind == v1alpha1.Partition && injector == v1alpha1.InjectorBuiltIn:
 		return "cutting a network needs Chaos Mesh, which is not installed or not to be used"
+	case f.spoilsDisk() && v.forgets():
+		return ""
 	case lasts(f.Kind) && injector == v1alpha1.InjectorBuiltIn:
 		return string(f.Kind) + " needs Chaos Mesh, which is not installed or not to be used"
 	case f.Kind == v1alpha1.OperatorKill && v.Operator.UID == "":
@@ -200,7 +207,7 @@ func needsReplicas(f Fault) bool {
 }
 
 func usesChaosMesh(f Fault, injector v1alpha1.Injector) bool {
-	return injector == v1alpha1.InjectorChaosMesh && f.Kind != v1alpha1.OperatorKill && f.Kind != v1alpha1.NodeDrain
+	return injector == v1alpha1.InjectorChaosMesh && !f.Substituted && f.Kind != v1alpha1.OperatorKill && f.Kind != v1alpha1.NodeDrain
 }
 
 func orDefault(d *metav1.Duration, otherwise time.Duration) time.Duration {
