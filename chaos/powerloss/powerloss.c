@@ -14,7 +14,8 @@
  * what is left in the logs before its main() runs: to it the machine has lost power. What was undone is in POWERLOSS_DIR/lost, one line each time.
  * Where POWERLOSS_DATA cannot be, as in a container without its volume, there is no such disk, and nothing answers.
  *
- * Names are not forgotten: files stay created, renamed and removed, as with a journaling file system that has just written its journal.
+ * Names are not forgotten: files stay created, renamed and removed, as with a journaling file system that has just written its journal. A write
+ * cache keeps the last removals and replacements to itself as well (names.h): what it has is older, but fits together.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -36,6 +37,7 @@
 
 #include "fail.h"
 #include "http.h"
+#include "names.h"
 #include "spoil.h"
 
 #define TABLE 4096
@@ -306,9 +308,10 @@ static void make_void(struct state *s, uint64_t end, uint64_t emptied) {
 
 struct cached {
   struct cached *next;
-  struct state *state; /* counted among its users */
-  uint64_t end, emptied;
   int64_t due; /* ns */
+  struct state *state; /* that was synced, counted among its users */
+  uint64_t end, emptied;
+  char *kept; /* or a name that has gone */
 };
 
 static pthread_mutex_t cache_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -320,15 +323,28 @@ static int64_t monotonic_ns(void) {
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* The state stays among those in use until the disk has what was synced. */
-static void cache_sync(struct state *s, uint64_t end, uint64_t emptied) {
+static void put_into_cache(struct cached given) {
   struct cached *c = malloc(sizeof *c);
   if (c == NULL) fail("memory");
   pthread_mutex_lock(&cache_mutex);
-  *c = (struct cached){NULL, s, end, emptied, monotonic_ns() + cache_ms * 1000000};
+  *c = given;
+  c->due = monotonic_ns() + cache_ms * 1000000;
   *last_cached = c;
   last_cached = &c->next;
   pthread_mutex_unlock(&cache_mutex);
+}
+
+static void write_from_cache(const struct cached *c) {
+  dev_t dev;
+  ino_t ino;
+  if (c->kept != NULL) {
+    if (names_let_go(c->kept, &dev, &ino)) drop(dev, ino);
+    free(c->kept);
+    return;
+  }
+  pthread_mutex_lock(&c->state->mutex);
+  make_void(c->state, c->end, c->emptied);
+  unlock_state(c->state);
 }
 
 /* Puts on the disk what is due by then. One at a time does it, so that none overtakes another. */
@@ -341,9 +357,7 @@ static void drain_cache(int64_t by) {
     if (c != NULL && (first_cached = c->next) == NULL) last_cached = &first_cached;
     pthread_mutex_unlock(&cache_mutex);
     if (c == NULL) break;
-    pthread_mutex_lock(&c->state->mutex);
-    make_void(c->state, c->end, c->emptied);
-    unlock_state(c->state);
+    write_from_cache(c);
     free(c);
   }
   pthread_mutex_unlock(&one);
@@ -375,7 +389,7 @@ static int sync_file(int fd, int (*real)(int)) {
     return by_errno(refused);
   }
   if (cache_ms > 0) {
-    cache_sync(s, end, emptied);
+    put_into_cache((struct cached){.state = s, .end = end, .emptied = emptied});
     return 0;
   }
   const int lies = lying != NULL && access(lying, F_OK) == 0;
@@ -418,31 +432,40 @@ int open(const char *path, int flags, ...) {
 }
 int creat(const char *path, mode_t mode) { return open(path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
 
-/* A file whose last name goes is no concern of a later power loss. */
-#define DROPPED(stat_call, call)                                                                     \
+/* A file whose last name goes is no concern of a later power loss: at once, or once the write cache knows of it. */
+#define DROPPED(at, path, call)                                                                      \
   struct stat before;                                                                                \
-  const int last = active && stat_call == 0 && S_ISREG(before.st_mode) && before.st_nlink == 1;      \
+  char kept[PATH_MAX];                                                                               \
+  const int last = active && fstatat(at, path, &before, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(before.st_mode) && before.st_nlink == 1; \
+  const int is_kept = active && cache_ms > 0 && names_keep(at, path, data, kept);                    \
   const int result = call;                                                                           \
   const int error = errno;                                                                           \
-  if (result == 0 && last) drop(before.st_dev, before.st_ino);                                       \
+  if (is_kept) put_into_cache((struct cached){.kept = copy_of(kept)});                               \
+  else if (result == 0 && last) drop(before.st_dev, before.st_ino);                                  \
   errno = error;                                                                                     \
   return result
 
+static char *copy_of(const char *text) {
+  char *copy = strdup(text);
+  if (copy == NULL) fail("memory");
+  return copy;
+}
+
 int unlink(const char *path) {
   if (next_unlink == NULL) find_unlink();
-  DROPPED(lstat(path, &before), next_unlink(path));
+  DROPPED(AT_FDCWD, path, next_unlink(path));
 }
 int unlinkat(int at, const char *path, int flags) {
   if (next_unlinkat == NULL) find_unlinkat();
-  DROPPED(fstatat(at, path, &before, AT_SYMLINK_NOFOLLOW), next_unlinkat(at, path, flags));
+  DROPPED(at, path, next_unlinkat(at, path, flags));
 }
 int remove(const char *path) {
   if (next_remove == NULL) find_remove();
-  DROPPED(lstat(path, &before), next_remove(path));
+  DROPPED(AT_FDCWD, path, next_remove(path));
 }
 int rename(const char *from, const char *to) {
   if (next_rename == NULL) find_rename();
-  DROPPED(lstat(to, &before), next_rename(from, to));
+  DROPPED(AT_FDCWD, to, next_rename(from, to));
 }
 
 /* --- at the start: forget --- */
@@ -578,6 +601,8 @@ __attribute__((constructor)) static void start(void) {
   cache_ms = cache != NULL ? atol(cache) : 0;
   const int64_t now = monotonic_ns();
   memcpy(random_state, &now, sizeof random_state);
+  names_open(directory);
+  names_give_back();
   nftw(data, visit, 16, FTW_PHYS);
   nftw(directory, remove_log, 16, FTW_PHYS);
   tell();

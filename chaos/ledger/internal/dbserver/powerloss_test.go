@@ -119,6 +119,42 @@ func TestAWriteCacheHasLostAtAKillWhatItAnsweredALittleBefore(t *testing.T) {
 	f.has("data/log", "ends goes-on ")
 }
 
+// exchanges writes a file, puts it in the place of another one, and removes a third one.
+func exchanges(end string) string {
+	return `
+import os
+for name in ["one", "two"]:
+    f = os.open("data/" + name + ".new", os.O_RDWR | os.O_CREAT)
+    os.write(f, name.encode())
+    os.fdatasync(f)
+os.rename("data/one.new", "data/current")
+os.rename("data/two.new", "data/current")
+os.unlink("data/gone")
+` + end
+}
+
+func TestAWriteCacheHasLostNamesWithTheContents(t *testing.T) {
+	f := newForgetful(t, "POWERLOSS_CACHE=3600000")
+	for _, name := range []string{"current", "gone"} {
+		if err := os.WriteFile(filepath.Join(f.dir, "data", name), []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.run(python, "-c", exchanges(isKilled))
+	f.run("true")
+	f.has("data/current", "old")
+	f.has("data/gone", "old")
+	f.run(python, "-c", exchanges(""))
+	f.run("true")
+	f.has("data/current", "two")
+	if _, err := os.Stat(filepath.Join(f.dir, "data", "gone")); err == nil {
+		t.Error("what was removed by a process that ended is back")
+	}
+	if left, err := filepath.Glob(filepath.Join(f.dir, "unsynced", "gone-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v is kept for ever (%v)", left, err)
+	}
+}
+
 // The undo log is empty but for its header once the disk has what was synced.
 const untilOnDisk = `
 while any(os.stat("unsynced/" + name).st_size > 8 for name in os.listdir("unsynced") if name.endswith(".undo")): time.sleep(0.001)
