@@ -68,14 +68,17 @@ func (d *decision) hadNothingToLose(objects []v1alpha1.FaultObject) string {
 	return ""
 }
 
-// Disk asks the library. It listens before the server's main() begins, so a server that answers without it does not have it.
+// Disk asks the library. It listens before the server's main() begins, so a server that answers, and then still nobody for its disk, does not have it.
 func (n Network) Disk(ctx context.Context, host string) (disk *Disk, plain bool) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	if up, _ := n.Reached(ctx, net.JoinHostPort(host, strconv.Itoa(int(cluster.AdminPort)))); !up {
-		return nil, false
-	}
 	metrics, err := get(ctx, host, diskPort)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		if up, _ := n.Reached(ctx, net.JoinHostPort(host, strconv.Itoa(int(cluster.AdminPort)))); !up {
+			return nil, false
+		}
+		metrics, err = get(ctx, host, diskPort)
+	}
 	if err != nil {
 		return nil, errors.Is(err, syscall.ECONNREFUSED)
 	}
