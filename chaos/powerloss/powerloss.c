@@ -7,7 +7,7 @@
  *   POWERLOSS_CACHE  milliseconds: the disk answers every sync at once, and has done it so much later, as one with a write cache that loses its
  *                    content and takes no flush. A process that ends or replaces itself leaves it the time; one that is killed does not
  *   POWERLOSS_PORT   where the process answers any HTTP request with what the disk has lost and holds, in Prometheus' text format. POST
- *                    /spoil?id=1&errno=28&percent=100&syncs=0&delay_ms=0&for_ms=20000 makes it refuse writes, or syncs too, or do them late (spoil.h)
+ *                    /spoil?id=1&errno=28&percent=100&syncs=0&delay_ms=0&for_ms=20000 makes it refuse writes, or syncs and cuts too, or do them late (spoil.h)
  *
  * Writes go to the file at once, so that reads see them; before each of them, what it overwrites and the file's size go into an undo log of
  * that file. A sync makes the log's records void. However a process ends, the next one that is started with the same POWERLOSS_DIR undoes
@@ -238,11 +238,11 @@ static size_t total(const struct iovec *pieces, int count) {
   return all;
 }
 
-/* `call` with what it may overwrite remembered. Refused, it has had no effect, and tells by `refuse(errno)`. */
-#define REMEMBERED_OR(refuse, fd, offset, length, call)  \
+/* `call` with what it may overwrite remembered. Refused as what it is, it has had no effect, and tells by `refuse(errno)`. */
+#define REMEMBERED_AS(is, refuse, fd, offset, length, call) \
   struct state *s = lock_state(fd);                      \
   if (s == NULL) return call;                            \
-  const int refused = spoil_meet(SPOILED_WRITE);         \
+  const int refused = spoil_meet(is);                    \
   if (refused != 0) {                                    \
     unlock_state(s);                                     \
     return refuse(refused);                              \
@@ -251,7 +251,7 @@ static size_t total(const struct iovec *pieces, int count) {
   const __typeof__(call) result = call;                  \
   unlock_state(s);                                       \
   return result
-#define REMEMBERED(fd, offset, length, call) REMEMBERED_OR(by_errno, fd, offset, length, call)
+#define REMEMBERED(fd, offset, length, call) REMEMBERED_AS(SPOILED_WRITE, by_errno, fd, offset, length, call)
 
 static int by_errno(int error) {
   errno = error;
@@ -281,7 +281,7 @@ ssize_t pwritev2(int fd, const struct iovec *pieces, int count, off_t at, int fl
 }
 int ftruncate(int fd, off_t size) {
   if (next_ftruncate == NULL) find_ftruncate();
-  REMEMBERED(fd, size, INT64_MAX, next_ftruncate(fd, size));
+  REMEMBERED_AS(SPOILED_CUT, by_errno, fd, size, INT64_MAX, next_ftruncate(fd, size));
 }
 int fallocate(int fd, int mode, off_t offset, off_t length) {
   if (next_fallocate == NULL) find_fallocate();
@@ -290,7 +290,7 @@ int fallocate(int fd, int mode, off_t offset, off_t length) {
 }
 int posix_fallocate(int fd, off_t offset, off_t length) {
   if (next_posix_fallocate == NULL) find_posix_fallocate();
-  REMEMBERED_OR(by_result, fd, offset, 0, next_posix_fallocate(fd, offset, length));
+  REMEMBERED_AS(SPOILED_WRITE, by_result, fd, offset, 0, next_posix_fallocate(fd, offset, length));
 }
 
 static void make_void(struct state *s, uint64_t end, uint64_t emptied) {

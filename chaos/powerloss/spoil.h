@@ -2,13 +2,14 @@
 #pragma once
 #include <stdint.h>
 
-enum spoiled_call { SPOILED_WRITE, SPOILED_SYNC };
+/* A full disk still syncs, and takes a file that becomes shorter. */
+enum spoiled_call { SPOILED_WRITE, SPOILED_SYNC, SPOILED_CUT };
 
 struct spoil {
   uint32_t id; /* of whoever asked; the same one again changes nothing */
   int error;   /* errno of the calls that are refused, or 0 */
   int percent; /* of the calls that are met */
-  int syncs;   /* whether syncs are met, besides writes */
+  int syncs;   /* whether syncs and cuts are met, besides writes */
   long delay_ms, for_ms;
 };
 
