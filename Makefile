@@ -7,7 +7,7 @@ COMPONENTS := engine operator/localcluster operator operator/e2e chaos/ledger ch
 BESIDE     := operator/localcluster operator operator/e2e chaos/ledger chaos/demo benchmarks
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
-.PHONY: help images images-push demo demo-down pictures e2e test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report regressions pictures-of-regressions clean
+.PHONY: help images images-push images-powerloss demo demo-down pictures e2e test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report regressions pictures-of-regressions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ images-push: ## the same, to REGISTRY=registry.example/team, as TAG=… or the c
 	@test -n "$(REGISTRY)" || { echo 'Where to? make images-push REGISTRY=registry.example/team' >&2; exit 1; }
 	@.ci/steps $(PROGRAMS)
 	@$(MAKE) --no-print-directory -C charts images-push REGISTRY='$(REGISTRY)' $(if $(TAG),TAG='$(TAG)')
+
+images-powerloss: ## commitd on disks that forget what was not synced, for RecoveryTests with PowerLoss, into build/images/powerloss
+	@.ci/steps program:operator/localcluster // build:engine then images:chaos/powerloss
 
 engine: ## commitd, into build/bin
 	@$(MAKE) --no-print-directory -C engine build

@@ -4,12 +4,18 @@
  *   POWERLOSS_DIR    where what is needed to forget is kept; not below POWERLOSS_DATA
  *   POWERLOSS_KEEP   of each file a random part of its unsynced writes survives, the first ones; left out, none does
  *   POWERLOSS_LYING  a file: while it exists, the disk answers every sync without doing it
+ *   POWERLOSS_CACHE  milliseconds: the disk answers every sync at once, and has done it so much later, as one with a write cache that loses its
+ *                    content and takes no flush. A process that ends or replaces itself leaves it the time; one that is killed does not
+ *   POWERLOSS_PORT   where the process answers any HTTP request with what the disk has lost and holds, in Prometheus' text format. POST
+ *                    /spoil?id=1&errno=28&percent=100&syncs=0&delay_ms=0&for_ms=20000 makes it refuse writes, or syncs and cuts too, or do them late (spoil.h)
  *
  * Writes go to the file at once, so that reads see them; before each of them, what it overwrites and the file's size go into an undo log of
  * that file. A sync makes the log's records void. However a process ends, the next one that is started with the same POWERLOSS_DIR undoes
  * what is left in the logs before its main() runs: to it the machine has lost power. What was undone is in POWERLOSS_DIR/lost, one line each time.
+ * Where POWERLOSS_DATA cannot be, as in a container without its volume, there is no such disk, and nothing answers.
  *
- * Names are not forgotten: files stay created, renamed and removed, as with a journaling file system that has just written its journal.
+ * Names are not forgotten: files stay created, renamed and removed, as with a journaling file system that has just written its journal. A write
+ * cache keeps the last removals and replacements to itself as well (names.h): what it has is older, but fits together.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,6 +34,11 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "fail.h"
+#include "http.h"
+#include "names.h"
+#include "spoil.h"
 
 #define TABLE 4096
 
@@ -51,6 +62,7 @@ NEXT(int, unlink, const char *)
 NEXT(int, unlinkat, int, const char *, int)
 NEXT(int, remove, const char *)
 NEXT(int, rename, const char *, const char *)
+NEXT(int, execv, const char *, char *const[])
 
 struct header {
   uint64_t from; /* records before it are void */
@@ -75,13 +87,10 @@ struct state {
 static char data[PATH_MAX], directory[PATH_MAX];
 static int active;
 static const char *lying;
+static long cache_ms;
+static uint64_t watched_writes; /* atomic */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct state *table[TABLE];
-
-static void fail(const char *what) {
-  fprintf(stderr, "powerloss: %s: %s\n", what, strerror(errno));
-  abort();
-}
 
 static void undo_name(char *name, dev_t dev, ino_t ino) {
   if (snprintf(name, PATH_MAX, "%s/%lx-%lx.undo", directory, (unsigned long)dev, (unsigned long)ino) >= PATH_MAX) fail("name");
@@ -198,6 +207,7 @@ static void drop(dev_t dev, ino_t ino) {
 
 static void remember(struct state *s, uint64_t offset, uint64_t length) {
   struct stat status;
+  __atomic_add_fetch(&watched_writes, 1, __ATOMIC_RELAXED);
   if (fstat(s->file, &status) != 0) fail("fstat");
   const uint64_t size = (uint64_t)status.st_size;
   if (offset >= size) length = 0;
@@ -228,14 +238,26 @@ static size_t total(const struct iovec *pieces, int count) {
   return all;
 }
 
-/* `call` with what it may overwrite remembered. */
-#define REMEMBERED(fd, offset, length, call)             \
+/* `call` with what it may overwrite remembered. Refused as what it is, it has had no effect, and tells by `refuse(errno)`. */
+#define REMEMBERED_AS(is, refuse, fd, offset, length, call) \
   struct state *s = lock_state(fd);                      \
   if (s == NULL) return call;                            \
+  const int refused = spoil_meet(is);                    \
+  if (refused != 0) {                                    \
+    unlock_state(s);                                     \
+    return refuse(refused);                              \
+  }                                                      \
   remember(s, (uint64_t)(offset), (uint64_t)(length));   \
   const __typeof__(call) result = call;                  \
   unlock_state(s);                                       \
   return result
+#define REMEMBERED(fd, offset, length, call) REMEMBERED_AS(SPOILED_WRITE, by_errno, fd, offset, length, call)
+
+static int by_errno(int error) {
+  errno = error;
+  return -1;
+}
+static int by_result(int error) { return error; }
 
 ssize_t write(int fd, const void *bytes, size_t length) {
   if (next_write == NULL) find_write(); /* other constructors may print before ours runs */
@@ -259,7 +281,7 @@ ssize_t pwritev2(int fd, const struct iovec *pieces, int count, off_t at, int fl
 }
 int ftruncate(int fd, off_t size) {
   if (next_ftruncate == NULL) find_ftruncate();
-  REMEMBERED(fd, size, INT64_MAX, next_ftruncate(fd, size));
+  REMEMBERED_AS(SPOILED_CUT, by_errno, fd, size, INT64_MAX, next_ftruncate(fd, size));
 }
 int fallocate(int fd, int mode, off_t offset, off_t length) {
   if (next_fallocate == NULL) find_fallocate();
@@ -268,7 +290,7 @@ int fallocate(int fd, int mode, off_t offset, off_t length) {
 }
 int posix_fallocate(int fd, off_t offset, off_t length) {
   if (next_posix_fallocate == NULL) find_posix_fallocate();
-  REMEMBERED(fd, offset, 0, next_posix_fallocate(fd, offset, length));
+  REMEMBERED_AS(SPOILED_WRITE, by_result, fd, offset, 0, next_posix_fallocate(fd, offset, length));
 }
 
 static void make_void(struct state *s, uint64_t end, uint64_t emptied) {
@@ -282,12 +304,94 @@ static void make_void(struct state *s, uint64_t end, uint64_t emptied) {
   put_header(s);
 }
 
+/* --- a write cache: what was answered, and is not on the disk yet, in the order in which it comes there --- */
+
+struct cached {
+  struct cached *next;
+  int64_t due; /* ns */
+  struct state *state; /* that was synced, counted among its users */
+  uint64_t end, emptied;
+  char *kept; /* or a name that has gone */
+};
+
+static pthread_mutex_t cache_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct cached *first_cached, **last_cached = &first_cached;
+
+static int64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void put_into_cache(struct cached given) {
+  struct cached *c = malloc(sizeof *c);
+  if (c == NULL) fail("memory");
+  pthread_mutex_lock(&cache_mutex);
+  *c = given;
+  c->due = monotonic_ns() + cache_ms * 1000000;
+  *last_cached = c;
+  last_cached = &c->next;
+  pthread_mutex_unlock(&cache_mutex);
+}
+
+static void write_from_cache(const struct cached *c) {
+  dev_t dev;
+  ino_t ino;
+  if (c->kept != NULL) {
+    if (names_let_go(c->kept, &dev, &ino)) drop(dev, ino);
+    free(c->kept);
+    return;
+  }
+  pthread_mutex_lock(&c->state->mutex);
+  make_void(c->state, c->end, c->emptied);
+  unlock_state(c->state);
+}
+
+/* Puts on the disk what is due by then. One at a time does it, so that none overtakes another. */
+static void drain_cache(int64_t by) {
+  static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&one);
+  for (;;) {
+    pthread_mutex_lock(&cache_mutex);
+    struct cached *c = first_cached != NULL && first_cached->due <= by ? first_cached : NULL;
+    if (c != NULL && (first_cached = c->next) == NULL) last_cached = &first_cached;
+    pthread_mutex_unlock(&cache_mutex);
+    if (c == NULL) break;
+    write_from_cache(c);
+    free(c);
+  }
+  pthread_mutex_unlock(&one);
+}
+
+static void *drain_for_ever(void *ignored) {
+  for (;; usleep(5000)) drain_cache(monotonic_ns());
+  return ignored;
+}
+
+__attribute__((destructor)) static void leave_it_the_time(void) { drain_cache(INT64_MAX); }
+
+int execv(const char *path, char *const arguments[]) {
+  if (next_execv == NULL) find_execv();
+  drain_cache(INT64_MAX);
+  return next_execv(path, arguments);
+}
+
 /* What was written before the sync began is on the disk once it has ended. */
 static int sync_file(int fd, int (*real)(int)) {
   struct state *s = lock_state(fd);
   if (s == NULL) return real(fd);
   const uint64_t end = s->end, emptied = s->emptied;
   pthread_mutex_unlock(&s->mutex); /* others write meanwhile */
+  const int refused = spoil_meet(SPOILED_SYNC);
+  if (refused != 0) {
+    pthread_mutex_lock(&s->mutex);
+    unlock_state(s);
+    return by_errno(refused);
+  }
+  if (cache_ms > 0) {
+    put_into_cache((struct cached){.state = s, .end = end, .emptied = emptied});
+    return 0;
+  }
   const int lies = lying != NULL && access(lying, F_OK) == 0;
   const int result = lies ? 0 : real(fd);
   const int error = errno;
@@ -328,36 +432,45 @@ int open(const char *path, int flags, ...) {
 }
 int creat(const char *path, mode_t mode) { return open(path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
 
-/* A file whose last name goes is no concern of a later power loss. */
-#define DROPPED(stat_call, call)                                                                     \
+/* A file whose last name goes is no concern of a later power loss: at once, or once the write cache knows of it. */
+#define DROPPED(at, path, call)                                                                      \
   struct stat before;                                                                                \
-  const int last = active && stat_call == 0 && S_ISREG(before.st_mode) && before.st_nlink == 1;      \
+  char kept[PATH_MAX];                                                                               \
+  const int last = active && fstatat(at, path, &before, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(before.st_mode) && before.st_nlink == 1; \
+  const int is_kept = active && cache_ms > 0 && names_keep(at, path, data, kept);                    \
   const int result = call;                                                                           \
   const int error = errno;                                                                           \
-  if (result == 0 && last) drop(before.st_dev, before.st_ino);                                       \
+  if (is_kept) put_into_cache((struct cached){.kept = copy_of(kept)});                               \
+  else if (result == 0 && last) drop(before.st_dev, before.st_ino);                                  \
   errno = error;                                                                                     \
   return result
 
+static char *copy_of(const char *text) {
+  char *copy = strdup(text);
+  if (copy == NULL) fail("memory");
+  return copy;
+}
+
 int unlink(const char *path) {
   if (next_unlink == NULL) find_unlink();
-  DROPPED(lstat(path, &before), next_unlink(path));
+  DROPPED(AT_FDCWD, path, next_unlink(path));
 }
 int unlinkat(int at, const char *path, int flags) {
   if (next_unlinkat == NULL) find_unlinkat();
-  DROPPED(fstatat(at, path, &before, AT_SYMLINK_NOFOLLOW), next_unlinkat(at, path, flags));
+  DROPPED(at, path, next_unlinkat(at, path, flags));
 }
 int remove(const char *path) {
   if (next_remove == NULL) find_remove();
-  DROPPED(lstat(path, &before), next_remove(path));
+  DROPPED(AT_FDCWD, path, next_remove(path));
 }
 int rename(const char *from, const char *to) {
   if (next_rename == NULL) find_rename();
-  DROPPED(lstat(to, &before), next_rename(from, to));
+  DROPPED(AT_FDCWD, to, next_rename(from, to));
 }
 
 /* --- at the start: forget --- */
 
-static uint64_t lost_writes, lost_bytes, lost_files;
+static uint64_t lost_writes, lost_bytes, lost_files, starts;
 static unsigned short random_state[3];
 static int keeps_some;
 
@@ -423,12 +536,45 @@ static int remove_log(const char *path, const struct stat *status, int kind, str
 static void tell(void) {
   char text[PATH_MAX];
   if (snprintf(text, sizeof text, "%s/lost", directory) >= (int)sizeof text) fail("name");
-  const int fd = next_open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int fd = next_open(text, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  char line;
+  for (starts = 1; fd >= 0 && read(fd, &line, 1) == 1;) starts += line == '\n';
   const int length = snprintf(text, sizeof text, "%lu unsynced writes lost, %lu bytes in %lu files\n", (unsigned long)lost_writes,
                               (unsigned long)lost_bytes, (unsigned long)lost_files);
   if (fd < 0 || next_write(fd, text, (size_t)length) != length) fail("lost");
   close(fd);
   fprintf(stderr, "powerloss: %s", text);
+}
+
+/* --- what the disk says of itself, and is told --- */
+
+static const char figures[] =
+    "# HELP powerloss_starts Processes that have begun on this disk: each but the first after a loss of power.\n# TYPE powerloss_starts gauge\n"
+    "powerloss_starts %lu\n"
+    "# HELP powerloss_lost_writes Unsynced writes that were undone before this process began.\n# TYPE powerloss_lost_writes gauge\n"
+    "powerloss_lost_writes %lu\n"
+    "# HELP powerloss_lost_bytes Bytes of these.\n# TYPE powerloss_lost_bytes gauge\n"
+    "powerloss_lost_bytes %lu\n"
+    "# HELP powerloss_lost_files Files of these.\n# TYPE powerloss_lost_files gauge\n"
+    "powerloss_lost_files %lu\n"
+    "# HELP powerloss_watched_writes_total Writes of this process to the disk.\n# TYPE powerloss_watched_writes_total counter\n"
+    "powerloss_watched_writes_total %lu\n"
+    "# HELP powerloss_write_cache_seconds How much later than it says the disk has what was synced.\n# TYPE powerloss_write_cache_seconds gauge\n"
+    "powerloss_write_cache_seconds %.3f\n"
+    "# HELP powerloss_spoil_id What was last said to be wrong with the disk.\n# TYPE powerloss_spoil_id gauge\n"
+    "powerloss_spoil_id %u\n"
+    "# HELP powerloss_spoiled_calls Calls that it has refused or made late.\n# TYPE powerloss_spoiled_calls gauge\n"
+    "powerloss_spoiled_calls %lu\n";
+
+static int answer(const char *request, char *body, int size) {
+  struct spoil spoil;
+  uint32_t id;
+  if (sscanf(request, "POST /spoil?id=%u&errno=%d&percent=%d&syncs=%d&delay_ms=%ld&for_ms=%ld ", &spoil.id, &spoil.error, &spoil.percent, &spoil.syncs,
+             &spoil.delay_ms, &spoil.for_ms) == 6)
+    spoil_begin(&spoil);
+  const uint64_t spoiled = spoil_count(&id);
+  return snprintf(body, (size_t)size, figures, (unsigned long)starts, (unsigned long)lost_writes, (unsigned long)lost_bytes, (unsigned long)lost_files,
+                  (unsigned long)__atomic_load_n(&watched_writes, __ATOMIC_RELAXED), (double)cache_ms / 1000, id, (unsigned long)spoiled);
 }
 
 /* One process at a time has the disk: a child that inherits the environment leaves it alone. */
@@ -443,22 +589,27 @@ static int take_disk(void) {
 
 __attribute__((constructor)) static void start(void) {
   find_write(), find_pwrite(), find_writev(), find_pwritev(), find_pwritev2(), find_ftruncate(), find_fallocate(), find_posix_fallocate(), find_fsync();
-  find_fdatasync(), find_open(), find_unlink(), find_unlinkat(), find_remove(), find_rename();
-  const char *where = getenv("POWERLOSS_DATA"), *logs = getenv("POWERLOSS_DIR");
+  find_fdatasync(), find_open(), find_unlink(), find_unlinkat(), find_remove(), find_rename(), find_execv();
+  const char *where = getenv("POWERLOSS_DATA"), *logs = getenv("POWERLOSS_DIR"), *cache = getenv("POWERLOSS_CACHE"), *port = getenv("POWERLOSS_PORT");
   if (where == NULL || logs == NULL) return;
   snprintf(directory, sizeof directory, "%s", logs);
-  mkdir(where, 0755);
+  if (mkdir(where, 0755) != 0 && (errno == ENOENT || errno == EROFS)) return;
   if (realpath(where, data) == NULL) fail(where);
   if (!take_disk()) return;
   lying = getenv("POWERLOSS_LYING");
   keeps_some = getenv("POWERLOSS_KEEP") != NULL;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  memcpy(random_state, &now.tv_nsec, sizeof random_state);
+  cache_ms = cache != NULL ? atol(cache) : 0;
+  const int64_t now = monotonic_ns();
+  memcpy(random_state, &now, sizeof random_state);
+  names_open(directory);
+  names_give_back();
   nftw(data, visit, 16, FTW_PHYS);
   nftw(directory, remove_log, 16, FTW_PHYS);
   tell();
+  spoil_open(directory);
   active = 1;
+  if (cache_ms > 0) http_thread(drain_for_ever, NULL);
+  if (port != NULL) http_serve(atoi(port), answer);
 }
 
 __typeof__(pwrite) pwrite64 __attribute__((alias("pwrite")));

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,7 +49,7 @@ func (l *ledgers) of(namespace string) *fake.Ledger {
 	return l.byNamespace[namespace]
 }
 
-// reachable servers answer, and say that they replayed a row.
+// reachable servers answer, say that they replayed a row, and have disks that forget.
 type reachable struct{}
 
 func (reachable) Reached(context.Context, string) (bool, time.Duration) {
@@ -56,6 +58,10 @@ func (reachable) Reached(context.Context, string) (bool, time.Duration) {
 func (reachable) CrashRecovery(context.Context, string) *recovery.CrashRecovery {
 	return &recovery.CrashRecovery{Rows: 1, Took: time.Second}
 }
+func (reachable) Disk(context.Context, string) (*recovery.Disk, bool) {
+	return &recovery.Disk{Starts: 2, Writes: 3, Bytes: 400, Files: 1}, false
+}
+func (reachable) SpoilDisk(context.Context, string, recovery.Spoil) error { return nil }
 
 // spare is longer than pauses of the operator add up to, at the most.
 const spare = 5 * patience
@@ -121,8 +127,11 @@ func (s *site) runChaos(ctx context.Context) {
 				continue
 			}
 			names, _, _ := unstructured.NestedStringSlice(o.Object, "spec", "selector", "pods", s.namespace)
+			action, _, _ := unstructured.NestedString(o.Object, "spec", "action")
 			for _, name := range names {
-				if kind == "PodChaos" {
+				if action == "container-kill" {
+					s.restartContainer(ctx, name)
+				} else if kind == "PodChaos" {
 					_ = kube.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}, client.GracePeriodSeconds(0))
 				} else {
 					books.of(s.namespace).SeeLink(o.GetLabels()["commitlab.dev/fault"], name, time.Now())
@@ -131,6 +140,15 @@ func (s *site) runChaos(ctx context.Context) {
 			o.SetAnnotations(map[string]string{"done": "true"})
 			_ = kube.Update(ctx, &o)
 		}
+	}
+}
+
+// restartContainer is the kubelet, behind the end of a process.
+func (s *site) restartContainer(ctx context.Context, name string) {
+	pod := &corev1.Pod{}
+	if kube.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, pod) == nil && len(pod.Status.ContainerStatuses) == 1 {
+		pod.Status.ContainerStatuses[0].ContainerID += "-again"
+		_ = kube.Status().Update(ctx, pod)
 	}
 }
 
@@ -201,6 +219,27 @@ func TestARecoveryTestKillsOneServerAfterTheOtherAndPasses(t *testing.T) {
 	}
 }
 
+func TestARecoveryTestTakesThePowerOfAllServersAndSaysWhatTheirDisksHaveUndone(t *testing.T) {
+	t.Parallel()
+	s := newChaosSite(t)
+	test := s.recoveryTest(v1alpha1.FaultSpec{Name: "dark", Kind: v1alpha1.PowerLoss, Target: v1alpha1.TargetAll})
+	must(kube.Create(t.Context(), test))
+	s.awaitTest(test, "a verdict", finished)
+	evidence := strings.Join(test.Status.Faults[0].Evidence, "\n")
+	if test.Status.Verdict != v1alpha1.VerdictPassed || strings.Count(evidence, "-again, start 2 of its disk, with 3 unsynced writes") != 3 {
+		t.Fatalf("%s because %q: %s", test.Status.Verdict, test.Status.Message, evidence)
+	}
+	uids := map[types.UID]bool{}
+	for _, o := range test.Status.Faults[0].Objects {
+		pod := &corev1.Pod{}
+		must(kube.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: o.Name}, pod))
+		uids[pod.UID] = pod.UID == o.UID
+	}
+	if len(uids) != 3 || slices.Contains(slices.Collect(maps.Values(uids)), false) {
+		t.Errorf("a pod was deleted: %v", uids)
+	}
+}
+
 func ledgerPod(s *site) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "t-ledger"}}
 }
@@ -257,7 +296,10 @@ func TestWhatARecoveryTestMustNotBeIsRefusedWithAHint(t *testing.T) {
 		},
 		"spec.faults[0].name": func(spec *v1alpha1.RecoveryTestSpec) { spec.Faults[0].Name = "Kill it" },
 		"spec.cluster.name":   func(spec *v1alpha1.RecoveryTestSpec) { spec.Cluster.Name = "" },
-		"supported values":    func(spec *v1alpha1.RecoveryTestSpec) { spec.Faults[0].Kind = "PowerLoss" },
+		"supported values":    func(spec *v1alpha1.RecoveryTestSpec) { spec.Faults[0].Kind = "Flood" },
+		"and a kill has no end": func(spec *v1alpha1.RecoveryTestSpec) {
+			spec.Faults[0].Kind, spec.Faults[0].Duration = v1alpha1.PowerLoss, &metav1.Duration{Duration: time.Second}
+		},
 	} {
 		test := s.recoveryTest(v1alpha1.FaultSpec{Name: "kill", Kind: v1alpha1.PodKill})
 		spoil(&test.Spec)
@@ -321,24 +363,45 @@ func TestTheVerdictIsAStatusCode(t *testing.T) {
 func TestTheSamplesAreTaken(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	files, err := filepath.Glob("../../chaos/recovery/*.yaml")
+	clusters := s.takeSamples("../../chaos/clusters", func() client.Object { return &v1alpha1.CommitCluster{} })
+	tests := s.takeSamples("../../chaos/recovery", func() client.Object { return &v1alpha1.RecoveryTest{} })
+	names := []string{"demo"}
+	for _, c := range clusters {
+		names = append(names, c.GetName())
+		if c.GetAnnotations()[v1alpha1.AnnotationAllowChaos] != "true" {
+			t.Errorf("cluster %s is there for chaos and does not allow it", c.GetName())
+		}
+	}
+	for _, o := range tests {
+		if name := o.(*v1alpha1.RecoveryTest).Spec.Cluster.Name; !slices.Contains(names, name) {
+			t.Errorf("test %s is of the cluster %s, which is none of %v", o.GetName(), name, names)
+		}
+	}
+}
+
+// takeSamples lets the API server look at each file of a folder, which is named as what is in it.
+func (s *site) takeSamples(folder string, empty func() client.Object) (samples []client.Object) {
+	s.t.Helper()
+	files, err := filepath.Glob(folder + "/*.yaml")
 	if err != nil || len(files) == 0 {
-		t.Fatal(err, "no samples")
+		s.t.Fatal(err, "no samples in ", folder)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		must(err)
-		test := &v1alpha1.RecoveryTest{}
-		if err := yaml.UnmarshalStrict(text, test); err != nil {
-			t.Errorf("%s: %v", file, err)
+		o := empty()
+		if err := yaml.UnmarshalStrict(text, o); err != nil {
+			s.t.Errorf("%s: %v", file, err)
 			continue
 		}
-		test.Namespace = s.namespace
-		if err := kube.Create(t.Context(), test, client.DryRunAll); err != nil {
-			t.Errorf("%s: %v", file, err)
+		o.SetNamespace(s.namespace)
+		if err := kube.Create(s.t.Context(), o, client.DryRunAll); err != nil {
+			s.t.Errorf("%s: %v", file, err)
 		}
-		if want := test.Name + ".yaml"; filepath.Base(file) != want {
-			t.Errorf("%s has the test %s", file, test.Name)
+		if want := o.GetName() + ".yaml"; filepath.Base(file) != want {
+			s.t.Errorf("%s has %s", file, o.GetName())
 		}
+		samples = append(samples, o)
 	}
+	return samples
 }

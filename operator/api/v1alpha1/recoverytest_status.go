@@ -153,6 +153,9 @@ type FaultStatus struct {
 	// +listMapKey=name
 	// +optional
 	Objects []FaultObject `json:"objects,omitempty"`
+	// Substitute says what injects the fault in place of Chaos Mesh, and what is different then.
+	// +optional
+	Substitute string `json:"substitute,omitempty"`
 	// ChosenAt is when the objects were chosen, just before the injection.
 	// +optional
 	ChosenAt *metav1.MicroTime `json:"chosenAt,omitempty"`

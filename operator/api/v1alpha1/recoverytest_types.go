@@ -143,7 +143,7 @@ const (
 )
 
 // FaultKind is what happens.
-// +kubebuilder:validation:Enum=PodKill;ContainerKill;Partition;OperatorKill;PodFailure;NodeDrain;NetworkDelay;NetworkLoss;DiskFull;DiskError;DiskSlow;ClockSkew;CPUStress;MemoryStress
+// +kubebuilder:validation:Enum=PodKill;ContainerKill;PowerLoss;Partition;OperatorKill;PodFailure;NodeDrain;NetworkDelay;NetworkLoss;DiskFull;DiskError;DiskSlow;ClockSkew;CPUStress;MemoryStress
 type FaultKind string
 
 const (
@@ -151,6 +151,9 @@ const (
 	PodKill FaultKind = "PodKill"
 	// ContainerKill kills the process; the kubelet starts it again on the same data and address. Chaos Mesh only.
 	ContainerKill FaultKind = "ContainerKill"
+	// PowerLoss kills the process, and takes away what it had not synced before the next one begins. Chaos Mesh only; the servers must run the image
+	// of `make images-powerloss`.
+	PowerLoss FaultKind = "PowerLoss"
 	// Partition cuts the target off. Chaos Mesh only.
 	Partition FaultKind = "Partition"
 	// OperatorKill deletes the operator's own pod without grace.
@@ -188,8 +191,8 @@ const (
 // FaultSpec is one fault.
 //
 // +kubebuilder:validation:XValidation:rule="self.kind == 'Partition' || (!has(self.from) && !has(self.direction))",message="from and direction belong to a Partition: leave them out"
-// +kubebuilder:validation:XValidation:rule="!(self.kind in ['PodKill', 'ContainerKill', 'OperatorKill', 'NodeDrain']) || !has(self.duration)",message="duration belongs to faults that last, and a kill has no end: leave it out"
-// +kubebuilder:validation:XValidation:rule="self.kind in ['PodKill', 'ContainerKill', 'OperatorKill', 'NodeDrain'] || (!has(self.times) && !has(self.interval))",message="times and interval belong to kills; give a fault that lasts a duration, or list it several times"
+// +kubebuilder:validation:XValidation:rule="!(self.kind in ['PodKill', 'ContainerKill', 'PowerLoss', 'OperatorKill', 'NodeDrain']) || !has(self.duration)",message="duration belongs to faults that last, and a kill has no end: leave it out"
+// +kubebuilder:validation:XValidation:rule="self.kind in ['PodKill', 'ContainerKill', 'PowerLoss', 'OperatorKill', 'NodeDrain'] || (!has(self.times) && !has(self.interval))",message="times and interval belong to kills; give a fault that lasts a duration, or list it several times"
 // +kubebuilder:validation:XValidation:rule="self.kind in ['NetworkDelay', 'DiskSlow'] || !has(self.latency)",message="latency belongs to NetworkDelay and DiskSlow: leave it out"
 // +kubebuilder:validation:XValidation:rule="self.kind in ['NetworkLoss', 'DiskError'] || !has(self.percent)",message="percent belongs to NetworkLoss and DiskError: leave it out"
 // +kubebuilder:validation:XValidation:rule="self.kind == 'ClockSkew' || !has(self.offset)",message="offset belongs to ClockSkew: leave it out"
@@ -304,7 +307,7 @@ type RandomFaultsSpec struct {
 
 	// Kinds to choose from. Default: PodKill and OperatorKill, and with Chaos Mesh ContainerKill and Partition as well.
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=14
+	// +kubebuilder:validation:MaxItems=15
 	// +listType=set
 	// +optional
 	Kinds []FaultKind `json:"kinds,omitempty"`

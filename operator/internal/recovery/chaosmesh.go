@@ -49,7 +49,7 @@ func experimentSpec(t *v1alpha1.RecoveryTest, i Inject, v View) (kind string, sp
 	container := []any{"commitd"}
 	disk := map[string]any{"containerNames": container, "volumePath": dataVolume, "percent": int64(100)}
 	switch f.Kind {
-	case v1alpha1.ContainerKill:
+	case v1alpha1.ContainerKill, v1alpha1.PowerLoss: // by SIGKILL: the disk does the rest
 		return "PodChaos", map[string]any{"action": "container-kill", "containerNames": container}
 	case v1alpha1.PodFailure:
 		return "PodChaos", map[string]any{"action": "pod-failure"}

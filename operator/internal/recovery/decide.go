@@ -85,6 +85,7 @@ func (d *decision) decide() {
 // takeAway removes faults and load; true when both are gone.
 func (d *decision) takeAway() bool {
 	d.endExperiments(func(string) bool { return true })
+	d.mendDisks()
 	if d.view.LedgerPod.Exists && !d.view.LedgerPod.Terminating {
 		d.do(DeleteLedger{})
 	}
@@ -199,7 +200,7 @@ func (d *decision) over() bool {
 
 func (d *decision) run() {
 	d.again = lookEvery
-	d.schedule = Schedule(d.view.Test.Spec, *d.status.Seed, d.status.Injector)
+	d.planFaults()
 	deadline := d.status.StartTime.Add(orDefault(d.view.Test.Spec.Limits.Duration, defaultRunDuration) + verifyPatience)
 	switch {
 	case d.view.Cluster == nil:
@@ -212,6 +213,14 @@ func (d *decision) run() {
 		d.giveUp("the ledger has not come to a verdict: %s", orText(d.view.LedgerPod.Problem, "see kubectl logs "+ledgerName(d.view.Test)))
 	default:
 		d.goOn()
+	}
+}
+
+// planFaults makes the schedule anew, and adds what was chosen since.
+func (d *decision) planFaults() {
+	d.schedule = Schedule(d.view.Test.Spec, *d.status.Seed, d.status.Injector)
+	for i := range min(len(d.schedule), len(d.status.Faults)) {
+		d.schedule[i].Substituted = d.status.Faults[i].Substitute != ""
 	}
 }
 

@@ -24,6 +24,7 @@ func TestEveryKindOfFaultIsInjectedOnceAndPasses(t *testing.T) {
 			kill("a", v1alpha1.TargetMaster), kill("a", v1alpha1.TargetReplica), kill("a", v1alpha1.TargetAll),
 			{Name: "a", Kind: v1alpha1.OperatorKill},
 			{Name: "a", Kind: v1alpha1.ContainerKill},
+			{Name: "a", Kind: v1alpha1.PowerLoss}, {Name: "a", Kind: v1alpha1.PowerLoss, Target: v1alpha1.TargetAll},
 			{Name: "a", Kind: v1alpha1.Partition},
 			{Name: "a", Kind: v1alpha1.Partition, From: v1alpha1.FromOperator},
 			{Name: "a", Kind: v1alpha1.Partition, From: v1alpha1.FromClients, Target: v1alpha1.TargetReplica},
@@ -37,8 +38,11 @@ func TestEveryKindOfFaultIsInjectedOnceAndPasses(t *testing.T) {
 		} {
 			w := newWorld(t, f)
 			w.chaosMesh = chaosMesh
+			if f.Kind == v1alpha1.PowerLoss {
+				w.forget()
+			}
 			status := w.run()
-			if !chaosMesh && (f.Kind == v1alpha1.ContainerKill || lasts(f.Kind)) {
+			if !chaosMesh && (f.Kind == v1alpha1.ContainerKill || f.Kind == v1alpha1.PowerLoss || lasts(f.Kind)) {
 				w.expect(status, v1alpha1.VerdictUnsupported, "Chaos Mesh")
 				continue
 			}
@@ -52,7 +56,7 @@ func TestEveryKindOfFaultIsInjectedOnceAndPasses(t *testing.T) {
 			if fault.Phase != v1alpha1.FaultRecovered || fault.RTO == nil || len(fault.Evidence) < max(1, objects) || fault.RecoveredBy != "restart" {
 				t.Errorf("%+v: %+v", f, fault)
 			}
-			if f.Kind == v1alpha1.PodKill && *fault.ReplayedRows != int64(5*max(1, objects)) {
+			if (f.Kind == v1alpha1.PodKill || f.Kind == v1alpha1.PowerLoss) && *fault.ReplayedRows != int64(5*max(1, objects)) {
 				t.Errorf("%+v: %d rows replayed", f, *fault.ReplayedRows)
 			}
 			if len(w.experiments) > 0 {
@@ -134,10 +138,13 @@ func TestAFaultThatDidNotHappenEndsInconclusive(t *testing.T) {
 
 // Each proof is one that a fault without effect does not give.
 func TestNoKindIsBelievedToHaveHappenedWithoutEffect(t *testing.T) {
-	for _, kind := range []v1alpha1.FaultKind{v1alpha1.PodFailure, v1alpha1.NodeDrain, v1alpha1.NetworkDelay, v1alpha1.NetworkLoss, v1alpha1.DiskFull,
+	for _, kind := range []v1alpha1.FaultKind{v1alpha1.PowerLoss, v1alpha1.PodFailure, v1alpha1.NodeDrain, v1alpha1.NetworkDelay, v1alpha1.NetworkLoss, v1alpha1.DiskFull,
 		v1alpha1.DiskError, v1alpha1.DiskSlow, v1alpha1.ClockSkew, v1alpha1.CPUStress, v1alpha1.MemoryStress} {
 		w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: kind})
 		w.chaosMesh, w.nothing = true, true
+		if kind == v1alpha1.PowerLoss {
+			w.forget()
+		}
 		status := w.run()
 		if (Fault{Kind: kind}).isRecorded() {
 			w.expect(status, v1alpha1.VerdictUnsupported, "has not done it within 1m0s and does not say why")

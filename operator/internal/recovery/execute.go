@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/recovery/ledger"
@@ -44,6 +45,11 @@ func (r *Reconciler) execute(ctx context.Context, v View, a Action) error {
 		return r.inject(ctx, v, a)
 	case EndExperiment:
 		return r.endExperiment(ctx, v, a)
+	case MendDisks:
+		if err := r.spoilDisks(ctx, v, a.Objects, Spoil{ID: spoilID(v.Test, a.Fault)}); err != nil {
+			log.FromContext(ctx).Info("a disk is not mended before its time", "fault", a.Fault.Name, "reason", err.Error())
+		}
+		return nil
 	case SaveHistory:
 		return r.saveHistory(ctx, v)
 	}
@@ -96,6 +102,9 @@ func (r *Reconciler) create(ctx context.Context, o client.Object) error {
 func (r *Reconciler) inject(ctx context.Context, v View, i Inject) error {
 	if usesChaosMesh(i.Fault, v.Test.Status.Injector) {
 		return r.create(ctx, BuildExperiment(v.Test, i, v))
+	}
+	if i.Fault.Substituted {
+		return r.spoilDisks(ctx, v, i.Objects, spoilOf(v.Test, i.Fault))
 	}
 	namespace := v.Test.Namespace
 	if i.Fault.Kind == v1alpha1.OperatorKill {

@@ -107,6 +107,12 @@ func (d *decision) start(i int) {
 		status.Message = "its target does not run at the moment"
 		return
 	}
+	if f.takesPower() && !d.forgets(f, status, objects) {
+		return
+	}
+	if f.spoilsDisk() && d.allForget(objects) && d.view.Test.Spec.Injector != v1alpha1.InjectorChaosMesh {
+		status.Substitute, d.schedule[i].Substituted = diskSubstitute, true
+	}
 	now := metav1.NewMicroTime(d.view.Now.Truncate(time.Microsecond))
 	status.Phase, status.Objects, status.ChosenAt, status.Message = v1alpha1.FaultInjecting, objects, &now, ""
 }
@@ -207,9 +213,9 @@ func (d *decision) inject(f Fault, status *v1alpha1.FaultStatus) {
 	case d.neverDone(f, status):
 		d.cannotBeDone(f, status, "Chaos Mesh has not done it within "+injectPatience.String()+" and does not say why: see the log of its daemon")
 		return
-	case d.over() || d.view.Now.After(status.ChosenAt.Add(injectPatience)):
-		status.Phase, status.Message = v1alpha1.FaultUnproved, "nothing proves that it happened"
-		d.tell(true, "FaultUnproved", "%s: nothing proves that it happened", f.Name)
+	case d.unproved(f, status) != "":
+		status.Phase, status.Message = v1alpha1.FaultUnproved, d.unproved(f, status)
+		d.tell(true, "FaultUnproved", "%s: %s", f.Name, status.Message)
 		return
 	case known == nil:
 		d.do(Mark{d.mark(f, status.Objects)})
@@ -237,6 +243,21 @@ func (d *decision) neverDone(f Fault, status *v1alpha1.FaultStatus) bool {
 	return f.isRecorded() && experiment.Exists && !experiment.Injected && d.view.Now.After(status.ChosenAt.Add(injectPatience))
 }
 
+// unproved says why a fault is not waited for any longer; empty while it is.
+func (d *decision) unproved(f Fault, status *v1alpha1.FaultStatus) string {
+	patience := injectPatience
+	if f.takesPower() {
+		if why := d.hadNothingToLose(status.Objects); why != "" {
+			return why
+		}
+		patience = restartPatience
+	}
+	if d.over() || d.view.Now.After(status.ChosenAt.Add(patience)) {
+		return "nothing proves that it happened"
+	}
+	return ""
+}
+
 // refusedByChaosMesh is what it says itself when it cannot do it on this node. It tries again for a while, and so does this.
 func (d *decision) refusedByChaosMesh(f Fault, status *v1alpha1.FaultStatus) string {
 	experiment := d.view.Experiments[f.Name]
@@ -257,7 +278,7 @@ func (d *decision) injected(known *ledger.Fault, status *v1alpha1.FaultStatus) {
 
 func (d *decision) mark(f Fault, objects []v1alpha1.FaultObject) ledger.Mark {
 	m := ledger.Mark{Name: f.Name, Objects: len(objects), ExpectOutage: f.ExpectOutage, Limit: orDefault(d.view.Test.Spec.Limits.RTO, defaultRTO)}
-	if f.Kind == v1alpha1.OperatorKill || f.isProbed() || f.isRecorded() {
+	if f.Kind == v1alpha1.OperatorKill || f.isProbed() || f.isRecorded() || f.isOfDisk() {
 		return m // the ledger cannot see it
 	}
 	m.Proof = ledger.ProofProcess
@@ -291,10 +312,14 @@ func (d *decision) compare(f Fault, o v1alpha1.FaultObject) (kind, before, after
 		return "pod-uid", string(o.UID), string(d.view.Operator.UID)
 	case f.isProbed():
 		return "probe", "reached", probed(f, o, s)
+	case f.Substituted:
+		return "disk", "as it should be", d.spoiled(f, s)
 	case f.isRecorded():
 		return "record of Chaos Mesh", "not injected", d.recorded(f)
 	case f.Kind == v1alpha1.Partition:
 		return "", "", "" // the ledger sees the link
+	case f.takesPower():
+		return "disk", o.ContainerID, undone(o, s)
 	case s == nil:
 		return "pod-uid", string(o.UID), "deleted"
 	case s.UID != o.UID:
@@ -330,6 +355,7 @@ func (d *decision) recorded(f Fault) string {
 // hold keeps a fault for its duration. A kill has none.
 func (d *decision) hold(f Fault, status *v1alpha1.FaultStatus) {
 	if d.over() || !d.view.Now.Before(status.InjectedAt.Add(f.Duration)) {
+		d.mend(f, status)
 		status.Phase = v1alpha1.FaultRecovering
 	}
 }
@@ -389,7 +415,7 @@ func (d *decision) recovered(status *v1alpha1.FaultStatus) {
 	status.Phase, status.RecoveredAt = v1alpha1.FaultRecovered, &now
 	d.rememberRTO(*known, status)
 	switch status.Kind {
-	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.PodFailure, v1alpha1.NodeDrain:
+	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.PowerLoss, v1alpha1.PodFailure, v1alpha1.NodeDrain:
 		d.rememberCrashRecovery(status)
 	}
 	d.tell(false, "FaultRecovered", "%s: RTO %s, %s", status.Name, status.RTO.Duration, status.RecoveredBy)

@@ -110,19 +110,20 @@ func (r *Reconciler) look(ctx context.Context, v *View, s *Server) {
 	if s.Address == "" {
 		return
 	}
-	if isProbed(v.Test) {
+	if plans(v.Test, Fault.isProbed) {
 		s.Reached, s.ReachedIn = r.Servers.Reached(ctx, net.JoinHostPort(s.Address, strconv.Itoa(int(cluster.AdminPort))))
 	}
 	if s.Running && slices.ContainsFunc(v.Test.Status.Faults, func(f v1alpha1.FaultStatus) bool { return f.Phase == v1alpha1.FaultRecovering }) {
 		s.Recovery = r.Servers.CrashRecovery(ctx, s.Address)
 	}
+	if s.Running && plans(v.Test, Fault.isOfDisk) {
+		s.Disk, s.PlainDisk = r.Servers.Disk(ctx, s.Address)
+	}
 }
 
-func isProbed(t *v1alpha1.RecoveryTest) bool {
-	if t.Status.Seed == nil {
-		return false
-	}
-	return slices.ContainsFunc(Schedule(t.Spec, *t.Status.Seed, t.Status.Injector), Fault.isProbed)
+// plans tells whether one of the test's faults is such a one.
+func plans(t *v1alpha1.RecoveryTest, such func(Fault) bool) bool {
+	return t.Status.Seed != nil && slices.ContainsFunc(Schedule(t.Spec, *t.Status.Seed, t.Status.Injector), such)
 }
 
 func (r *Reconciler) hasChaosMesh() bool {

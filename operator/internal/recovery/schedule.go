@@ -34,8 +34,10 @@ type Fault struct {
 	Offset    time.Duration
 	Memory    int64 // bytes
 	// Interval after the injection of the fault before.
-	Interval     time.Duration
-	Start        v1alpha1.FaultStart
+	Interval time.Duration
+	Start    v1alpha1.FaultStart
+	// Substituted: the target's own disk does it, not Chaos Mesh. It is chosen with the objects.
+	Substituted  bool
 	ExpectOutage bool
 	// Pick chooses among replicas.
 	Pick uint64
@@ -110,7 +112,7 @@ func (f *Fault) strength(spec v1alpha1.FaultSpec) {
 // lasts: it is taken away again. A kill has no end.
 func lasts(kind v1alpha1.FaultKind) bool {
 	switch kind {
-	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.OperatorKill, v1alpha1.NodeDrain:
+	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.PowerLoss, v1alpha1.OperatorKill, v1alpha1.NodeDrain:
 		return false
 	}
 	return true
@@ -123,6 +125,9 @@ func (f Fault) isProbed() bool {
 
 // isRecorded: nothing of it is seen from outside but what Chaos Mesh wrote down.
 func (f Fault) isRecorded() bool {
+	if f.Substituted {
+		return false
+	}
 	switch f.Kind {
 	case v1alpha1.DiskFull, v1alpha1.DiskError, v1alpha1.DiskSlow, v1alpha1.ClockSkew, v1alpha1.CPUStress, v1alpha1.MemoryStress:
 		return true
@@ -135,7 +140,7 @@ func expectsOutage(spec v1alpha1.FaultSpec, f Fault) bool {
 	if spec.Expect != "" {
 		return spec.Expect == v1alpha1.ExpectOutage
 	}
-	kill := f.Kind == v1alpha1.PodKill || f.Kind == v1alpha1.ContainerKill
+	kill := f.Kind == v1alpha1.PodKill || f.Kind == v1alpha1.ContainerKill || f.Kind == v1alpha1.PowerLoss
 	return kill && f.Target != v1alpha1.TargetReplica && f.Start == v1alpha1.StartAfterRecovery
 }
 
@@ -159,7 +164,7 @@ func chooseFault(n int32, kind v1alpha1.FaultKind, random *rand.Rand) v1alpha1.F
 	f := v1alpha1.FaultSpec{Name: fmt.Sprintf("random-%d", n+1), Kind: kind}
 	targets := []v1alpha1.FaultTarget{v1alpha1.TargetMaster, v1alpha1.TargetMaster, v1alpha1.TargetReplica, v1alpha1.TargetAll}
 	switch kind {
-	case v1alpha1.PodKill, v1alpha1.ContainerKill:
+	case v1alpha1.PodKill, v1alpha1.ContainerKill, v1alpha1.PowerLoss:
 		f.Target = targets[random.IntN(len(targets))]
 	case v1alpha1.OperatorKill:
 	default:
@@ -179,8 +184,12 @@ func unsupported(f Fault, v View) string {
 		return "Chaos Mesh is not installed (its kinds are unknown to the API server)"
 	case f.Kind == v1alpha1.ContainerKill && injector == v1alpha1.InjectorBuiltIn:
 		return "the first process of a container cannot be killed from inside of it: install Chaos Mesh, or use PodKill, which kills the process together with its pod"
+	case f.Kind == v1alpha1.PowerLoss && injector == v1alpha1.InjectorBuiltIn:
+		return "a process that is to leave nothing to its disk needs Chaos Mesh to be killed: whoever deletes a pod asks it to end first"
 	case f.Kind == v1alpha1.Partition && injector == v1alpha1.InjectorBuiltIn:
 		return "cutting a network needs Chaos Mesh, which is not installed or not to be used"
+	case f.spoilsDisk() && v.forgets():
+		return ""
 	case lasts(f.Kind) && injector == v1alpha1.InjectorBuiltIn:
 		return string(f.Kind) + " needs Chaos Mesh, which is not installed or not to be used"
 	case f.Kind == v1alpha1.OperatorKill && v.Operator.UID == "":
@@ -198,7 +207,7 @@ func needsReplicas(f Fault) bool {
 }
 
 func usesChaosMesh(f Fault, injector v1alpha1.Injector) bool {
-	return injector == v1alpha1.InjectorChaosMesh && f.Kind != v1alpha1.OperatorKill && f.Kind != v1alpha1.NodeDrain
+	return injector == v1alpha1.InjectorChaosMesh && !f.Substituted && f.Kind != v1alpha1.OperatorKill && f.Kind != v1alpha1.NodeDrain
 }
 
 func orDefault(d *metav1.Duration, otherwise time.Duration) time.Duration {

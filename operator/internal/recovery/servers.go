@@ -1,12 +1,12 @@
 package recovery
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +18,10 @@ type Servers interface {
 	Reached(ctx context.Context, address string) (bool, time.Duration)
 	// CrashRecovery is what a server says of its last start; nil when it does not say it.
 	CrashRecovery(ctx context.Context, host string) *CrashRecovery
+	// Disk is what the library in front of a server's C library says of the disk; plain when the server answers and no such library does.
+	Disk(ctx context.Context, host string) (disk *Disk, plain bool)
+	// SpoilDisk tells such a disk what is wrong with it from now on.
+	SpoilDisk(ctx context.Context, host string, spoil Spoil) error
 }
 
 const metricsPort = 8080
@@ -47,33 +51,47 @@ func (Network) Reached(ctx context.Context, address string) (bool, time.Duration
 func (Network) CrashRecovery(ctx context.Context, host string) *CrashRecovery {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://%s/metrics", net.JoinHostPort(host, strconv.Itoa(metricsPort))), nil)
+	body, err := get(ctx, host, metricsPort)
 	if err != nil {
 		return nil
+	}
+	return parseCrashRecovery(body)
+}
+
+// get reads what a server says at /metrics of one of its ports.
+func get(ctx context.Context, host string, port int) (metrics []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://%s/metrics", net.JoinHostPort(host, strconv.Itoa(port))), nil)
+	if err != nil {
+		return nil, err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer response.Body.Close()
-	return parseCrashRecovery(io.LimitReader(response.Body, maxMetrics))
+	return io.ReadAll(io.LimitReader(response.Body, maxMetrics))
 }
 
-func parseCrashRecovery(metrics io.Reader) *CrashRecovery {
-	values := map[string]float64{"commitd_recovery_replayed_rows": -1, "commitd_recovery_seconds": -1}
-	lines := bufio.NewScanner(metrics)
-	for lines.Scan() {
-		name, text, _ := strings.Cut(lines.Text(), " ")
-		if _, wanted := values[name]; !wanted {
-			continue
-		}
-		if value, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil {
-			values[name] = value
-		}
-	}
-	rows, seconds := values["commitd_recovery_replayed_rows"], values["commitd_recovery_seconds"]
-	if rows < 0 || seconds < 0 {
+func parseCrashRecovery(metrics []byte) *CrashRecovery {
+	values, all := parseMetrics(metrics, "commitd_recovery_replayed_rows", "commitd_recovery_seconds")
+	if !all {
 		return nil
 	}
-	return &CrashRecovery{Rows: int64(rows), Took: time.Duration(seconds * float64(time.Second))}
+	return &CrashRecovery{Rows: int64(values[0]), Took: time.Duration(values[1] * float64(time.Second))}
+}
+
+// parseMetrics finds metrics without labels, in the order of their names; all says that none is missing.
+func parseMetrics(metrics []byte, names ...string) (values []float64, all bool) {
+	values, missing := make([]float64, len(names)), len(names)
+	for line := range strings.Lines(string(metrics)) {
+		name, text, _ := strings.Cut(line, " ")
+		i := slices.Index(names, name)
+		if i < 0 {
+			continue
+		}
+		if value, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil && value >= 0 {
+			values[i], missing = value, missing-1
+		}
+	}
+	return values, missing == 0
 }

@@ -72,6 +72,10 @@ type Server struct {
 	ReachedIn time.Duration
 	// Recovery is what the server says of its last start; looked at only behind a kill.
 	Recovery *CrashRecovery
+	// Disk is what a disk that forgets says of itself, nil when it has not answered; looked at only where a fault is one of a disk.
+	Disk *Disk
+	// PlainDisk says that the server has none such.
+	PlainDisk bool
 }
 
 // CrashRecovery is how a server came back.
@@ -128,8 +132,13 @@ type (
 		// Force does not wait until Chaos Mesh has taken away what it could not do.
 		Force bool
 	}
-	Mark        struct{ ledger.Mark }
-	Prove       struct{ ledger.Proof }
+	Mark  struct{ ledger.Mark }
+	Prove struct{ ledger.Proof }
+	// MendDisks ends what is wrong with the disks of a Substituted fault's objects.
+	MendDisks struct {
+		Fault   Fault
+		Objects []v1alpha1.FaultObject
+	}
 	StopLoad    struct{}
 	SaveHistory struct{}
 )
@@ -141,6 +150,7 @@ func (StartLedger) isAction()     {}
 func (DeleteLedger) isAction()    {}
 func (Inject) isAction()          {}
 func (EndExperiment) isAction()   {}
+func (MendDisks) isAction()       {}
 func (Mark) isAction()            {}
 func (Prove) isAction()           {}
 func (StopLoad) isAction()        {}

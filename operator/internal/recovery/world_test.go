@@ -37,14 +37,16 @@ type world struct {
 
 	kills     map[string]int // by fault
 	number    int
-	nothing   bool // injections have no effect
-	failover  bool // another server takes over at once
+	nothing   bool     // injections have no effect
+	failover  bool     // another server takes over at once
+	mended    []string // faults
+	undoes    int64    // what each disk undoes at a loss of power
 	noCommits bool
 }
 
 func newWorld(t *testing.T, faults ...v1alpha1.FaultSpec) *world {
 	w := &world{t: t, now: time.Unix(1_000_000, 0), back: map[string]time.Time{}, experiments: map[string]Experiment{}, kills: map[string]int{},
-		operator: OperatorPod{Namespace: "system", Name: "operator-1", UID: "operator-uid-0"}}
+		operator: OperatorPod{Namespace: "system", Name: "operator-1", UID: "operator-uid-0"}, undoes: 3}
 	w.test = &v1alpha1.RecoveryTest{}
 	w.test.Name, w.test.Namespace, w.test.UID = "t", "n", "0123-4567-89ab"
 	w.test.Spec.Cluster.Name, w.test.Spec.Faults = "demo", faults
@@ -59,10 +61,17 @@ func newWorld(t *testing.T, faults ...v1alpha1.FaultSpec) *world {
 			role = v1alpha1.RoleMaster
 		}
 		w.servers = append(w.servers, Server{Name: name, UID: w.uid(), ContainerID: string(w.uid()), Running: true, Role: role, Reached: true,
-			Recovery: &CrashRecovery{Rows: 5, Took: time.Second}})
+			Recovery: &CrashRecovery{Rows: 5, Took: time.Second}, PlainDisk: true})
 	}
 	w.live()
 	return w
+}
+
+// forget gives every server a disk that forgets.
+func (w *world) forget() {
+	for i := range w.servers {
+		w.servers[i].Disk, w.servers[i].PlainDisk = &Disk{Starts: 1}, false
+	}
 }
 
 func (w *world) uid() types.UID { w.number++; return types.UID(fmt.Sprintf("uid-%d", w.number)) }
@@ -151,6 +160,8 @@ func (w *world) do(a Action) {
 		w.inject(a)
 	case EndExperiment:
 		w.end(a)
+	case MendDisks:
+		w.mended = append(w.mended, a.Fault.Name)
 	case Mark:
 		err = w.ledger.Mark(w.t.Context(), a.Mark)
 	case Prove:
@@ -219,6 +230,8 @@ func (w *world) hit(f Fault, o v1alpha1.FaultObject) {
 	v := View{Servers: w.servers}
 	s := v.server(o.Name)
 	switch {
+	case f.Substituted:
+		s.Disk = &Disk{Starts: s.Disk.Starts, SpoilID: spoilID(w.test, f), Spoiled: 7}
 	case f.isRecorded():
 	case f.Kind == v1alpha1.NetworkDelay:
 		s.ReachedIn = f.Latency + time.Millisecond
@@ -231,6 +244,9 @@ func (w *world) hit(f Fault, o v1alpha1.FaultObject) {
 		s.Running, s.ContainerID = false, string(w.uid())
 		if f.Kind == v1alpha1.PodKill || f.Kind == v1alpha1.NodeDrain {
 			s.UID = w.uid()
+		}
+		if f.Kind == v1alpha1.PowerLoss && s.Disk != nil {
+			s.Disk = &Disk{Starts: s.Disk.Starts + 1, Writes: w.undoes, Bytes: 100 * w.undoes, Files: 1}
 		}
 		w.back[o.Name] = w.now.Add(2 * time.Second)
 	}

@@ -20,6 +20,7 @@ type buildFlags struct {
 	binaries, extra, links []string
 	output                 string
 	dockerfile, context    string
+	arguments              []string
 }
 
 func imageBuildCommand() *cobra.Command {
@@ -49,6 +50,7 @@ func imageBuildCommand() *cobra.Command {
 	f.StringVarP(&flags.output, "output", "o", "", "the archive to write")
 	f.StringVar(&flags.dockerfile, "dockerfile", "", "take files, user and entry point from this Dockerfile, and libraries from this machine")
 	f.StringVar(&flags.context, "context", ".", "the folder that the Dockerfile's sources are in")
+	f.StringArrayVar(&flags.arguments, "build-arg", nil, "NAME=VALUE of an ARG of the Dockerfile; repeatable")
 	if err := cmd.MarkFlagRequired("output"); err != nil {
 		panic(err) // the flag is defined above
 	}
@@ -59,7 +61,7 @@ func imageBuildCommand() *cobra.Command {
 
 func (f buildFlags) fill(spec *image.Spec) error {
 	if f.dockerfile != "" {
-		return spec.FillFrom(f.dockerfile, f.context)
+		return spec.FillFrom(f.dockerfile, f.context, f.arguments...)
 	}
 	for _, arg := range f.binaries {
 		file, err := image.ParseFile(arg)

@@ -38,6 +38,7 @@ type Spec struct {
 	LibClosure bool              // add the shared libraries the binaries need
 	Entrypoint []string
 	User       string
+	Env        []string // NAME=VALUE, besides PATH
 }
 
 // ParseFile reads SOURCE[:TARGET]; a program without a target goes to
@@ -95,7 +96,7 @@ func configFor(spec Spec, image v1.Image) *v1.ConfigFile {
 		Entrypoint: spec.Entrypoint,
 		User:       spec.User,
 		WorkingDir: "/",
-		Env:        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+		Env:        append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, spec.Env...),
 	}
 	return config
 }

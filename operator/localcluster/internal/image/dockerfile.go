@@ -19,18 +19,23 @@ type Dockerfile struct {
 	Base       string
 	Packages   []string // that RUN installs with apt-get
 	Copies     []File   // sources as they are written: relative to the context
+	Env        []string // NAME=VALUE
 	Entrypoint []string
 	User       string
+
+	arguments map[string]string // of the build: what ARG says, or who builds
 }
 
 var (
 	continued = regexp.MustCompile(`\\\n`)
 	installs  = regexp.MustCompile(`apt-get install (?:-\S+ )*([^&;|]*)`)
+	setting   = regexp.MustCompile(`^[A-Za-z_]\w*=[^"'\\]*$`)
 )
 
 // ParseDockerfile reads the instructions that the images of this tree use, and refuses others: nothing is to be in one image and not in the other.
-func ParseDockerfile(text string) (Dockerfile, error) {
-	var d Dockerfile
+// Arguments are NAME=VALUE, as `docker build --build-arg` takes them, for what the Dockerfile declares by ARG.
+func ParseDockerfile(text string, arguments ...string) (Dockerfile, error) {
+	d := Dockerfile{arguments: map[string]string{}}
 	for line := range strings.Lines(continued.ReplaceAllString(text, " ")) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -43,7 +48,32 @@ func ParseDockerfile(text string) (Dockerfile, error) {
 	if d.Base == "" || len(d.Copies) == 0 || len(d.Entrypoint) == 0 || d.User == "" {
 		return Dockerfile{}, errors.New("FROM, COPY, USER and ENTRYPOINT are needed")
 	}
-	return d, nil
+	return d, d.give(arguments)
+}
+
+// give sets the build's arguments, and puts them where ENV asks for them.
+func (d *Dockerfile) give(arguments []string) error {
+	for _, argument := range arguments {
+		name, value, given := strings.Cut(argument, "=")
+		if _, declared := d.arguments[name]; !declared || !given {
+			return fmt.Errorf("the build argument %s: the Dockerfile has no such ARG, or it has no value", argument)
+		}
+		d.arguments[name] = value
+	}
+	for i, variable := range d.Env {
+		var unknown string
+		d.Env[i] = os.Expand(variable, func(name string) string {
+			value, declared := d.arguments[name]
+			if !declared {
+				unknown = name
+			}
+			return value
+		})
+		if unknown != "" {
+			return fmt.Errorf("ENV %s: there is no ARG %s", variable, unknown)
+		}
+	}
+	return nil
 }
 
 func (d *Dockerfile) instruction(line string) error {
@@ -56,6 +86,11 @@ func (d *Dockerfile) instruction(line string) error {
 		d.Packages = append(d.Packages, strings.Fields(installs.FindStringSubmatch(rest)[1])...)
 	case name == "COPY" && len(words) == 2 && !strings.HasPrefix(words[0], "-") && strings.HasPrefix(words[1], "/"):
 		d.Copies = append(d.Copies, File{Source: words[0], Target: words[1]})
+	case name == "ARG" && len(words) == 1 && setting.MatchString(words[0]):
+		argument, value, _ := strings.Cut(words[0], "=")
+		d.arguments[argument] = value
+	case name == "ENV" && len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !setting.MatchString(word) }):
+		d.Env = append(d.Env, words...)
 	case name == "USER" && len(words) == 1:
 		d.User = words[0]
 	case name == "ENTRYPOINT":
@@ -67,19 +102,19 @@ func (d *Dockerfile) instruction(line string) error {
 }
 
 // FillFrom takes what the Dockerfile says; its sources lie below context. The libraries that come along must be among the packages that it installs.
-func (spec *Spec) FillFrom(dockerfile, context string) error {
+func (spec *Spec) FillFrom(dockerfile, context string, arguments ...string) error {
 	text, err := os.ReadFile(dockerfile)
 	if err != nil {
 		return err
 	}
-	d, err := ParseDockerfile(string(text))
+	d, err := ParseDockerfile(string(text), arguments...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dockerfile, err)
 	}
 	for _, file := range d.Copies {
 		spec.Extra = append(spec.Extra, File{Source: filepath.Join(context, file.Source), Target: file.Target})
 	}
-	spec.Entrypoint, spec.User, spec.LibClosure = d.Entrypoint, d.User, true
+	spec.Entrypoint, spec.User, spec.Env, spec.LibClosure = d.Entrypoint, d.User, d.Env, true
 	libraries, err := libraryClosure(spec.Extra)
 	if err != nil {
 		return err

@@ -14,6 +14,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends zlib1g \
     libfmt9 && rm -rf /var/lib/apt/lists/*
 COPY bin/program /usr/bin/program
 COPY data /data
+ARG SIZE=small
+ENV COLOUR=red LABEL=${SIZE}-one
 USER 999
 ENTRYPOINT ["/usr/bin/program", "--flag"]
 `
@@ -25,13 +27,25 @@ func TestADockerfileIsRead(t *testing.T) {
 	}
 	if d.Base != "debian:bookworm-slim" || d.User != "999" || !slices.Equal(d.Packages, []string{"zlib1g", "libfmt9"}) ||
 		!slices.Equal(d.Copies, []File{{"bin/program", "/usr/bin/program"}, {"data", "/data"}}) ||
+		!slices.Equal(d.Env, []string{"COLOUR=red", "LABEL=small-one"}) ||
 		!slices.Equal(d.Entrypoint, []string{"/usr/bin/program", "--flag"}) {
 		t.Errorf("%+v", d)
 	}
 }
 
+func TestABuildArgumentReplacesWhatItsDockerfileSays(t *testing.T) {
+	if d, err := ParseDockerfile(dockerfile, "SIZE=large"); err != nil || !slices.Contains(d.Env, "LABEL=large-one") {
+		t.Errorf("%+v, %v", d, err)
+	}
+	for _, argument := range []string{"WEIGHT=1", "SIZE"} {
+		if _, err := ParseDockerfile(dockerfile, argument); err == nil || !strings.Contains(err.Error(), argument) {
+			t.Errorf("%s: %v", argument, err)
+		}
+	}
+}
+
 func TestWhatWouldBeInOneImageOnlyIsRefused(t *testing.T) {
-	for _, line := range []string{"ENV A=b", "RUN make install", "COPY --from=builder /a /b", "COPY a b /c/", "CMD [\"/a\"]", "ENTRYPOINT /a", "FROM other"} {
+	for _, line := range []string{"ENV A b", "ENV A=\"b c\"", "ENV A=${UNKNOWN}", "ARG NAME", "RUN make install", "COPY --from=builder /a /b", "COPY a b /c/", "CMD [\"/a\"]", "ENTRYPOINT /a", "FROM other"} {
 		if _, err := ParseDockerfile(dockerfile + line + "\n"); err == nil || !strings.Contains(err.Error(), line) {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -60,7 +74,7 @@ func TestTheImageHoldsWhatTheDockerfileCopies(t *testing.T) {
 		}
 	}
 	config, err := image.ConfigFile()
-	if err != nil || config.Config.User != "999" || !slices.Equal(config.Config.Entrypoint, []string{"/usr/bin/program", "--flag"}) {
+	if err != nil || config.Config.User != "999" || !slices.Contains(config.Config.Env, "LABEL=small-one") || !slices.Equal(config.Config.Entrypoint, []string{"/usr/bin/program", "--flag"}) {
 		t.Errorf("%+v, %v", config, err)
 	}
 }

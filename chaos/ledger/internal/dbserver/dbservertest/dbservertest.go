@@ -3,6 +3,7 @@ package dbservertest
 
 import (
 	"database/sql"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,12 +65,27 @@ func program(t *testing.T, variable, name, howToBuild string) string {
 func PowerLossLibrary(t *testing.T) string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
-	source := filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "powerloss", "powerloss.c")
+	sources, err := filepath.Glob(filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "powerloss", "*.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	library := filepath.Join(t.TempDir(), "powerloss.so")
-	if output, err := exec.Command("cc", "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl", "-lpthread").CombinedOutput(); err != nil {
+	arguments := append([]string{"-shared", "-fPIC", "-O2", "-o", library, "-ldl", "-lpthread"}, sources...)
+	if output, err := exec.Command("cc", arguments...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	return library
+}
+
+// FreePort returns one that nobody listens at.
+func FreePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 func awaitAnswer(t *testing.T, s *dbserver.Server) {

@@ -1,0 +1,96 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+	"time"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/cluster"
+)
+
+// diskPort is where chaos/powerloss/powerloss.c answers (POWERLOSS_PORT in the image).
+const diskPort = 8088
+
+// restartPatience is how long a killed container may take to run again: the kubelet lets one that was killed often wait for up to five minutes.
+const restartPatience = 6 * time.Minute
+
+// Disk is what a disk that forgets says: what was not synced, and was undone before the present process began.
+type Disk struct {
+	// Starts is the number of processes on it so far.
+	Starts               int64
+	Writes, Bytes, Files int64
+	// SpoilID is what was last said to be wrong with it, Spoiled how many calls that has met.
+	SpoilID uint32
+	Spoiled int64
+}
+
+// takesPower: what proves it is what the disk has lost.
+func (f Fault) takesPower() bool { return f.Kind == v1alpha1.PowerLoss }
+
+// forgets tells whether all targets lose what they have not synced. It cannot be done to one that has a plain disk; what does not answer is asked again.
+func (d *decision) forgets(f Fault, status *v1alpha1.FaultStatus, objects []v1alpha1.FaultObject) bool {
+	for _, o := range objects {
+		s := d.view.server(o.Name)
+		if s.PlainDisk {
+			d.cannotBeDone(f, status, fmt.Sprintf("a killed process loses nothing that it wrote, synced or not, and %s has no disk that forgets: "+
+				"nothing answers at its port %d; give the cluster the image of `make images-powerloss`", o.Name, diskPort))
+			return false
+		}
+		if s.Disk == nil {
+			status.Message = fmt.Sprintf("the disk of %s does not say what it is", o.Name)
+			return false
+		}
+	}
+	return true
+}
+
+// undone is what was taken away between the chosen process and the next; empty while there is none, or if there was nothing to take.
+func undone(o v1alpha1.FaultObject, s *Server) string {
+	if s == nil || !s.Running || s.ContainerID == o.ContainerID || s.Disk == nil || s.Disk.Writes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, start %d of its disk, with %d unsynced writes (%d bytes in %d files) undone",
+		s.ContainerID, s.Disk.Starts, s.Disk.Writes, s.Disk.Bytes, s.Disk.Files)
+}
+
+// hadNothingToLose names a server that had synced all it had written when it was killed: that was a kill, and no more.
+func (d *decision) hadNothingToLose(objects []v1alpha1.FaultObject) string {
+	for _, o := range objects {
+		if s := d.view.server(o.Name); s != nil && s.ContainerID != o.ContainerID && s.Disk != nil && s.Disk.Writes == 0 {
+			return o.Name + " had synced everything when it was killed: nothing proves that it lost power"
+		}
+	}
+	return ""
+}
+
+// Disk asks the library. It listens before the server's main() begins, so a server that answers, and then still nobody for its disk, does not have it.
+func (n Network) Disk(ctx context.Context, host string) (disk *Disk, plain bool) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	metrics, err := get(ctx, host, diskPort)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		if up, _ := n.Reached(ctx, net.JoinHostPort(host, strconv.Itoa(int(cluster.AdminPort)))); !up {
+			return nil, false
+		}
+		metrics, err = get(ctx, host, diskPort)
+	}
+	if err != nil {
+		return nil, errors.Is(err, syscall.ECONNREFUSED)
+	}
+	disk = parseDisk(metrics)
+	return disk, disk == nil
+}
+
+func parseDisk(metrics []byte) *Disk {
+	v, all := parseMetrics(metrics, "powerloss_starts", "powerloss_lost_writes", "powerloss_lost_bytes", "powerloss_lost_files",
+		"powerloss_spoil_id", "powerloss_spoiled_calls")
+	if !all {
+		return nil
+	}
+	return &Disk{Starts: int64(v[0]), Writes: int64(v[1]), Bytes: int64(v[2]), Files: int64(v[3]), SpoilID: uint32(v[4]), Spoiled: int64(v[5])}
+}
