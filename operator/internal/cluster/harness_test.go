@@ -34,8 +34,11 @@ type lab struct {
 	// request is the annotation; expired: every deadline so far has passed; hours have gone by:
 	// whatever is left alone for a while is tried again later.
 	request *SwitchoverRequest
-	expired bool
-	hours   int
+	// keptOut are fenced by hand; promotion is the request of the last resort.
+	keptOut   map[string]bool
+	promotion *PromotionRequest
+	expired   bool
+	hours     int
 
 	// ordinalsMatter: spec.replicas changes, so servers are not alike.
 	ordinalsMatter bool
@@ -44,7 +47,7 @@ type lab struct {
 	waited   time.Duration
 	waitedIn int64
 
-	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts, purges int
+	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts, purges, fences, promotions int
 
 	// wrong says which promise an operator has broken.
 	wrong string
@@ -103,7 +106,7 @@ func (l *lab) now() time.Time {
 
 // view looks at everything there is.
 func (l *lab) view() View {
-	v := View{Now: l.now(), Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request, CoveredFor: l.waitedNow()}
+	v := View{Now: l.now(), Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request, KeptOut: l.keptOut, Promotion: l.promotion, CoveredFor: l.waitedNow()}
 	names := l.world.Names()
 	v.Servers = make([]Server, len(names))
 	for i, name := range names {
@@ -173,6 +176,9 @@ func (l *lab) persist(p *pending) bool {
 		return false
 	}
 	l.checkClaim(p.plan.Record)
+	if r := p.plan.Record; r.LossAcceptedEpoch != l.record.LossAcceptedEpoch {
+		l.world.GiveUpWhatIsNotOn(r.Master)
+	}
 	l.record, l.version = *p.plan.Record.DeepCopy(), l.version+1
 	return true
 }
@@ -193,6 +199,13 @@ func (l *lab) checkLoss(a *action) {
 	lost := claimed && (a.record.Election.Reason == ReasonMasterLost || a.record.Election.Reason == ReasonMasterCutOff)
 	if lost && l.world.Acknowledges(l.record.Master) {
 		l.wrong = fmt.Sprintf("%s takes writes and has them acknowledged, and is taken for lost", l.record.Master)
+	}
+}
+
+// checkKeptOut: whoever has just looked elects nobody that a person has fenced, but at the first bootstrap.
+func (l *lab) checkKeptOut(a *action) {
+	if a.record != nil && a.record.Election == nil && l.record.Election != nil && l.record.Quorum != nil && l.keptOut[a.record.Master] {
+		l.wrong = a.record.Master + " is fenced by hand, and is elected"
 	}
 }
 
@@ -242,8 +255,16 @@ func (l *lab) edit() {
 	}
 }
 
+// promote is a person's last resort, asked for in the epoch that is on record.
+func (l *lab) promote(name string) {
+	l.promotions++
+	l.promotion = &PromotionRequest{ID: fmt.Sprint(l.promotions), Server: name, Epoch: l.record.Epoch, AcceptDataLoss: true}
+}
+
 func with[V any](m map[string]V, name string, value V) map[string]V {
-	m = maps.Clone(m)
+	if m = maps.Clone(m); m == nil {
+		m = map[string]V{}
+	}
 	m[name] = value
 	return m
 }

@@ -22,6 +22,8 @@ type limits struct {
 	terms, timeouts int
 	// purges: a server drops what it shows from the log that replicas read.
 	purges int
+	// fences: a person fences a server; promotions: a person asks for one though too few others are there.
+	fences, promotions int
 	// pauses: an operator stops between deciding and acting, and acts at any later time; lateRows: it reads the row of one
 	// server, then anything may happen before it reads the others.
 	pauses, lateRows int
@@ -91,7 +93,7 @@ func (l *lab) steps(lim limits) []step {
 func (l *lab) operatorSteps(add func(string, *action, func(*lab)), lim limits) {
 	v := l.view()
 	for _, a := range l.actions(v, lim) {
-		add("operator:", &a, func(n *lab) { n.checkLoss(&a); n.do(&a) })
+		add("operator:", &a, func(n *lab) { n.checkLoss(&a); n.checkKeptOut(&a); n.do(&a) })
 		if l.pauses < lim.pauses && !l.late.isAny() {
 			add("an operator is paused before:", &a, func(n *lab) { n.late = a; n.pauses++ })
 		}
@@ -276,6 +278,7 @@ func (l *lab) personSteps(add adder, lim limits) {
 	if l.request != nil {
 		add("withdraw the switchover", func(n *lab) { n.request = nil })
 	}
+	l.fenceSteps(add, lim)
 	if l.timeMatters() {
 		add("time passes", func(n *lab) { n.hours++ })
 	}
@@ -287,6 +290,20 @@ func (l *lab) personSteps(add adder, lim limits) {
 	}
 	if l.terms < lim.terms {
 		l.termSteps(add)
+	}
+}
+
+// fenceSteps: a person keeps servers out, lets them in again, and promotes one when nothing else helps.
+func (l *lab) fenceSteps(add adder, lim limits) {
+	for _, name := range l.world.Names() {
+		if l.keptOut[name] {
+			add("unfence "+name, func(n *lab) { n.keptOut = without(n.keptOut, name) })
+		} else if l.fences < lim.fences {
+			add("fence "+name, func(n *lab) { n.keptOut, n.fences = with(n.keptOut, name, true), n.fences+1 })
+		}
+		if l.promotions < lim.promotions {
+			add("promote "+name+", whatever is lost", func(n *lab) { n.promote(name) })
+		}
 	}
 }
 

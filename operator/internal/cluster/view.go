@@ -28,6 +28,12 @@ type View struct {
 	// Request is the switchover that the cluster's annotation asks for, RequestProblem why it cannot be read.
 	Request        *SwitchoverRequest
 	RequestProblem error
+	// KeptOut are the servers that a person has fenced, by pod name; KeptOutProblem says why the annotation cannot be read.
+	KeptOut        map[string]bool
+	KeptOutProblem error
+	// Promotion is what a person asks for when no quorum can be had, PromotionProblem why it cannot be read.
+	Promotion        *PromotionRequest
+	PromotionProblem error
 	// CoveredFor is how long ago, by the monotonic clock of this operator's process, it first saw that those who are fenced in the
 	// epoch on record cover the record: since then no former master's lease is renewed.
 	CoveredFor time.Duration

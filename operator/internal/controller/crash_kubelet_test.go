@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -90,6 +91,21 @@ func (s *stage) runPod(set *appsv1.StatefulSet, ordinal int32, name string) {
 	pod.Status.Phase = corev1.PodRunning
 	s.must(s.store.Create(context.Background(), pod))
 	s.world.Start(name)
+}
+
+// setDown has Kubernetes say that the programs in these pods do not run, or that they run again.
+func (s *stage) setDown(down bool, names ...string) {
+	for _, p := range s.listPods(selectorLabels(s.get())) {
+		if !slices.Contains(names, p.Name) {
+			continue
+		}
+		p.Status.Phase = corev1.PodRunning
+		if s.world.Start(p.Name); down {
+			p.Status.Phase = corev1.PodFailed
+			s.world.Kill(p.Name)
+		}
+		s.must(s.store.Status().Update(context.Background(), &p))
+	}
 }
 
 // allRun says which server does not run an image, or was restarted more than once to get it.

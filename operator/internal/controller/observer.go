@@ -109,6 +109,8 @@ func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, password
 		Unused:      unused(c, volumes, servers),
 	}
 	v.Request, v.RequestProblem = cluster.SwitchoverOf(c)
+	v.KeptOut, v.KeptOutProblem = cluster.FencedOf(c)
+	v.Promotion, v.PromotionProblem = cluster.PromotionOf(c)
 	cluster.Observe(ctx, &v, o.reach(c, password), statusTimeout)
 	o.remember(c, &v, containers)
 	return v, nil

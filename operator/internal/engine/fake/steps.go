@@ -57,7 +57,9 @@ func (w *World) Connect(name string) bool {
 	}
 	if common < s.visible {
 		s.diverged, s.role = true, engine.RoleFenced
-		w.broken("%s had shown transactions that %s does not have", s.name, source.name)
+		if !w.isGivenUp(s.log[common]) {
+			w.broken("%s had shown transactions that %s does not have", s.name, source.name)
+		}
 		return true
 	}
 	if common < source.purged {
