@@ -252,6 +252,9 @@ type MemberStatus struct {
 	// Synced says that this member's acknowledgements count.
 	// +optional
 	Synced bool `json:"synced,omitempty"`
+	// DataFormat of its volume, as it said last: an image that does not read it is refused.
+	// +optional
+	DataFormat string `json:"dataFormat,omitempty"`
 	// Fenced: it is kept out by hand, and neither acknowledges nor serves.
 	// +optional
 	Fenced bool `json:"fenced,omitempty"`

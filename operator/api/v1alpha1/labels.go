@@ -23,7 +23,8 @@ const AnnotationFenced = "commitlab.dev/fenced"
 // Without acceptDataLoss the operator only says what may be lost.
 const AnnotationPromote = "commitlab.dev/promote"
 
-// AnnotationValidated on a StatefulSet names the question, of image and flags, that commitd has said yes to.
+// AnnotationValidated on a StatefulSet names the question, of image and flags, that commitd has said yes to; on the pod that asks, what
+// its yes is good for.
 const AnnotationValidated = "commitlab.dev/validated"
 
 // AnnotationConfiguration on a pod, and on the template that pods are made from, is what of the spec a server is started with.

@@ -261,6 +261,9 @@ func (v *View) describeMembers(p Plan) []v1alpha1.MemberStatus {
 	for _, m := range v.Record.Members {
 		if s := v.server(m.Name); s != nil && s.Reachable {
 			m.Role = string(s.Status.Role)
+			if v.isMember(s) && s.Status.DataFormat != "" {
+				m.DataFormat = s.Status.DataFormat
+			}
 		}
 		m.Synced = counted[m.ServerUUID]
 		m.Fenced = v.isFencedByHand(m.Name)

@@ -214,6 +214,27 @@ func TestEveryQuestionHasItsOwnValidationPod(t *testing.T) {
 	}
 }
 
+// What a yes is good for does not depend on the data: otherwise every cluster would be asked about a second time, when its first
+// servers have told their format.
+func TestTheValidationPodNamesTheDataThatTheServersHave(t *testing.T) {
+	c := demo()
+	before, err := BuildValidationPod(c, "commitd:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Status.Members = []v1alpha1.MemberStatus{{DataFormat: "1.3"}, {DataFormat: "1.2"}, {}, {DataFormat: "1.3"}}
+	after, err := BuildValidationPod(c, "commitd:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if args := after.Spec.Containers[0].Args; !slices.Contains(args, "--commitd-data-format=1.2,1.3") {
+		t.Fatalf("%v", args)
+	}
+	if after.Name == before.Name || after.Annotations[v1alpha1.AnnotationValidated] != before.Annotations[v1alpha1.AnnotationValidated] {
+		t.Fatalf("%s %v, %s %v", before.Name, before.Annotations, after.Name, after.Annotations)
+	}
+}
+
 // Every server may be a donor, so every one has the limit.
 func TestTheBandwidthOfClonesIsAFlag(t *testing.T) {
 	for limit, want := range map[string]string{"100Mi": "--clone-max-data-bandwidth=100", "1": "--clone-max-data-bandwidth=1"} {

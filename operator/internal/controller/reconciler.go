@@ -186,7 +186,7 @@ func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster
 	if verdict != nil {
 		return errors.Join(verdict, r.forgetQuestions(ctx, c, question.Name))
 	}
-	if err := r.applyServers(ctx, c, set.WithAnnotations(map[string]string{v1alpha1.AnnotationValidated: question.Name})); err != nil {
+	if err := r.applyServers(ctx, c, set.WithAnnotations(question.Annotations)); err != nil {
 		return err
 	}
 	return r.forgetQuestions(ctx, c, "")

@@ -21,6 +21,9 @@ var _ engine.Server = Server{}
 // Server connects to a server by its pod's name.
 func (w *World) Server(name string) Server { return Server{world: w, name: name} }
 
+// DataFormat is that of every server here.
+const DataFormat = "1.2"
+
 var errUnreachable = errors.New("connection refused")
 
 // with runs one statement, if the server can be reached.
@@ -303,7 +306,7 @@ func (h Server) Status(context.Context) (engine.Status, error) {
 
 func (w *World) status(s *state) engine.Status {
 	st := engine.Status{
-		ServerUUID: s.uuid, Version: "8.4.0-fake", Role: s.role, Epoch: s.epoch, LastLogEpoch: s.lastLogEpoch(),
+		ServerUUID: s.uuid, Version: "8.4.0-fake", DataFormat: DataFormat, Role: s.role, Epoch: s.epoch, LastLogEpoch: s.lastLogEpoch(),
 		GTIDExecuted: gtids(s.log[:s.visible]), GTIDLogged: gtids(s.log),
 		WritesBlocked: w.writesBlocked(s), AckWaiting: int64(len(s.log) - s.visible), ReceiverState: "off", CanHandOver: true, HandedOver: s.handedOver,
 		KnowsLease: true, LeaseLost: s.role == engine.RoleMaster && !s.answers(),
