@@ -97,6 +97,11 @@ type CommitClusterSpec struct {
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
+	// Hibernated ends all pods and keeps the volumes and the record of who holds what. When it is false again the same servers come
+	// back, and nothing is lost.
+	// +optional
+	Hibernated bool `json:"hibernated,omitempty"`
+
 	// +kubebuilder:default={}
 	// +optional
 	Clone CloneSpec `json:"clone,omitempty"`

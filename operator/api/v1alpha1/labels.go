@@ -47,6 +47,7 @@ const (
 	ConditionDegraded           = "Degraded"
 	ConditionConfigurationValid = "ConfigurationValid"
 	ConditionPaused             = "Paused"
+	ConditionHibernated         = "Hibernated"
 )
 
 // Reasons and phases of a switchover.
@@ -99,4 +100,6 @@ const (
 	PhaseFailingOver  = "FailingOver"
 	PhaseBlocked      = "Blocked"
 	PhaseStopped      = "Stopped"
+	PhaseHibernating  = "Hibernating"
+	PhaseHibernated   = "Hibernated"
 )

@@ -25,6 +25,9 @@ type Summary struct {
 // Summarize describes a view and the plan that was made from it.
 func Summarize(v View, p Plan) Summary {
 	s := Summary{Members: v.describeMembers(p)}
+	if v.Policy.Hibernated {
+		return v.summarizeHibernation(s, p)
+	}
 	master := v.server(v.Record.Master)
 	serves := v.servesAsMaster(master)
 	writable := serves && !master.Status.WritesBlocked

@@ -10,6 +10,9 @@ import (
 
 // Decide says what to do next.
 func Decide(v View) Plan {
+	if v.Policy.Hibernated && !mutated(hibernatedIsFailedOver) {
+		return v.hibernate()
+	}
 	p := Plan{Roles: v.roles()}
 	v.describeDenied(&p)
 	v.describeAnnotations(&p)

@@ -47,7 +47,7 @@ type lab struct {
 	waited   time.Duration
 	waitedIn int64
 
-	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts, purges, fences, promotions int
+	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts, purges, fences, promotions, hibernations int
 
 	// wrong says which promise an operator has broken.
 	wrong string
@@ -199,6 +199,13 @@ func (l *lab) checkLoss(a *action) {
 	lost := claimed && (a.record.Election.Reason == ReasonMasterLost || a.record.Election.Reason == ReasonMasterCutOff)
 	if lost && l.world.Acknowledges(l.record.Master) {
 		l.wrong = fmt.Sprintf("%s takes writes and has them acknowledged, and is taken for lost", l.record.Master)
+	}
+}
+
+// checkHibernation: whoever has just looked does nothing to a cluster that hibernates.
+func (l *lab) checkHibernation(a *action) {
+	if l.policy.Hibernated {
+		l.wrong = "the cluster hibernates, and an operator " + a.String()
 	}
 }
 

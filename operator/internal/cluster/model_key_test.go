@@ -82,7 +82,7 @@ func (l *lab) appendKey(b []byte, o fake.Order) []byte {
 		k.add('r', k.place(l.request.To))
 	}
 	k.add(byte(l.written), byte(l.kills), byte(l.hides), byte(l.isolations), byte(l.impatience), byte(l.edits), byte(l.switchovers),
-		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts), byte(l.purges), byte(l.fences), byte(l.promotions), byte(l.waitedNow()/(100*time.Millisecond)))
+		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts), byte(l.purges), byte(l.fences), byte(l.promotions), byte(l.hibernations), byte(l.waitedNow()/(100*time.Millisecond)))
 	if p := l.promotion; p != nil {
 		k.add('P', k.place(p.Server), byte(p.Epoch))
 		k.bits(l.record.Promotion != nil && l.record.Promotion.ID == p.ID)
@@ -242,7 +242,7 @@ func (k *keyWriter) policy(p *Policy) {
 	if p.WaitCount != nil {
 		k.add('w', byte(*p.WaitCount))
 	}
-	k.bits(p.FailoverDisabled, p.Adopt, p.Divergence == v1alpha1.DivergenceReclone)
+	k.bits(p.FailoverDisabled, p.Adopt, p.Hibernated, p.Divergence == v1alpha1.DivergenceReclone)
 }
 
 func (k *keyWriter) action(a *action) {

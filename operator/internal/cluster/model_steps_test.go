@@ -24,6 +24,8 @@ type limits struct {
 	purges int
 	// fences: a person fences a server; promotions: a person asks for one though too few others are there.
 	fences, promotions int
+	// hibernations: the spec asks for one, and pods end in any order.
+	hibernations int
 	// pauses: an operator stops between deciding and acting, and acts at any later time; lateRows: it reads the row of one
 	// server, then anything may happen before it reads the others.
 	pauses, lateRows int
@@ -93,7 +95,7 @@ func (l *lab) steps(lim limits) []step {
 func (l *lab) operatorSteps(add func(string, *action, func(*lab)), lim limits) {
 	v := l.view()
 	for _, a := range l.actions(v, lim) {
-		add("operator:", &a, func(n *lab) { n.checkLoss(&a); n.checkKeptOut(&a); n.do(&a) })
+		add("operator:", &a, func(n *lab) { n.checkLoss(&a); n.checkKeptOut(&a); n.checkHibernation(&a); n.do(&a) })
 		if l.pauses < lim.pauses && !l.late.isAny() {
 			add("an operator is paused before:", &a, func(n *lab) { n.late = a; n.pauses++ })
 		}
@@ -279,6 +281,7 @@ func (l *lab) personSteps(add adder, lim limits) {
 		add("withdraw the switchover", func(n *lab) { n.request = nil })
 	}
 	l.fenceSteps(add, lim)
+	l.hibernationSteps(add, lim)
 	if l.timeMatters() {
 		add("time passes", func(n *lab) { n.hours++ })
 	}
@@ -304,6 +307,20 @@ func (l *lab) fenceSteps(add adder, lim limits) {
 		if l.promotions < lim.promotions {
 			add("promote "+name+", whatever is lost", func(n *lab) { n.promote(name) })
 		}
+	}
+}
+
+// hibernationSteps: pods end one by one, and it may be over before all have.
+func (l *lab) hibernationSteps(add adder, lim limits) {
+	if l.hibernations < lim.hibernations {
+		add("the spec asks for hibernation", func(n *lab) { n.policy.Hibernated = true; n.hibernations++ })
+	}
+	if !l.policy.Hibernated {
+		return
+	}
+	add("the spec asks for no hibernation any more", func(n *lab) { n.policy.Hibernated = false })
+	for _, name := range l.world.Names() {
+		add("the pod of "+name+" ends", func(n *lab) { n.world.Kill(name) })
 	}
 }
 

@@ -92,6 +92,7 @@ var models = map[string]model{
 	"a replica that has not heard":     {policy: leasedPolicy(2), servers: 3, begin: aReplicaThatHasNotHeardForLong, limits: limits{epochs: 2, hides: 1, isolations: 2}},
 	"a lease that is told late":        {policy: leasedPolicy(2), servers: 3, begin: aLeaseThatIsToldLate, limits: limits{epochs: 2, writes: 1}},
 	"a server that is fenced by hand":  {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, fences: 1}},
+	"hibernation":                      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hibernations: 1}},
 	"a loss that is accepted":          {policy: recloning(requiredPolicy(2)), servers: 3, begin: aLossToAccept, limits: limits{epochs: 2, writes: 2, promotions: 1}},
 	"a loss, and a hidden master":      {policy: recloning(preferredPolicy(2)), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 2, promotions: 1}},
 	"a replica that has started again": {policy: leasedPolicy(2), servers: 3, begin: aReplicaThatHasNotHeardForLong, limits: limits{epochs: 2, kills: 1, hides: 1, isolations: 2}, large: true},

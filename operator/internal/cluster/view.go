@@ -48,6 +48,8 @@ type Policy struct {
 	AckTimeout       time.Duration
 	OnTimeout        string
 	FailoverDisabled bool
+	// Hibernated: the pods go, and nobody takes their place.
+	Hibernated bool
 	// Divergence says what becomes of servers that have diverged.
 	Divergence       string
 	UnreachableAfter time.Duration
@@ -102,6 +104,7 @@ func PolicyOf(c *v1alpha1.CommitCluster) Policy {
 		AckTimeout:       durationOr(s.Semisync.Timeout, 10*time.Second),
 		OnTimeout:        s.Semisync.OnTimeout,
 		FailoverDisabled: s.Failover.Disabled,
+		Hibernated:       s.Hibernated,
 		Divergence:       s.DivergencePolicy,
 		UnreachableAfter: durationOr(s.Failover.UnreachableAfter, 2*time.Second),
 		HeartbeatTimeout: durationOr(s.Failover.HeartbeatTimeout, 3*time.Second),

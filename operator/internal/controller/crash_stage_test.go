@@ -234,6 +234,15 @@ func (s *stage) fenced(name string) error {
 	return fmt.Errorf("%s is not fenced: %+v", name, s.get().Status.Members)
 }
 
+// hibernates: no pod is left, and nobody took the end of one for a loss.
+func (s *stage) hibernates() error {
+	st := s.get().Status
+	if left := s.listPods(selectorLabels(s.get())); len(left) > 0 || st.Phase != v1alpha1.PhaseHibernated || st.Epoch != 1 {
+		return fmt.Errorf("%d pods are left, %s in epoch %d", len(left), st.Phase, st.Epoch)
+	}
+	return nil
+}
+
 // labelled are the pods that a Service would select.
 func (s *stage) labelled(role string) []string {
 	names := []string{}

@@ -89,6 +89,15 @@ var crashChanges = map[string]change{
 			return s.serves(3)
 		},
 	},
+	"hibernation": {
+		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Hibernated = true }) },
+		done:  func(s *stage) error { return s.hibernates() },
+	},
+	"waking": {
+		before: "hibernation",
+		begin:  func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Hibernated = false }) },
+		done:   func(s *stage) error { return s.serves(3) },
+	},
 	"scale up": {
 		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 3 }) },
 		done:  func(s *stage) error { return s.serves(4) },

@@ -65,8 +65,11 @@ func BuildStatefulSet(c *v1alpha1.CommitCluster, defaultImage string) (*appsv1ac
 }
 
 // podCount is the master and the replicas, and anybody beyond who is still counted: a server leaves only after the quorum
-// has been moved off it.
+// has been moved off it. A cluster that hibernates has none.
 func podCount(c *v1alpha1.CommitCluster) int32 {
+	if c.Spec.Hibernated {
+		return 0
+	}
 	count := c.Spec.Replicas + 1
 	counted := map[string]bool{}
 	for _, q := range append(slices.Clone(c.Status.PriorQuorums), ptrs(c.Status.Quorum)...) {
