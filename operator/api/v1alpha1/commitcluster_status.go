@@ -85,6 +85,13 @@ type Record struct {
 	// +optional
 	Clones []CloneStatus `json:"clones,omitempty"`
 
+	// Released are the volumes that are being deleted after a scale-down. What they hold counts for nothing, and no server runs on them
+	// ever again.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Released []ReleasedVolume `json:"released,omitempty"`
+
 	// Promotion is the last promotion that a person has asked for beside the quorum.
 	// +optional
 	Promotion *PromotionStatus `json:"promotion,omitempty"`
@@ -169,6 +176,14 @@ type MissingServer struct {
 	Name string `json:"name"`
 	// Why says what is known of it.
 	Why string `json:"why"`
+}
+
+// ReleasedVolume is one that is being deleted.
+type ReleasedVolume struct {
+	// Name of the pod that ran on it.
+	Name string `json:"name"`
+	// PVCUID is the claim: one that is made anew under its name is another.
+	PVCUID string `json:"pvcUID"`
 }
 
 // CloneStatus describes a server that is given the data of another one.

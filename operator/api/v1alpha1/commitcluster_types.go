@@ -140,9 +140,16 @@ type StorageSpec struct {
 	// +kubebuilder:default=Retain
 	// +optional
 	DeletionPolicy string `json:"deletionPolicy,omitempty"`
+
+	// ScaleDownPolicy says what becomes of the volumes of servers that a smaller spec.replicas has left over. Retain: they stay, and a
+	// larger number finds them. Delete: they are deleted as soon as nobody counts on what they hold, also those left over before.
+	// +kubebuilder:validation:Enum=Retain;Delete
+	// +kubebuilder:default=Retain
+	// +optional
+	ScaleDownPolicy string `json:"scaleDownPolicy,omitempty"`
 }
 
-// The values of StorageSpec.DeletionPolicy.
+// The values of StorageSpec.DeletionPolicy and ScaleDownPolicy.
 const (
 	DeletionRetain = "Retain"
 	DeletionDelete = "Delete"

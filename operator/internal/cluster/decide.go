@@ -101,6 +101,10 @@ func (v *View) runCluster(p *Plan, master *Server) {
 		p.Record, p.Event = record, event
 		return
 	}
+	if record, event := v.release(master); record != nil {
+		p.Record, p.Event = record, event
+		return
+	}
 	if q := v.Record.Quorum; !inForce(q, &master.Status) {
 		p.Commands = append(p.Commands, quorumCommand(master, q))
 	}

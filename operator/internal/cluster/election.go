@@ -78,7 +78,7 @@ func (v *View) claimAdoption(p *Plan) {
 	}
 	if len(v.Unused) > 0 {
 		p.Report("", fmt.Sprintf("adopting: the volumes of %v are there as well, and may hold what was acknowledged and nobody else has. "+
-			"Raise spec.replicas to include them, or delete those volume claims", v.Unused))
+			"Raise spec.replicas to include them, or delete those volume claims", slices.Sorted(maps.Keys(v.Unused))))
 		return
 	}
 	members := uuidSet{}

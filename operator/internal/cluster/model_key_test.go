@@ -82,14 +82,14 @@ func (l *lab) appendKey(b []byte, o fake.Order) []byte {
 		k.add('r', k.place(l.request.To))
 	}
 	k.add(byte(l.written), byte(l.kills), byte(l.hides), byte(l.isolations), byte(l.impatience), byte(l.edits), byte(l.switchovers),
-		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts), byte(l.purges), byte(l.fences), byte(l.promotions), byte(l.hibernations), byte(l.waitedNow()/(100*time.Millisecond)))
+		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts), byte(l.purges), byte(l.fences), byte(l.promotions), byte(l.hibernations), byte(l.sizes), byte(l.waitedNow()/(100*time.Millisecond)))
 	if p := l.promotion; p != nil {
 		k.add('P', k.place(p.Server), byte(p.Epoch))
 		k.bits(l.record.Promotion != nil && l.record.Promotion.ID == p.ID)
 	}
 	names := l.world.Names()
 	for _, i := range o {
-		k.bits(l.outdated[names[i]], l.taken[names[i]], l.keptOut[names[i]])
+		k.bits(l.outdated[names[i]], l.taken[names[i]], l.keptOut[names[i]], l.ended[names[i]], l.deleted[names[i]], l.released[l.claim(names[i])])
 	}
 	if l.late.isAny() && (l.late.record == nil || l.late.version == l.version) {
 		k.action(&l.late)
@@ -155,7 +155,10 @@ func (k *keyWriter) record(r *v1alpha1.Record) {
 	k.restart(r.Restart)
 	k.clones(r.Clones)
 	k.promotion(r)
-	k.unknownFields(r, "Promotion", "LossAcceptedEpoch", "Epoch", "Master", "Election", "PriorQuorums", "Quorum", "Members", "Switchover", "SwitchoversSeen", "Restart", "Clones")
+	for _, released := range r.Released {
+		k.add('R', k.place(released.Name), released.PVCUID[len(released.PVCUID)-1])
+	}
+	k.unknownFields(r, "Released", "Promotion", "LossAcceptedEpoch", "Epoch", "Master", "Election", "PriorQuorums", "Quorum", "Members", "Switchover", "SwitchoversSeen", "Restart", "Clones")
 }
 
 func (k *keyWriter) promotion(r *v1alpha1.Record) {

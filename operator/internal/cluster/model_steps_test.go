@@ -26,6 +26,8 @@ type limits struct {
 	fences, promotions int
 	// hibernations: the spec asks for one, and pods end in any order.
 	hibernations int
+	// sizes: the spec asks for another number of replicas, and pods and volumes follow.
+	sizes int
 	// pauses: an operator stops between deciding and acting, and acts at any later time; lateRows: it reads the row of one
 	// server, then anything may happen before it reads the others.
 	pauses, lateRows int
@@ -113,7 +115,11 @@ func (l *lab) operatorSteps(add func(string, *action, func(*lab)), lim limits) {
 		return
 	}
 	v.Servers = slices.Clone(v.Servers)
-	v.Servers[l.row.server.Ordinal] = l.row.server
+	i := slices.IndexFunc(v.Servers, func(s Server) bool { return s.Name == l.row.server.Name })
+	if i < 0 {
+		return // its pod has ended
+	}
+	v.Servers[i] = l.row.server
 	l.findCaughtUp(&v)
 	for _, a := range l.actions(v, lim) {
 		add("operator, with what "+l.row.server.Name+" said before:", &a, func(n *lab) { n.do(&a) })
@@ -210,7 +216,9 @@ func (l *lab) serverSteps(add adder, lim limits) {
 
 func (l *lab) faultSteps(add adder, lim limits) {
 	for _, name := range l.world.Names() {
-		add("start "+name, func(n *lab) { n.start(name) })
+		if !l.ended[name] {
+			add("start "+name, func(n *lab) { n.start(name) })
+		}
 		if l.kills < lim.kills {
 			add("kill "+name, func(n *lab) {
 				if n.world.Kill(name) {
@@ -282,6 +290,7 @@ func (l *lab) personSteps(add adder, lim limits) {
 	}
 	l.fenceSteps(add, lim)
 	l.hibernationSteps(add, lim)
+	l.sizeSteps(add, lim)
 	if l.timeMatters() {
 		add("time passes", func(n *lab) { n.hours++ })
 	}
@@ -321,6 +330,23 @@ func (l *lab) hibernationSteps(add adder, lim limits) {
 	add("the spec asks for no hibernation any more", func(n *lab) { n.policy.Hibernated = false })
 	for _, name := range l.world.Names() {
 		add("the pod of "+name+" ends", func(n *lab) { n.world.Kill(name) })
+	}
+}
+
+// sizeSteps: there is one replica at least, so that LeastWaitCount holds.
+func (l *lab) sizeSteps(add adder, lim limits) {
+	if lim.sizes == 0 {
+		return
+	}
+	names := l.world.Names()
+	for replicas := int32(1); replicas < int32(len(names)); replicas++ {
+		if l.sizes < lim.sizes && replicas != l.policy.Replicas {
+			add(fmt.Sprintf("the spec asks for %d replicas", replicas), func(n *lab) { n.policy.Replicas = replicas; n.sizes++ })
+		}
+	}
+	for _, name := range names {
+		add("the pod of "+name+" ends, or is made", func(n *lab) { n.resize(name) })
+		add("the volume of "+name+" is deleted", func(n *lab) { n.deleteReleased(name) })
 	}
 }
 

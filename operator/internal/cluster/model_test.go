@@ -43,7 +43,8 @@ func (m *model) start(t *testing.T) *lab {
 
 func (m *model) prepare(l *lab) {
 	l.world.SlowDemotions = m.limits.slow
-	l.ordinalsMatter = m.limits.edits > 0
+	l.sized = m.limits.sizes > 0
+	l.ordinalsMatter = m.limits.edits > 0 || l.sized
 	if l.policy.Durability == "required" && m.limits.edits == 0 {
 		l.world.LeastWaitCount = l.policy.floorWaitCount()
 	}
@@ -58,6 +59,11 @@ func waitForBoth() Policy {
 
 func recloning(p Policy) Policy {
 	p.Divergence = v1alpha1.DivergenceReclone
+	return p
+}
+
+func deletingVolumes(p Policy) Policy {
+	p.DeleteVolumes = true
 	return p
 }
 
@@ -93,6 +99,7 @@ var models = map[string]model{
 	"a lease that is told late":        {policy: leasedPolicy(2), servers: 3, begin: aLeaseThatIsToldLate, limits: limits{epochs: 2, writes: 1}},
 	"a server that is fenced by hand":  {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, fences: 1}},
 	"hibernation":                      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hibernations: 1}},
+	"scaled down, volumes deleted":     {policy: deletingVolumes(requiredPolicy(2)), servers: 3, limits: limits{epochs: 2, writes: 1, sizes: 2}},
 	"a loss that is accepted":          {policy: recloning(requiredPolicy(2)), servers: 3, begin: aLossToAccept, limits: limits{epochs: 2, writes: 2, promotions: 1}},
 	"a loss, and a hidden master":      {policy: recloning(preferredPolicy(2)), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 2, promotions: 1}},
 	"a replica that has started again": {policy: leasedPolicy(2), servers: 3, begin: aReplicaThatHasNotHeardForLong, limits: limits{epochs: 2, kills: 1, hides: 1, isolations: 2}, large: true},

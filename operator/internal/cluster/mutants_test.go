@@ -37,6 +37,7 @@ var hunts = []struct {
 	{mutation: waitingIsCutOff, model: "preferred"},
 	{server: fake.TailKept, model: "an old log that is longer"},
 	{mutation: restartNotAwaited, model: "replicas are restarted"},
+	{mutation: countedMayLeave, model: "scaled down, volumes deleted"},
 	{mutation: hibernatedIsFailedOver, model: "hibernation"},
 	{mutation: leaseNotWaited, model: "a lease"},
 	{mutation: lastLeaseOnly, model: "a lease that changes"},

@@ -26,6 +26,7 @@ const (
 	operatorAloneLoses       mutation = "5: a master that the operator does not reach is lost"
 	waitingIsCutOff          mutation = "5: a master is cut off when a write has waited, though its replicas hear it"
 	restartNotAwaited        mutation = "8: the next server is taken down before the one before serves again"
+	countedMayLeave          mutation = "3: a server leaves, and its volume is deleted, while it is still counted"
 	hibernatedIsFailedOver   mutation = "8: a cluster that hibernates is looked after"
 	leaseNotWaited           mutation = "6: a master is promoted before the lease of the former one is over"
 	lastLeaseOnly            mutation = "6: while the lease changes, the former one is not waited for"

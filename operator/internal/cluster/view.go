@@ -23,8 +23,8 @@ type View struct {
 	Initialized bool
 	// Servers by ordinal: every pod of the StatefulSet, and every pod that should be there.
 	Servers []Server
-	// Unused are pods that are not there and that spec.replicas does not ask for, but whose volumes are.
-	Unused []string
+	// Unused are the UIDs of volume claims that are there without a server, by the names of the pods that would run on them.
+	Unused map[string]string
 	// Request is the switchover that the cluster's annotation asks for, RequestProblem why it cannot be read.
 	Request        *SwitchoverRequest
 	RequestProblem error
@@ -50,6 +50,8 @@ type Policy struct {
 	FailoverDisabled bool
 	// Hibernated: the pods go, and nobody takes their place.
 	Hibernated bool
+	// DeleteVolumes of servers that are left over.
+	DeleteVolumes bool
 	// Divergence says what becomes of servers that have diverged.
 	Divergence       string
 	UnreachableAfter time.Duration
@@ -105,6 +107,7 @@ func PolicyOf(c *v1alpha1.CommitCluster) Policy {
 		OnTimeout:        s.Semisync.OnTimeout,
 		FailoverDisabled: s.Failover.Disabled,
 		Hibernated:       s.Hibernated,
+		DeleteVolumes:    s.Storage.ScaleDownPolicy == v1alpha1.DeletionDelete,
 		Divergence:       s.DivergencePolicy,
 		UnreachableAfter: durationOr(s.Failover.UnreachableAfter, 2*time.Second),
 		HeartbeatTimeout: durationOr(s.Failover.HeartbeatTimeout, 3*time.Second),

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -161,7 +162,7 @@ func TestOrdinals(t *testing.T) {
 func TestVolumesThatNobodyRunsAreSeen(t *testing.T) {
 	volumes := map[string]string{"data-demo-0": "a", "data-demo-7": "b", "data-demo": "c", "data-demo-big-3": "d", "other-demo-9": "e"}
 	got := unused(demo(), volumes, []cluster.Server{{Name: "demo-0"}, {Name: "demo-1"}})
-	if !slices.Equal(got, []string{"demo-7"}) {
+	if !maps.Equal(got, map[string]string{"demo-7": "b"}) {
 		t.Fatal(got)
 	}
 }

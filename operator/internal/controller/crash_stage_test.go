@@ -187,7 +187,7 @@ func (s *stage) reconcile() {
 // objectsWatched is what calls the controller of the objects when it changes.
 func (s *stage) objectsWatched() string {
 	c := s.get()
-	watched := fmt.Sprint(c.Generation, podCount(c))
+	watched := fmt.Sprint(c.Generation, podCount(c), c.Status.Released)
 	for _, p := range s.listPods(validationLabels(c)) {
 		watched += p.Name + string(p.Status.Phase)
 	}

@@ -121,6 +121,19 @@ var crashChanges = map[string]change{
 		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 1 }) },
 		done:  func(s *stage) error { return s.serves(2) },
 	},
+	"scale down, and the volume goes": {
+		begin: func(s *stage) {
+			s.edit(func(c *v1alpha1.CommitCluster) {
+				c.Spec.Replicas, c.Spec.Storage.ScaleDownPolicy = 1, v1alpha1.DeletionDelete
+			})
+		},
+		done: func(s *stage) error { return errors.Join(s.volumes(2), s.serves(2)) },
+	},
+	"scale up again, with a new volume": {
+		before: "scale down, and the volume goes",
+		begin:  func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 2 }) },
+		done:   func(s *stage) error { return errors.Join(s.volumes(3), s.serves(3)) },
+	},
 	"scale down under the master": {
 		before: "switchover",
 		begin:  func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 1 }) },

@@ -216,6 +216,19 @@ func (w *World) Wipe(name string) bool {
 	return true
 }
 
+// Discard deletes the volume of a killed server: what comes under its name has another one.
+func (w *World) Discard(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.named(name)
+	if s.alive {
+		return false
+	}
+	w.checkReplaced(s)
+	*s = state{name: s.name, initializations: s.initializations, copies: s.copies + 1, cut: s.cut, unheard: s.unheard}
+	return true
+}
+
 // Restore replaces the volume of a killed server by a copy of itself from when its log ended earlier.
 func (w *World) Restore(name string, length int) bool {
 	w.mu.Lock()
