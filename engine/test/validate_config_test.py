@@ -63,6 +63,16 @@ class ValidateConfigTest(unittest.TestCase):
             done = subprocess.run([COMMITD, f"--defaults-file={path}", "--validate-config"], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, code, done.stderr)
 
+    def test_data_of_a_later_release_are_refused(self):
+        with Commitd() as server:
+            ((own,),) = server.query("SELECT data_format FROM performance_schema.commitd_instance")
+        self.assertEqual(self.validate(f"--commitd-data-format={own}").returncode, 0)
+        directory, engine = own.split(".")
+        earlier, later = f"{directory}.{int(engine) - 1}", f"{directory}.{int(engine) + 1}"
+        self.assertEqual(self.validate(f"--commitd-data-format={earlier},{own}").returncode, 0)
+        self.assert_refused(1024, rf"have format {later}, and .* reads formats {earlier} and {own}", f"--commitd-data-format={own},{later}")
+        self.assert_refused(1024, "have format nonsense", "--commitd-data-format=nonsense")
+
     def test_beside_a_running_server(self):
         with Commitd() as server:
             self.datadir = server.datadir

@@ -39,6 +39,9 @@ var cases = []testCase{
 	operatorKillCase,
 	partitionCase,
 	volumeCase,
+	fenceCase,
+	promoteCase,
+	hibernateCase,
 	adoptCase,
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +32,24 @@ func (s *site) runPods(ctx context.Context) {
 		for ordinal := range *set.Spec.Replicas {
 			s.runPod(ctx, &set, ordinal)
 		}
+		s.endPods(ctx, &set)
+	}
+}
+
+// endPods ends those that the set does not ask for any more; their claims stay.
+func (s *site) endPods(ctx context.Context, set *appsv1.StatefulSet) {
+	var pods corev1.PodList
+	if kube.List(ctx, &pods, client.InNamespace(set.Namespace), client.MatchingLabels(set.Spec.Selector.MatchLabels)) != nil {
+		return
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		ordinal, err := strconv.Atoi(strings.TrimPrefix(pod.Name, set.Name+"-"))
+		if err != nil || int32(ordinal) < *set.Spec.Replicas {
+			continue
+		}
+		s.world.Kill(pod.Name)
+		_ = kube.Delete(ctx, pod, client.GracePeriodSeconds(0))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/engine/fake"
 )
 
 const (
@@ -24,6 +25,8 @@ const (
 	misspeltRefusal = "unknown option '--max-conections': did you mean '--max-connections'?"
 	imageNobodyHas  = "nowhere.example/commitd:1"
 	imageThatIsShot = "commitd:shot"
+	imageThatIsOld  = "commitd:old"
+	oldRefusal      = "The data have format " + fake.DataFormat + ", and commitd 8.4.0 reads formats 1.0 and 1.1: they need the release that wrote them, or a later one"
 )
 
 // runValidations does what the kubelet and commitd would.
@@ -54,6 +57,8 @@ func answer(asked corev1.Container) (corev1.PodPhase, []corev1.ContainerStatus) 
 		ended.ExitCode, ended.Reason = 137, "OOMKilled"
 	case strings.Contains(strings.Join(asked.Args, " "), "--max-conections="):
 		ended.ExitCode, ended.Message = 1, "2026-11-23T12:18:58.288059Z 0 [ERROR] [MY-001193] [Server] "+misspeltRefusal+"\n"
+	case asked.Image == imageThatIsOld && slices.Contains(asked.Args, "--commitd-data-format="+fake.DataFormat):
+		ended.ExitCode, ended.Message = 1, "2026-11-23T12:18:58.288059Z 0 [ERROR] [MY-001024] [Server] "+oldRefusal+"\n"
 	case slices.Contains(asked.Args, "--validate-config"):
 		phase = corev1.PodSucceeded
 	}
@@ -126,6 +131,36 @@ func TestWhatCommitdRefusesReachesNoServer(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestAnImageThatDoesNotReadTheDataReachesNoServer(t *testing.T) {
+	s := newSite(t, "demo-0", "demo-1", "demo-2")
+	must(kube.Create(t.Context(), demo(s.namespace, 2)))
+	s.awaitRoles("demo-0", "demo-1", "demo-2")
+	s.eventually("the format is known of all", func() error {
+		for _, m := range s.get().Status.Members {
+			if m.DataFormat != fake.DataFormat {
+				return fmt.Errorf("%+v", m)
+			}
+		}
+		return nil
+	})
+	before, err := s.set()
+	must(err)
+	// It stands in the status: the servers need not be there.
+	s.world.Kill("demo-1")
+	s.change(func(c *v1alpha1.CommitCluster) { c.Spec.Image = imageThatIsOld })
+	s.awaitConfiguration(metav1.ConditionFalse, oldRefusal)
+	if after, err := s.set(); err != nil || after.Generation != before.Generation {
+		t.Fatalf("the StatefulSet was changed (%v)", err)
+	}
+	s.world.Start("demo-1")
+	s.change(func(c *v1alpha1.CommitCluster) { c.Spec.Image = "" })
+	s.awaitConfiguration(metav1.ConditionTrue, "")
+	s.awaitRoles("demo-0", "demo-1", "demo-2")
+	if after, err := s.set(); err != nil || after.Generation != before.Generation || len(s.validations()) > 0 {
+		t.Fatalf("what runs already was asked about again: %v (%v)", s.validations(), err)
+	}
 }
 
 func TestAnInvalidFirstSpecCreatesNoServers(t *testing.T) {

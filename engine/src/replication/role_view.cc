@@ -106,6 +106,7 @@ sql::NamedValues RoleView::instance_row() const {
       {"disk_free_bytes", number(surroundings.disk_free_bytes)},
       {"certificate_not_before", surroundings.certificate_not_before},
       {"certificate_not_after", surroundings.certificate_not_after},
+      {"data_format", surroundings.data_format},
   };
 }
 

@@ -16,6 +16,7 @@ namespace commitd::replication {
 
 // What a server stands on, beside its role.
 struct Surroundings {
+  std::string data_format;
   uint64_t disk_bytes = 0, disk_free_bytes = 0;  // of the data directory's volume
   std::optional<std::string> certificate_not_before, certificate_not_after;
 };

@@ -196,6 +196,9 @@ const std::vector<Definition>& definitions() {
       flag("validate-config", &Options::validate_config,
            "check options and system variables, touch nothing, and exit: 0 when start would take them, else "
            "1"),
+      text("commitd-data-format", &Options::data_formats,
+           "refuse to start when data of these formats (performance_schema.commitd_instance) cannot be read; "
+           "for --validate-config"),
       flag("help", &Options::help, "this text"),
       flag("version", &Options::version, "print the version"),
   };

@@ -59,6 +59,7 @@ struct Options {
 
   bool help = false;
   bool validate_config = false;
+  std::string data_formats;  // that must be readable
   bool version = false;
 
   // Kept up to date by the system variables of the commit path.

@@ -17,6 +17,7 @@
 #include "observe/wait_events.h"
 #include "server/binlog_variables.h"
 #include "server/cloned_data.h"
+#include "server/data_format.h"
 #include "server/lock_variables.h"
 #include "server/memory.h"
 #include "server/metrics.h"
@@ -84,6 +85,7 @@ Status Server::check_configuration() {
   COMMITD_RETURN_IF_ERROR(set_variables());
   if (auto locking = lock_options(variables_); !locking.ok()) return std::move(locking).error();
   COMMITD_RETURN_IF_ERROR(check_restore_options(options_));
+  COMMITD_RETURN_IF_ERROR(check_data_formats(options_.data_formats));
   return wire::TlsContext::check(tls_settings(variables_));
 }
 
@@ -408,7 +410,7 @@ Task<void> Server::close_client_sessions() {
 }
 
 replication::Surroundings Server::surroundings() const {
-  replication::Surroundings now;
+  replication::Surroundings now{.data_format = data_format()};
   struct statvfs volume {};
   if (statvfs(options_.datadir.c_str(), &volume) == 0) {
     now.disk_bytes = static_cast<uint64_t>(volume.f_blocks) * volume.f_frsize;

@@ -85,6 +85,22 @@ type Record struct {
 	// +optional
 	Clones []CloneStatus `json:"clones,omitempty"`
 
+	// Released are the volumes that are being deleted after a scale-down. What they hold counts for nothing, and no server runs on them
+	// ever again.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Released []ReleasedVolume `json:"released,omitempty"`
+
+	// Promotion is the last promotion that a person has asked for beside the quorum.
+	// +optional
+	Promotion *PromotionStatus `json:"promotion,omitempty"`
+
+	// LossAcceptedEpoch is the last epoch whose master a person has chosen without a quorum: what was acknowledged before it, and its
+	// master did not have, is given up.
+	// +optional
+	LossAcceptedEpoch int64 `json:"lossAcceptedEpoch,omitempty"`
+
 	// SwitchoversSeen are the identifiers of the last requests: each is carried out once, however often it is applied.
 	// +listType=set
 	// +optional
@@ -116,6 +132,59 @@ type SwitchoverStatus struct {
 
 // Ended says that nothing more will come of it.
 func (s *SwitchoverStatus) Ended() bool { return s.CompletedAt != nil }
+
+// PromotionStatus describes a promotion that a person has asked for because no quorum can be had.
+type PromotionStatus struct {
+	// ID of the request.
+	ID string `json:"id"`
+	// Server is the pod that is to be the master.
+	Server string `json:"server"`
+	// Phase is Assessed, Refused, Electing, Succeeded or Failed.
+	Phase string `json:"phase"`
+	// +optional
+	Message string `json:"message,omitempty"`
+	// Seen are the servers that answer, and what their logs hold.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Seen []SeenLog `json:"seen,omitempty"`
+	// Missing are the servers that do not answer: what only they have is lost.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Missing   []MissingServer `json:"missing,omitempty"`
+	StartedAt metav1.Time     `json:"startedAt"`
+	// +optional
+	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
+}
+
+// Ended says that nothing more will come of it.
+func (p *PromotionStatus) Ended() bool { return p.CompletedAt != nil }
+
+// SeenLog is where a server's log ends.
+type SeenLog struct {
+	// Name of the pod.
+	Name         string `json:"name"`
+	LastLogEpoch int64  `json:"lastLogEpoch"`
+	// +optional
+	GTIDLogged string `json:"gtidLogged,omitempty"`
+}
+
+// MissingServer is one whose log nobody can see.
+type MissingServer struct {
+	// Name of the pod.
+	Name string `json:"name"`
+	// Why says what is known of it.
+	Why string `json:"why"`
+}
+
+// ReleasedVolume is one that is being deleted.
+type ReleasedVolume struct {
+	// Name of the pod that ran on it.
+	Name string `json:"name"`
+	// PVCUID is the claim: one that is made anew under its name is another.
+	PVCUID string `json:"pvcUID"`
+}
 
 // CloneStatus describes a server that is given the data of another one.
 type CloneStatus struct {
@@ -155,6 +224,9 @@ type ElectionStatus struct {
 	// Candidate of a switchover: it is elected if it holds everything that was acknowledged, whatever else others hold.
 	// +optional
 	Candidate string `json:"candidate,omitempty"`
+	// AcceptDataLoss: a person wants the candidate though too few servers can be fenced to know what was acknowledged.
+	// +optional
+	AcceptDataLoss bool `json:"acceptDataLoss,omitempty"`
 }
 
 // QuorumStatus is one rule of who must acknowledge: WaitCount of Members, besides the master itself.
@@ -195,6 +267,12 @@ type MemberStatus struct {
 	// Synced says that this member's acknowledgements count.
 	// +optional
 	Synced bool `json:"synced,omitempty"`
+	// DataFormat of its volume, as it said last: an image that does not read it is refused.
+	// +optional
+	DataFormat string `json:"dataFormat,omitempty"`
+	// Fenced: it is kept out by hand, and neither acknowledges nor serves.
+	// +optional
+	Fenced bool `json:"fenced,omitempty"`
 	// +optional
 	Problem string `json:"problem,omitempty"`
 }

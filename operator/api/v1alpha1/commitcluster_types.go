@@ -97,6 +97,11 @@ type CommitClusterSpec struct {
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
+	// Hibernated ends all pods and keeps the volumes and the record of who holds what. When it is false again the same servers come
+	// back, and nothing is lost.
+	// +optional
+	Hibernated bool `json:"hibernated,omitempty"`
+
 	// +kubebuilder:default={}
 	// +optional
 	Clone CloneSpec `json:"clone,omitempty"`
@@ -135,9 +140,16 @@ type StorageSpec struct {
 	// +kubebuilder:default=Retain
 	// +optional
 	DeletionPolicy string `json:"deletionPolicy,omitempty"`
+
+	// ScaleDownPolicy says what becomes of the volumes of servers that a smaller spec.replicas has left over. Retain: they stay, and a
+	// larger number finds them. Delete: they are deleted as soon as nobody counts on what they hold, also those left over before.
+	// +kubebuilder:validation:Enum=Retain;Delete
+	// +kubebuilder:default=Retain
+	// +optional
+	ScaleDownPolicy string `json:"scaleDownPolicy,omitempty"`
 }
 
-// The values of StorageSpec.DeletionPolicy.
+// The values of StorageSpec.DeletionPolicy and ScaleDownPolicy.
 const (
 	DeletionRetain = "Retain"
 	DeletionDelete = "Delete"

@@ -15,7 +15,16 @@ const AnnotationAdopt = "commitlab.dev/adopt"
 // the deadline is a duration or a time. An id is carried out once.
 const AnnotationSwitchover = "commitlab.dev/switchover"
 
-// AnnotationValidated on a StatefulSet names the question, of image and flags, that commitd has said yes to.
+// AnnotationFenced lists the servers that are kept out by hand: ["demo-1"]. They are fenced, and stay so until they are named no more.
+const AnnotationFenced = "commitlab.dev/fenced"
+
+// AnnotationPromote asks for a master though too few servers are left to know what was acknowledged:
+// {"id":"…","server":"demo-1","epoch":3,"acceptDataLoss":true}. It counts in that epoch only, so it is never carried out twice.
+// Without acceptDataLoss the operator only says what may be lost.
+const AnnotationPromote = "commitlab.dev/promote"
+
+// AnnotationValidated on a StatefulSet names the question, of image and flags, that commitd has said yes to; on the pod that asks, what
+// its yes is good for.
 const AnnotationValidated = "commitlab.dev/validated"
 
 // AnnotationConfiguration on a pod, and on the template that pods are made from, is what of the spec a server is started with.
@@ -38,6 +47,7 @@ const (
 	ConditionDegraded           = "Degraded"
 	ConditionConfigurationValid = "ConfigurationValid"
 	ConditionPaused             = "Paused"
+	ConditionHibernated         = "Hibernated"
 )
 
 // Reasons and phases of a switchover.
@@ -56,6 +66,17 @@ const (
 	SwitchoverSucceeded   = "Succeeded"
 	SwitchoverFailed      = "Failed"
 	SwitchoverCancelled   = "Cancelled"
+)
+
+// Phases of a promotion by hand.
+const (
+	// PromotionAssessed: nothing was done; it is said what may be lost.
+	PromotionAssessed  = "Assessed"
+	PromotionRefused   = "Refused"
+	PromotionElecting  = "Electing"
+	PromotionSucceeded = "Succeeded"
+	// PromotionFailed: another server is the master.
+	PromotionFailed = "Failed"
 )
 
 // Why a server is given the data of another one.
@@ -79,4 +100,6 @@ const (
 	PhaseFailingOver  = "FailingOver"
 	PhaseBlocked      = "Blocked"
 	PhaseStopped      = "Stopped"
+	PhaseHibernating  = "Hibernating"
+	PhaseHibernated   = "Hibernated"
 )

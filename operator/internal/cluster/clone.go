@@ -53,7 +53,7 @@ func (v *View) clone(p *Plan, master *Server) (*v1alpha1.Record, *Event) {
 // cloneReason says why the server needs another one's data; empty when it does not.
 func (v *View) cloneReason(s, master *Server) string {
 	switch id := v.identityOf(s); {
-	case !v.wanted(s) || s.Name == master.Name:
+	case !v.wanted(s) || s.Name == master.Name || v.keptOut(s):
 	case id == identityEmpty:
 		return v1alpha1.CloneEmpty
 	case id == identityFresh && s.Status.Epoch <= v.Record.Epoch:
@@ -62,7 +62,7 @@ func (v *View) cloneReason(s, master *Server) string {
 	case id == identityMember && v.follows(s) && s.Status.LogPurged():
 		return v1alpha1.CloneLogPurged
 	case id == identityMember && s.Status.ReceiverState == engine.ReceiverDiverged &&
-		v.Policy.Divergence == v1alpha1.DivergenceReclone && onlyItsOwn(&s.Status, &master.Status):
+		v.Policy.Divergence == v1alpha1.DivergenceReclone && (v.givenUp(s) || onlyItsOwn(&s.Status, &master.Status)):
 		return v1alpha1.CloneDiverged
 	}
 	return ""
@@ -70,15 +70,15 @@ func (v *View) cloneReason(s, master *Server) string {
 
 // leavesTheQuorum: what the server holds will be replaced, so nobody may count on it.
 func (v *View) leavesTheQuorum(s, master *Server) bool {
-	return v.isMember(s) && v.cloneReason(s, master) != ""
+	return v.keptOut(s) || (v.isMember(s) && v.cloneReason(s, master) != "")
 }
 
 // stillNeeded says why what a member holds cannot be given up yet: the quorum must have been moved off it first, and hold everything
-// that was ever acknowledged, under whatever quorum.
+// that was ever acknowledged, under whatever quorum. Nobody counts on one that has diverged by a loss that a person has accepted.
 func (v *View) stillNeeded(s, master *Server) string {
 	q := v.Record.Quorum
 	switch {
-	case !v.isMember(s):
+	case !v.isMember(s) || (s.Status.ReceiverState == engine.ReceiverDiverged && v.givenUp(s)):
 		return ""
 	case slices.Contains(q.Members, s.Status.ServerUUID):
 		return "it is still counted, and without it too few servers are left to acknowledge"

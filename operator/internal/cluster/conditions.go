@@ -25,6 +25,9 @@ type Summary struct {
 // Summarize describes a view and the plan that was made from it.
 func Summarize(v View, p Plan) Summary {
 	s := Summary{Members: v.describeMembers(p)}
+	if v.Policy.Hibernated {
+		return v.summarizeHibernation(s, p)
+	}
 	master := v.server(v.Record.Master)
 	serves := v.servesAsMaster(master)
 	writable := serves && !master.Status.WritesBlocked
@@ -102,6 +105,8 @@ func (v *View) missingReplicas() string {
 func (v *View) whatKeeps(s *Server) string {
 	id := v.identityOf(s)
 	switch {
+	case v.keptOut(s):
+		return "is fenced by hand"
 	case s.PodUID == "" || s.Address == "":
 		return "has no pod, or no address yet"
 	case s.Denied:
@@ -211,15 +216,20 @@ func (v *View) degraded(p Plan) metav1.Condition {
 	if len(p.Problems) > 0 {
 		return condition(v1alpha1.ConditionDegraded, true, "NeedsAPerson", "", joinProblems(p.Problems))
 	}
-	var missing []string
+	var missing, fenced []string
 	for i := range v.Servers {
-		s := &v.Servers[i]
-		if v.wanted(s) && !v.servesAsMaster(s) && !v.servesAsReplica(s) {
+		switch s := &v.Servers[i]; {
+		case v.keptOut(s):
+			fenced = append(fenced, s.Name)
+		case v.wanted(s) && !v.servesAsMaster(s) && !v.servesAsReplica(s):
 			missing = append(missing, s.Name)
 		}
 	}
 	if len(missing) > 0 {
 		return condition(v1alpha1.ConditionDegraded, true, "ServersMissing", "", "without a role: "+strings.Join(missing, ", "))
+	}
+	if len(fenced) > 0 {
+		return condition(v1alpha1.ConditionDegraded, true, "FencedByHand", "", "kept out until somebody unfences them: "+strings.Join(fenced, ", "))
 	}
 	return condition(v1alpha1.ConditionDegraded, false, "", "AllServersServe", "every server has its role")
 }
@@ -254,8 +264,12 @@ func (v *View) describeMembers(p Plan) []v1alpha1.MemberStatus {
 	for _, m := range v.Record.Members {
 		if s := v.server(m.Name); s != nil && s.Reachable {
 			m.Role = string(s.Status.Role)
+			if v.isMember(s) && s.Status.DataFormat != "" {
+				m.DataFormat = s.Status.DataFormat
+			}
 		}
 		m.Synced = counted[m.ServerUUID]
+		m.Fenced = v.isFencedByHand(m.Name)
 		m.Problem = p.Problems[m.Name]
 		list = append(list, m)
 	}

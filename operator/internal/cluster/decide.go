@@ -10,14 +10,19 @@ import (
 
 // Decide says what to do next.
 func Decide(v View) Plan {
+	if v.Policy.Hibernated && !mutated(hibernatedIsFailedOver) {
+		return v.hibernate()
+	}
 	p := Plan{Roles: v.roles()}
 	v.describeDenied(&p)
+	v.describeAnnotations(&p)
 	v.replaceStopped(&p)
 	switch {
 	case v.Record.Epoch == 0 && v.Policy.Adopt:
 		v.claimAdoption(&p)
 	case v.Record.Epoch == 0:
 		v.claimBootstrap(&p)
+	case v.promotionAsked(&p):
 	case v.Record.Election != nil:
 		v.elect(&p)
 	default:
@@ -43,6 +48,12 @@ func (v *View) steady(p *Plan) {
 		return
 	}
 	master := v.server(v.Record.Master)
+	if name := v.toBeFenced(master); name != "" {
+		message := name + " was fenced by hand: it takes part no more"
+		p.Record = v.claim(ReasonFencedByHand, message)
+		p.Event = &Event{Reason: ReasonFencedByHand, Message: message, Warning: true}
+		return
+	}
 	switch {
 	case master == nil || !v.isMember(master):
 		v.detectLoss(p, master)
@@ -67,6 +78,10 @@ func (v *View) promote(master *Server) Command {
 
 // runCluster: the master serves. Bring the others to it and keep the quorum right.
 func (v *View) runCluster(p *Plan, master *Server) {
+	if record, event := v.endPromotion(master); record != nil {
+		p.Record, p.Event = record, event
+		return
+	}
 	if record, event := v.switchover(p, master); record != nil {
 		p.Record, p.Event = record, event
 		return
@@ -83,6 +98,10 @@ func (v *View) runCluster(p *Plan, master *Server) {
 		return
 	}
 	if record, event := v.rollout(p, master); record != nil {
+		p.Record, p.Event = record, event
+		return
+	}
+	if record, event := v.release(master); record != nil {
 		p.Record, p.Event = record, event
 		return
 	}
@@ -104,6 +123,8 @@ func quorumCommand(master *Server, q *v1alpha1.QuorumStatus) Command {
 // bringIn gives a server that is not the master its place.
 func (v *View) bringIn(p *Plan, s, master *Server) {
 	switch id := v.identityOf(s); {
+	case v.keptOut(s):
+		v.keepFenced(p, s)
 	case id == identityCloning && v.wanted(s):
 		p.Commands = append(p.Commands, v.cloneCommand(s, master))
 	case id == identityForeign || id == identityReplacedVolume:

@@ -24,6 +24,8 @@ const (
 	ReasonAdopted         = "Adopted"
 	ReasonSwitchover      = "Switchover"
 	ReasonMasterCutOff    = "MasterCutOff"
+	ReasonFencedByHand    = "FencedByHand"
+	ReasonLossAccepted    = "DataLossAccepted"
 	// ReasonChangedByHand is one of events only: no election follows from it.
 	ReasonChangedByHand = "SemisyncChangedByHand"
 )
@@ -40,7 +42,7 @@ func (v *View) claim(reason, message string) *v1alpha1.Record {
 	}
 	election := &v1alpha1.ElectionStatus{Reason: reason, Message: message, StartedAt: metav1.NewTime(v.Now)}
 	if before := v.Record.Election; before != nil {
-		election.Candidate = before.Candidate
+		election.Candidate, election.AcceptDataLoss = before.Candidate, before.AcceptDataLoss
 	}
 	r.Election = election
 	return r
@@ -76,7 +78,7 @@ func (v *View) claimAdoption(p *Plan) {
 	}
 	if len(v.Unused) > 0 {
 		p.Report("", fmt.Sprintf("adopting: the volumes of %v are there as well, and may hold what was acknowledged and nobody else has. "+
-			"Raise spec.replicas to include them, or delete those volume claims", v.Unused))
+			"Raise spec.replicas to include them, or delete those volume claims", slices.Sorted(maps.Keys(v.Unused))))
 		return
 	}
 	members := uuidSet{}
@@ -135,6 +137,9 @@ func (v *View) elect(p *Plan) {
 		return
 	}
 	if !v.enough(fenced) {
+		if v.electWithLoss(p, fenced) {
+			return
+		}
 		v.fenceRest(p)
 		p.Waiting = fmt.Sprintf("epoch %d: waiting for enough servers to be fenced; fenced so far: %v", v.Record.Epoch, names(fenced))
 		return
@@ -148,7 +153,7 @@ func (v *View) elect(p *Plan) {
 	}
 	winner, err := v.candidate(fenced), error(nil)
 	if winner == nil {
-		winner, err = best(fenced, v.Record.Master)
+		winner, err = v.choose(fenced)
 	}
 	if err == nil {
 		err = v.checkMayWin(winner)
@@ -162,14 +167,18 @@ func (v *View) elect(p *Plan) {
 	if q := p.Record.Quorum; mutated(promotedBeforePersisted) {
 		p.Commands = []Command{{Kind: CommandPromote, Server: winner.Name, Epoch: q.Epoch, Quorum: asTold(q)}}
 	}
-	p.Event = &Event{Reason: "Elected", Message: fmt.Sprintf("%s is the master of epoch %d (%s; log epoch %d, %s)",
+	p.Event = v.electedEvent(winner)
+}
+
+func (v *View) electedEvent(winner *Server) *Event {
+	return &Event{Reason: "Elected", Message: fmt.Sprintf("%s is the master of epoch %d (%s; log epoch %d, %s)",
 		winner.Name, v.Record.Epoch, v.Record.Election.Reason, winner.Status.LastLogEpoch, winner.Status.GTIDLogged)}
 }
 
 // checkMayWin: with failover off only the master itself gets its role again, whatever made it lose it, or whom a person named.
 func (v *View) checkMayWin(winner *Server) error {
 	reason := v.Record.Election.Reason
-	ownRole := reason == ReasonMasterRestarted || reason == ReasonHigherEpoch ||
+	ownRole := reason == ReasonMasterRestarted || reason == ReasonHigherEpoch || reason == ReasonFencedByHand ||
 		(reason == ReasonSwitchover && winner.Name != v.Record.Election.Candidate)
 	if !v.Policy.FailoverDisabled || !ownRole || v.Record.Master == "" || winner.Name == v.Record.Master {
 		return nil
@@ -339,7 +348,7 @@ func (v *View) countedBefore() uuidSet {
 	}
 	before := setOf(append(slices.Clone(v.Record.Quorum.Members), v.Record.Quorum.MasterUUID))
 	for _, m := range v.Record.Members {
-		if s := v.server(m.Name); before[m.ServerUUID] && s != nil && v.identityOf(s) != identityReplacedVolume {
+		if s := v.server(m.Name); before[m.ServerUUID] && s != nil && v.identityOf(s) != identityReplacedVolume && !v.keptOut(s) {
 			counted[m.ServerUUID] = true
 		}
 	}
@@ -351,7 +360,7 @@ func (v *View) countedBefore() uuidSet {
 func (v *View) fillUp(counted uuidSet, waitCount int32, winner *Server) {
 	for _, m := range v.Record.Members {
 		s := v.server(m.Name)
-		if int32(len(counted)) < waitCount && m.Name != winner.Name && s != nil && v.wanted(s) && v.identityOf(s) != identityReplacedVolume {
+		if int32(len(counted)) < waitCount && m.Name != winner.Name && s != nil && v.wanted(s) && !v.keptOut(s) && v.identityOf(s) != identityReplacedVolume {
 			counted[m.ServerUUID] = true
 		}
 	}

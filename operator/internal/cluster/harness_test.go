@@ -31,20 +31,30 @@ type lab struct {
 	pods            map[string]int
 	outdated, taken map[string]bool
 
+	// ended are the pods that were too many; deleted, of those the ones without a volume.
+	ended, deleted map[string]bool
+	// released are the claims that were ever on record as such.
+	released map[string]bool
+
 	// request is the annotation; expired: every deadline so far has passed; hours have gone by:
 	// whatever is left alone for a while is tried again later.
 	request *SwitchoverRequest
-	expired bool
-	hours   int
+	// keptOut are fenced by hand; promotion is the request of the last resort.
+	keptOut   map[string]bool
+	promotion *PromotionRequest
+	expired   bool
+	hours     int
 
 	// ordinalsMatter: spec.replicas changes, so servers are not alike.
 	ordinalsMatter bool
+	// sized: pods end when they are too many.
+	sized bool
 
 	// waited is how long leases are known to have run out, in the epoch waitedIn.
 	waited   time.Duration
 	waitedIn int64
 
-	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts, purges int
+	written, kills, hides, isolations, impatience, edits, switchovers, wipes, pauses, lateRows, configurations, terms, timeouts, purges, fences, promotions, hibernations, sizes int
 
 	// wrong says which promise an operator has broken.
 	wrong string
@@ -103,18 +113,23 @@ func (l *lab) now() time.Time {
 
 // view looks at everything there is.
 func (l *lab) view() View {
-	v := View{Now: l.now(), Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request, CoveredFor: l.waitedNow()}
+	v := View{Now: l.now(), Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request, KeptOut: l.keptOut, Promotion: l.promotion, CoveredFor: l.waitedNow()}
 	names := l.world.Names()
-	v.Servers = make([]Server, len(names))
+	v.Servers = make([]Server, 0, len(names))
 	for i, name := range names {
-		v.Servers[i] = l.look(i, name)
+		switch {
+		case !l.ended[name]:
+			v.Servers = append(v.Servers, l.look(i, name))
+		case !l.deleted[name]:
+			v.Unused = with(v.Unused, name, l.claim(name))
+		}
 	}
 	l.findCaughtUp(&v)
 	return v
 }
 
 func (l *lab) look(ordinal int, name string) Server {
-	s := Server{Name: name, Ordinal: int32(ordinal), Address: name, PVCUID: fmt.Sprint("pvc-", name, "-", l.world.Copies(name)), UnreachableFor: time.Hour,
+	s := Server{Name: name, Ordinal: int32(ordinal), Address: name, PVCUID: l.claim(name), UnreachableFor: time.Hour,
 		PodUID: podUID(l.pods[name])}
 	if l.outdated[name] {
 		s.Outdated = "image"
@@ -127,6 +142,40 @@ func (l *lab) look(ordinal int, name string) Server {
 	}
 	s.Ended = !l.world.Runs(name)
 	return s
+}
+
+// claim is the UID of a server's volume.
+func (l *lab) claim(name string) string { return fmt.Sprint("pvc-", name, "-", l.world.Copies(name)) }
+
+// resize does what the StatefulSet controller would: it ends pods that are too many, makes those that are missing, and volumes for
+// them. Their volumes go when the record says so, by an operator that may be late.
+func (l *lab) resize(name string) bool {
+	ordinal, _ := OrdinalOf(name)
+	asked := ordinal < PodCount(l.policy, &l.record)
+	switch {
+	case !asked && !l.ended[name]:
+		l.world.Kill(name)
+		l.ended = with(l.ended, name, true)
+	case asked && l.ended[name]:
+		l.ended, l.deleted = without(l.ended, name), without(l.deleted, name)
+		l.start(name)
+	default:
+		return false
+	}
+	return true
+}
+
+// deleteReleased deletes a volume that was released, whenever that was.
+func (l *lab) deleteReleased(name string) bool {
+	if l.deleted[name] || !l.released[l.claim(name)] {
+		return false
+	}
+	if !l.ended[name] {
+		l.wrong = name + " runs on a volume that is being deleted"
+	}
+	l.world.Discard(name)
+	l.deleted = with(l.deleted, name, true)
+	return true
 }
 
 // findCaughtUp is the second question to the replicas: always a fresh one, asked after the master has answered.
@@ -173,6 +222,12 @@ func (l *lab) persist(p *pending) bool {
 		return false
 	}
 	l.checkClaim(p.plan.Record)
+	if r := p.plan.Record; r.LossAcceptedEpoch != l.record.LossAcceptedEpoch {
+		l.world.GiveUpWhatIsNotOn(r.Master)
+	}
+	for _, r := range p.plan.Record.Released {
+		l.released = with(l.released, r.PVCUID, true)
+	}
 	l.record, l.version = *p.plan.Record.DeepCopy(), l.version+1
 	return true
 }
@@ -193,6 +248,20 @@ func (l *lab) checkLoss(a *action) {
 	lost := claimed && (a.record.Election.Reason == ReasonMasterLost || a.record.Election.Reason == ReasonMasterCutOff)
 	if lost && l.world.Acknowledges(l.record.Master) {
 		l.wrong = fmt.Sprintf("%s takes writes and has them acknowledged, and is taken for lost", l.record.Master)
+	}
+}
+
+// checkHibernation: whoever has just looked does nothing to a cluster that hibernates.
+func (l *lab) checkHibernation(a *action) {
+	if l.policy.Hibernated {
+		l.wrong = "the cluster hibernates, and an operator " + a.String()
+	}
+}
+
+// checkKeptOut: whoever has just looked elects nobody that a person has fenced, but at the first bootstrap.
+func (l *lab) checkKeptOut(a *action) {
+	if a.record != nil && a.record.Election == nil && l.record.Election != nil && l.record.Quorum != nil && l.keptOut[a.record.Master] {
+		l.wrong = a.record.Master + " is fenced by hand, and is elected"
 	}
 }
 
@@ -242,8 +311,16 @@ func (l *lab) edit() {
 	}
 }
 
+// promote is a person's last resort, asked for in the epoch that is on record.
+func (l *lab) promote(name string) {
+	l.promotions++
+	l.promotion = &PromotionRequest{ID: fmt.Sprint(l.promotions), Server: name, Epoch: l.record.Epoch, AcceptDataLoss: true}
+}
+
 func with[V any](m map[string]V, name string, value V) map[string]V {
-	m = maps.Clone(m)
+	if m = maps.Clone(m); m == nil {
+		m = map[string]V{}
+	}
 	m[name] = value
 	return m
 }
@@ -272,6 +349,7 @@ func (l *lab) run() (plan Plan, atRest bool) {
 		for name := range l.taken {
 			l.start(name)
 		}
+		l.resizeAll()
 		l.world.Run()
 		p := l.decide()
 		if p.plan.Record != nil {
@@ -300,6 +378,19 @@ func bootstrapped(t *testing.T, policy Policy, names ...string) *lab {
 	l.initialized = true
 	l.mustServe(t)
 	return l
+}
+
+// resizeAll makes pods and volumes as many as there are to be, where the size changes at all.
+func (l *lab) resizeAll() {
+	if !l.sized {
+		return
+	}
+	for _, name := range l.world.Names() {
+		l.resize(name)
+		if l.ended[name] {
+			l.deleteReleased(name)
+		}
+	}
 }
 
 // mustServe checks that the master on record takes writes and that everybody else follows it.

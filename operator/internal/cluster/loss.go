@@ -23,7 +23,7 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 	case v.mayBeOnTheMasterAlone():
 		p.Report("", "what was acknowledged may be on the master alone (spec.semisync.onTimeout is, or was, async): "+
 			"nobody else is elected. Bring "+v.Record.Master+" back")
-	case !coversRecord(v.silentServers(), &v.Record) && !mutated(operatorAloneLoses):
+	case !v.canReplace(v.silentServers()) && !mutated(operatorAloneLoses):
 		p.Waiting += "; too few replicas have lost it to elect another one"
 	default:
 		message := fmt.Sprintf("neither the operator nor enough replicas reach %s", v.Record.Master)
@@ -48,6 +48,16 @@ func (v *View) silentServers() uuidSet {
 		}
 	}
 	return silent
+}
+
+// canReplace: these cover the record, and one of them may be elected.
+func (v *View) canReplace(silent uuidSet) bool {
+	for i := range v.Servers {
+		if s := &v.Servers[i]; silent[s.Status.ServerUUID] && !v.keptOut(s) {
+			return coversRecord(silent, &v.Record)
+		}
+	}
+	return false
 }
 
 func (v *View) hears(s *Server) bool {

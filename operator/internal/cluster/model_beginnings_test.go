@@ -236,3 +236,27 @@ func aLeaseThatIsToldLate(t *testing.T, l *lab) {
 		t.Fatalf("%+v", l.record)
 	}
 }
+
+// aLossToAccept: the master is gone, and the only replica with what it has acknowledged; the other one is back, and has less.
+func aLossToAccept(t *testing.T, l *lab) {
+	l.writeWithout("c-1")
+	l.world.Kill("c-0")
+	l.world.Kill("c-2")
+	if p := l.operate(t); l.record.Epoch != 1 || len(l.world.Lacks("c-1")) == 0 {
+		t.Fatalf("%+v %+v", l.record, p)
+	}
+}
+
+// aFencedMasterIsGone: it is fenced by hand, and a replica is gone as well. The other one is asked to be promoted; what it has was
+// acknowledged, and the one that is gone does not have it.
+func aFencedMasterIsGone(t *testing.T, l *lab) {
+	l.writeWithout("c-2")
+	l.world.Kill("c-0")
+	l.world.Kill("c-2")
+	l.fence("c-0")
+	l.operate(t)
+	l.promote("c-1")
+	if l.record.Election == nil || l.record.Epoch != 2 {
+		t.Fatalf("%+v", l.record)
+	}
+}

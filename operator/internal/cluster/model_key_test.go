@@ -82,10 +82,14 @@ func (l *lab) appendKey(b []byte, o fake.Order) []byte {
 		k.add('r', k.place(l.request.To))
 	}
 	k.add(byte(l.written), byte(l.kills), byte(l.hides), byte(l.isolations), byte(l.impatience), byte(l.edits), byte(l.switchovers),
-		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts), byte(l.purges), byte(l.waitedNow()/(100*time.Millisecond)))
+		byte(l.wipes), byte(l.pauses), byte(l.lateRows), byte(l.configurations), byte(l.terms), byte(l.timeouts), byte(l.purges), byte(l.fences), byte(l.promotions), byte(l.hibernations), byte(l.sizes), byte(l.waitedNow()/(100*time.Millisecond)))
+	if p := l.promotion; p != nil {
+		k.add('P', k.place(p.Server), byte(p.Epoch))
+		k.bits(l.record.Promotion != nil && l.record.Promotion.ID == p.ID)
+	}
 	names := l.world.Names()
 	for _, i := range o {
-		k.bits(l.outdated[names[i]], l.taken[names[i]])
+		k.bits(l.outdated[names[i]], l.taken[names[i]], l.keptOut[names[i]], l.ended[names[i]], l.deleted[names[i]], l.released[l.claim(names[i])])
 	}
 	if l.late.isAny() && (l.late.record == nil || l.late.version == l.version) {
 		k.action(&l.late)
@@ -150,7 +154,18 @@ func (k *keyWriter) record(r *v1alpha1.Record) {
 	k.switchover(r.Switchover)
 	k.restart(r.Restart)
 	k.clones(r.Clones)
-	k.unknownFields(r, "Epoch", "Master", "Election", "PriorQuorums", "Quorum", "Members", "Switchover", "SwitchoversSeen", "Restart", "Clones")
+	k.promotion(r)
+	for _, released := range r.Released {
+		k.add('R', k.place(released.Name), released.PVCUID[len(released.PVCUID)-1])
+	}
+	k.unknownFields(r, "Released", "Promotion", "LossAcceptedEpoch", "Epoch", "Master", "Election", "PriorQuorums", "Quorum", "Members", "Switchover", "SwitchoversSeen", "Restart", "Clones")
+}
+
+func (k *keyWriter) promotion(r *v1alpha1.Record) {
+	k.add(byte(r.LossAcceptedEpoch))
+	if p := r.Promotion; p != nil && !p.Ended() {
+		k.add('p', k.place(p.Server))
+	}
 }
 
 func (k *keyWriter) clones(list []v1alpha1.CloneStatus) {
@@ -171,7 +186,7 @@ func (k *keyWriter) election(e *v1alpha1.ElectionStatus) {
 		return
 	}
 	k.add('e', byte(len(e.Reason)), e.Reason[0], k.place(e.Candidate))
-	k.bits(k.now.Sub(e.StartedAt.Time) < withoutTheMaster)
+	k.bits(k.now.Sub(e.StartedAt.Time) < withoutTheMaster, e.AcceptDataLoss)
 }
 
 func (k *keyWriter) quorum(q *v1alpha1.QuorumStatus) []byte {
@@ -230,7 +245,7 @@ func (k *keyWriter) policy(p *Policy) {
 	if p.WaitCount != nil {
 		k.add('w', byte(*p.WaitCount))
 	}
-	k.bits(p.FailoverDisabled, p.Adopt)
+	k.bits(p.FailoverDisabled, p.Adopt, p.Hibernated, p.Divergence == v1alpha1.DivergenceReclone)
 }
 
 func (k *keyWriter) action(a *action) {

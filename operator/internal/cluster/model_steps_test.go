@@ -22,6 +22,12 @@ type limits struct {
 	terms, timeouts int
 	// purges: a server drops what it shows from the log that replicas read.
 	purges int
+	// fences: a person fences a server; promotions: a person asks for one though too few others are there.
+	fences, promotions int
+	// hibernations: the spec asks for one, and pods end in any order.
+	hibernations int
+	// sizes: the spec asks for another number of replicas, and pods and volumes follow.
+	sizes int
 	// pauses: an operator stops between deciding and acting, and acts at any later time; lateRows: it reads the row of one
 	// server, then anything may happen before it reads the others.
 	pauses, lateRows int
@@ -91,7 +97,7 @@ func (l *lab) steps(lim limits) []step {
 func (l *lab) operatorSteps(add func(string, *action, func(*lab)), lim limits) {
 	v := l.view()
 	for _, a := range l.actions(v, lim) {
-		add("operator:", &a, func(n *lab) { n.checkLoss(&a); n.do(&a) })
+		add("operator:", &a, func(n *lab) { n.checkLoss(&a); n.checkKeptOut(&a); n.checkHibernation(&a); n.do(&a) })
 		if l.pauses < lim.pauses && !l.late.isAny() {
 			add("an operator is paused before:", &a, func(n *lab) { n.late = a; n.pauses++ })
 		}
@@ -109,7 +115,11 @@ func (l *lab) operatorSteps(add func(string, *action, func(*lab)), lim limits) {
 		return
 	}
 	v.Servers = slices.Clone(v.Servers)
-	v.Servers[l.row.server.Ordinal] = l.row.server
+	i := slices.IndexFunc(v.Servers, func(s Server) bool { return s.Name == l.row.server.Name })
+	if i < 0 {
+		return // its pod has ended
+	}
+	v.Servers[i] = l.row.server
 	l.findCaughtUp(&v)
 	for _, a := range l.actions(v, lim) {
 		add("operator, with what "+l.row.server.Name+" said before:", &a, func(n *lab) { n.do(&a) })
@@ -206,7 +216,9 @@ func (l *lab) serverSteps(add adder, lim limits) {
 
 func (l *lab) faultSteps(add adder, lim limits) {
 	for _, name := range l.world.Names() {
-		add("start "+name, func(n *lab) { n.start(name) })
+		if !l.ended[name] {
+			add("start "+name, func(n *lab) { n.start(name) })
+		}
 		if l.kills < lim.kills {
 			add("kill "+name, func(n *lab) {
 				if n.world.Kill(name) {
@@ -276,6 +288,9 @@ func (l *lab) personSteps(add adder, lim limits) {
 	if l.request != nil {
 		add("withdraw the switchover", func(n *lab) { n.request = nil })
 	}
+	l.fenceSteps(add, lim)
+	l.hibernationSteps(add, lim)
+	l.sizeSteps(add, lim)
 	if l.timeMatters() {
 		add("time passes", func(n *lab) { n.hours++ })
 	}
@@ -287,6 +302,51 @@ func (l *lab) personSteps(add adder, lim limits) {
 	}
 	if l.terms < lim.terms {
 		l.termSteps(add)
+	}
+}
+
+// fenceSteps: a person keeps servers out, lets them in again, and promotes one when nothing else helps.
+func (l *lab) fenceSteps(add adder, lim limits) {
+	for _, name := range l.world.Names() {
+		if l.keptOut[name] {
+			add("unfence "+name, func(n *lab) { n.keptOut = without(n.keptOut, name) })
+		} else if l.fences < lim.fences {
+			add("fence "+name, func(n *lab) { n.keptOut, n.fences = with(n.keptOut, name, true), n.fences+1 })
+		}
+		if l.promotions < lim.promotions {
+			add("promote "+name+", whatever is lost", func(n *lab) { n.promote(name) })
+		}
+	}
+}
+
+// hibernationSteps: pods end one by one, and it may be over before all have.
+func (l *lab) hibernationSteps(add adder, lim limits) {
+	if l.hibernations < lim.hibernations {
+		add("the spec asks for hibernation", func(n *lab) { n.policy.Hibernated = true; n.hibernations++ })
+	}
+	if !l.policy.Hibernated {
+		return
+	}
+	add("the spec asks for no hibernation any more", func(n *lab) { n.policy.Hibernated = false })
+	for _, name := range l.world.Names() {
+		add("the pod of "+name+" ends", func(n *lab) { n.world.Kill(name) })
+	}
+}
+
+// sizeSteps: there is one replica at least, so that LeastWaitCount holds.
+func (l *lab) sizeSteps(add adder, lim limits) {
+	if lim.sizes == 0 {
+		return
+	}
+	names := l.world.Names()
+	for replicas := int32(1); replicas < int32(len(names)); replicas++ {
+		if l.sizes < lim.sizes && replicas != l.policy.Replicas {
+			add(fmt.Sprintf("the spec asks for %d replicas", replicas), func(n *lab) { n.policy.Replicas = replicas; n.sizes++ })
+		}
+	}
+	for _, name := range names {
+		add("the pod of "+name+" ends, or is made", func(n *lab) { n.resize(name) })
+		add("the volume of "+name+" is deleted", func(n *lab) { n.deleteReleased(name) })
 	}
 }
 

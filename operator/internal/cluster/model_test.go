@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"commitlab.dev/operator/api/v1alpha1"
 )
 
 var (
@@ -41,7 +43,8 @@ func (m *model) start(t *testing.T) *lab {
 
 func (m *model) prepare(l *lab) {
 	l.world.SlowDemotions = m.limits.slow
-	l.ordinalsMatter = m.limits.edits > 0
+	l.sized = m.limits.sizes > 0
+	l.ordinalsMatter = m.limits.edits > 0 || l.sized
 	if l.policy.Durability == "required" && m.limits.edits == 0 {
 		l.world.LeastWaitCount = l.policy.floorWaitCount()
 	}
@@ -51,6 +54,16 @@ func waitForBoth() Policy {
 	p := requiredPolicy(2)
 	both := int32(2)
 	p.WaitCount = &both
+	return p
+}
+
+func recloning(p Policy) Policy {
+	p.Divergence = v1alpha1.DivergenceReclone
+	return p
+}
+
+func deletingVolumes(p Policy) Policy {
+	p.DeleteVolumes = true
 	return p
 }
 
@@ -84,9 +97,17 @@ var models = map[string]model{
 	"a lease that changes":             {policy: leasedPolicy(2), servers: 3, begin: aLeaseThatIsNotToldYet, limits: limits{epochs: 2, terms: 1}},
 	"a replica that has not heard":     {policy: leasedPolicy(2), servers: 3, begin: aReplicaThatHasNotHeardForLong, limits: limits{epochs: 2, hides: 1, isolations: 2}},
 	"a lease that is told late":        {policy: leasedPolicy(2), servers: 3, begin: aLeaseThatIsToldLate, limits: limits{epochs: 2, writes: 1}},
+	"a server that is fenced by hand":  {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, fences: 1}},
+	"hibernation":                      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hibernations: 1}},
+	"scaled down, volumes deleted":     {policy: deletingVolumes(requiredPolicy(2)), servers: 3, limits: limits{epochs: 2, writes: 1, sizes: 2}},
+	"a loss that is accepted":          {policy: recloning(requiredPolicy(2)), servers: 3, begin: aLossToAccept, limits: limits{epochs: 2, writes: 2, promotions: 1}},
+	"a loss, and a hidden master":      {policy: recloning(preferredPolicy(2)), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 2, promotions: 1}},
 	"a replica that has started again": {policy: leasedPolicy(2), servers: 3, begin: aReplicaThatHasNotHeardForLong, limits: limits{epochs: 2, kills: 1, hides: 1, isolations: 2}, large: true},
 	"a switchover under async":         {policy: asyncPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, switchovers: 1, timeouts: 1}, large: true},
 
+	"fenced by hand, and a failure":    {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, fences: 1}, large: true},
+	"a loss, and a fenced master":      {policy: recloning(requiredPolicy(2)), servers: 3, begin: aFencedMasterIsGone, limits: limits{epochs: 4, kills: 1}, large: true},
+	"a loss, and a failure":            {policy: recloning(requiredPolicy(2)), servers: 3, begin: aLossToAccept, limits: limits{epochs: 3, writes: 2, kills: 1, promotions: 1}, large: true},
 	"a purged log, and a failure":      {policy: requiredPolicy(2), servers: 3, begin: aReplicaThatIsBehind, limits: limits{epochs: 2, writes: 2, kills: 2, purges: 1}, large: true},
 	"preferred, two failures":          {policy: preferredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2, impatience: 1}, large: true},
 	"two failovers":                    {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 2}, large: true},

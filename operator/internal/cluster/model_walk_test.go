@@ -101,14 +101,16 @@ func (l *lab) mendAndServe(t *testing.T, policy Policy) string {
 
 // mend ends all faults and gives the cluster its first spec again.
 func mend(l *lab, policy Policy) {
-	l.late, l.row, l.policy = action{}, nil, policy
+	l.late, l.row, l.policy, l.keptOut = action{}, nil, policy, nil
 	l.hours += 24
 	for _, name := range l.world.Names() {
-		if l.world.Copies(name) > 0 {
+		if l.world.Copies(name) > 0 && !l.sized {
 			l.world.Kill(name)
 			l.world.Wipe(name) // as the condition says
 		}
-		l.start(name)
+		if !l.ended[name] {
+			l.start(name)
+		}
 		l.world.Hide(name, false)
 		l.world.Isolate(name, false)
 	}

@@ -14,6 +14,8 @@ func (v *View) roles() map[string]string {
 
 func (v *View) roleOf(s *Server) string {
 	switch {
+	case v.keptOut(s):
+		return ""
 	case v.servesAsMaster(s):
 		return v.masterRole(s)
 	case v.servesAsReplica(s):

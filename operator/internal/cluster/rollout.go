@@ -45,7 +45,7 @@ func (v *View) rollout(p *Plan, master *Server) (*v1alpha1.Record, *Event) {
 func (v *View) outdated(master *Server) []*Server {
 	var list []*Server
 	for i := range v.Servers {
-		if s := &v.Servers[i]; v.wanted(s) && s.Outdated != "" && s.PodUID != "" {
+		if s := &v.Servers[i]; v.wanted(s) && !v.keptOut(s) && s.Outdated != "" && s.PodUID != "" {
 			list = append(list, s)
 		}
 	}
@@ -83,7 +83,7 @@ func (v *View) goOnRestarting(p *Plan, master *Server, r *v1alpha1.RestartStatus
 	s := v.server(r.Name)
 	p.Rollout = fmt.Sprintf("%s is being restarted (%s)", r.Name, r.Reason)
 	switch {
-	case s == nil || !v.wanted(s):
+	case s == nil || !v.wanted(s) || v.keptOut(s):
 		return v.restartEnded(nil)
 	case s.PodUID == r.PodUID && s.Leaving:
 		p.Rollout += ": its pod has not ended yet"

@@ -369,7 +369,7 @@ func TestAdoptionWaitsForVolumesThatNobodyRuns(t *testing.T) {
 	l.record, l.initialized = v1alpha1.Record{}, false
 	l.policy.Adopt = true
 	v := l.view()
-	v.Unused = []string{"c-2"}
+	v.Unused = map[string]string{"c-2": "pvc"}
 	if p := Decide(v); p.Record != nil || len(p.Commands) > 0 || p.Problems[""] == "" {
 		t.Fatalf("adopted without c-2, which may hold what nobody else does: %+v", p)
 	}

@@ -206,6 +206,8 @@ func (v *View) startRequested(master *Server) (*v1alpha1.Record, *Event) {
 		return v.ended(r, v1alpha1.SwitchoverFailed, "no replica can take over: see the conditions")
 	case to != master.Name && (target == nil || !v.wanted(target)):
 		return v.ended(r, v1alpha1.SwitchoverFailed, fmt.Sprintf("there is no server %q in this cluster", to))
+	case v.keptOut(target):
+		return v.ended(r, v1alpha1.SwitchoverFailed, to+" is fenced by hand: unfence it first")
 	}
 	return r, &Event{Reason: ReasonSwitchoverStarted, Message: fmt.Sprintf("from %s to %s", master.Name, to)}
 }
@@ -245,7 +247,7 @@ func (v *View) bestTarget(master *Server) string {
 	counted := setOf(v.Record.Quorum.Members)
 	var able []*Server
 	for i := range v.Servers {
-		if s := &v.Servers[i]; s.Name != master.Name && v.wanted(s) && v.servesAsReplica(s) && !s.Leaving {
+		if s := &v.Servers[i]; s.Name != master.Name && v.wanted(s) && v.servesAsReplica(s) && !s.Leaving && !v.keptOut(s) {
 			able = append(able, s)
 		}
 	}
@@ -270,6 +272,8 @@ func (v *View) obstacle(to string) string {
 	switch {
 	case target == nil || !v.wanted(target):
 		return to + " is no server of this cluster any more"
+	case v.keptOut(target):
+		return to + " is fenced by hand"
 	case !target.Reachable:
 		return "the operator does not reach " + to
 	case !v.servesAsReplica(target):
@@ -340,7 +344,7 @@ func (v *View) isTarget(s *Server) bool {
 // candidate of a switchover, if it has been fenced and alone holds everything that was acknowledged.
 func (v *View) candidate(fenced []*Server) *Server {
 	for _, s := range fenced {
-		if s.Name == v.Record.Election.Candidate && s.Status.ApplierState != engine.ApplierStopped &&
+		if s.Name == v.Record.Election.Candidate && !v.keptOut(s) && s.Status.ApplierState != engine.ApplierStopped &&
 			coversRecord(uuidSet{s.Status.ServerUUID: true}, &v.Record) {
 			return s
 		}
@@ -353,7 +357,7 @@ func (v *View) candidate(fenced []*Server) *Server {
 // reached a moment ago; and nobody for ever.
 func (v *View) awaited(fenced []*Server) []string {
 	s := v.Record.Switchover
-	if v.Record.Election.Candidate == "" || s == nil || v.Now.After(s.Deadline.Time) {
+	if v.Record.Election.Candidate == "" || s == nil || s.Ended() || v.Now.After(s.Deadline.Time) {
 		return nil
 	}
 	var list []string

@@ -23,11 +23,17 @@ type View struct {
 	Initialized bool
 	// Servers by ordinal: every pod of the StatefulSet, and every pod that should be there.
 	Servers []Server
-	// Unused are pods that are not there and that spec.replicas does not ask for, but whose volumes are.
-	Unused []string
+	// Unused are the UIDs of volume claims that are there without a server, by the names of the pods that would run on them.
+	Unused map[string]string
 	// Request is the switchover that the cluster's annotation asks for, RequestProblem why it cannot be read.
 	Request        *SwitchoverRequest
 	RequestProblem error
+	// KeptOut are the servers that a person has fenced, by pod name; KeptOutProblem says why the annotation cannot be read.
+	KeptOut        map[string]bool
+	KeptOutProblem error
+	// Promotion is what a person asks for when no quorum can be had, PromotionProblem why it cannot be read.
+	Promotion        *PromotionRequest
+	PromotionProblem error
 	// CoveredFor is how long ago, by the monotonic clock of this operator's process, it first saw that those who are fenced in the
 	// epoch on record cover the record: since then no former master's lease is renewed.
 	CoveredFor time.Duration
@@ -42,6 +48,10 @@ type Policy struct {
 	AckTimeout       time.Duration
 	OnTimeout        string
 	FailoverDisabled bool
+	// Hibernated: the pods go, and nobody takes their place.
+	Hibernated bool
+	// DeleteVolumes of servers that are left over.
+	DeleteVolumes bool
 	// Divergence says what becomes of servers that have diverged.
 	Divergence       string
 	UnreachableAfter time.Duration
@@ -96,6 +106,8 @@ func PolicyOf(c *v1alpha1.CommitCluster) Policy {
 		AckTimeout:       durationOr(s.Semisync.Timeout, 10*time.Second),
 		OnTimeout:        s.Semisync.OnTimeout,
 		FailoverDisabled: s.Failover.Disabled,
+		Hibernated:       s.Hibernated,
+		DeleteVolumes:    s.Storage.ScaleDownPolicy == v1alpha1.DeletionDelete,
 		Divergence:       s.DivergencePolicy,
 		UnreachableAfter: durationOr(s.Failover.UnreachableAfter, 2*time.Second),
 		HeartbeatTimeout: durationOr(s.Failover.HeartbeatTimeout, 3*time.Second),

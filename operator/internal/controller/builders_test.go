@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -161,7 +162,7 @@ func TestOrdinals(t *testing.T) {
 func TestVolumesThatNobodyRunsAreSeen(t *testing.T) {
 	volumes := map[string]string{"data-demo-0": "a", "data-demo-7": "b", "data-demo": "c", "data-demo-big-3": "d", "other-demo-9": "e"}
 	got := unused(demo(), volumes, []cluster.Server{{Name: "demo-0"}, {Name: "demo-1"}})
-	if !slices.Equal(got, []string{"demo-7"}) {
+	if !maps.Equal(got, map[string]string{"demo-7": "b"}) {
 		t.Fatal(got)
 	}
 }
@@ -211,6 +212,27 @@ func TestEveryQuestionHasItsOwnValidationPod(t *testing.T) {
 	again.UID = "another"
 	if name(demo(), "commitd:2") == first || name(variables(demo(), "a", "1"), "commitd:1") == first || name(again, "commitd:1") == first {
 		t.Error("two questions with one name")
+	}
+}
+
+// What a yes is good for does not depend on the data: otherwise every cluster would be asked about a second time, when its first
+// servers have told their format.
+func TestTheValidationPodNamesTheDataThatTheServersHave(t *testing.T) {
+	c := demo()
+	before, err := BuildValidationPod(c, "commitd:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Status.Members = []v1alpha1.MemberStatus{{DataFormat: "1.3"}, {DataFormat: "1.2"}, {}, {DataFormat: "1.3"}}
+	after, err := BuildValidationPod(c, "commitd:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if args := after.Spec.Containers[0].Args; !slices.Contains(args, "--commitd-data-format=1.2,1.3") {
+		t.Fatalf("%v", args)
+	}
+	if after.Name == before.Name || after.Annotations[v1alpha1.AnnotationValidated] != before.Annotations[v1alpha1.AnnotationValidated] {
+		t.Fatalf("%s %v, %s %v", before.Name, before.Annotations, after.Name, after.Annotations)
 	}
 }
 

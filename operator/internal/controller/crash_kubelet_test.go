@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -80,8 +81,12 @@ func (s *stage) answer(question *corev1.Pod) {
 func (s *stage) runPod(set *appsv1.StatefulSet, ordinal int32, name string) {
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Namespace, claim.Name, claim.Labels = set.Namespace, pvcName(name), set.Spec.Template.Labels
-	claim.UID = types.UID("volume-of-" + name)
-	s.must(client.IgnoreAlreadyExists(s.store.Create(context.Background(), claim)))
+	claim.UID = types.UID(fmt.Sprint("volume-of-", name, "-since-run-", s.pods[name]+1))
+	err := s.store.Create(context.Background(), claim)
+	s.must(client.IgnoreAlreadyExists(err))
+	if err == nil && s.pods[name] > 0 {
+		s.world.Discard(name) // its former volume
+	}
 	s.pods[name]++
 	pod := &corev1.Pod{Spec: set.Spec.Template.Spec}
 	pod.Namespace, pod.Name, pod.Labels, pod.Annotations = set.Namespace, name, set.Spec.Template.Labels, set.Spec.Template.Annotations
@@ -90,6 +95,31 @@ func (s *stage) runPod(set *appsv1.StatefulSet, ordinal int32, name string) {
 	pod.Status.Phase = corev1.PodRunning
 	s.must(s.store.Create(context.Background(), pod))
 	s.world.Start(name)
+}
+
+// setDown has Kubernetes say that the programs in these pods do not run, or that they run again.
+func (s *stage) setDown(down bool, names ...string) {
+	for _, p := range s.listPods(selectorLabels(s.get())) {
+		if !slices.Contains(names, p.Name) {
+			continue
+		}
+		p.Status.Phase = corev1.PodRunning
+		if s.world.Start(p.Name); down {
+			p.Status.Phase = corev1.PodFailed
+			s.world.Kill(p.Name)
+		}
+		s.must(s.store.Status().Update(context.Background(), &p))
+	}
+}
+
+// volumes says whether there are so many claims, and none on record to be deleted.
+func (s *stage) volumes(count int) error {
+	var claims corev1.PersistentVolumeClaimList
+	s.must(s.store.List(context.Background(), &claims, client.InNamespace("shop"), client.MatchingLabels(selectorLabels(s.get()))))
+	if released := s.get().Status.Released; len(claims.Items) != count || len(released) > 0 {
+		return fmt.Errorf("%d claims, %v to be deleted", len(claims.Items), released)
+	}
+	return nil
 }
 
 // allRun says which server does not run an image, or was restarted more than once to get it.

@@ -32,6 +32,8 @@ type stage struct {
 	// what the kubelet has run, and what clients have written.
 	pods    map[string]int
 	written int
+	// lossAccepted is the last epoch in which a person has given something up.
+	lossAccepted int64
 
 	// the process: gone when it has ended. It has looked after the objects as they were watched last.
 	reconciler *Reconciler
@@ -176,12 +178,16 @@ func (s *stage) reconcile() {
 	if !s.gone {
 		_, _ = s.reconciler.reconcileProtocol(context.Background(), crashRequest)
 	}
+	if st := s.get().Status; st.LossAcceptedEpoch != s.lossAccepted {
+		s.lossAccepted = st.LossAcceptedEpoch
+		s.world.GiveUpWhatIsNotOn(st.Master)
+	}
 }
 
 // objectsWatched is what calls the controller of the objects when it changes.
 func (s *stage) objectsWatched() string {
 	c := s.get()
-	watched := fmt.Sprint(c.Generation, podCount(c))
+	watched := fmt.Sprint(c.Generation, podCount(c), c.Status.Released)
 	for _, p := range s.listPods(validationLabels(c)) {
 		watched += p.Name + string(p.Status.Phase)
 	}
@@ -214,6 +220,29 @@ func (s *stage) edit(do func(*v1alpha1.CommitCluster)) {
 	s.must(s.store.Update(context.Background(), c))
 }
 
+func (s *stage) annotate(name, value string) {
+	s.edit(func(c *v1alpha1.CommitCluster) { metav1.SetMetaDataAnnotation(&c.ObjectMeta, name, value) })
+}
+
+// fenced says whether the operator has fenced a server that a person wants out, in an epoch of its own.
+func (s *stage) fenced(name string) error {
+	for _, m := range s.get().Status.Members {
+		if m.Name == name && m.Fenced && m.Role == string(engine.RoleFenced) && s.get().Status.Epoch > 1 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not fenced: %+v", name, s.get().Status.Members)
+}
+
+// hibernates: no pod is left, and nobody took the end of one for a loss.
+func (s *stage) hibernates() error {
+	st := s.get().Status
+	if left := s.listPods(selectorLabels(s.get())); len(left) > 0 || st.Phase != v1alpha1.PhaseHibernated || st.Epoch != 1 {
+		return fmt.Errorf("%d pods are left, %s in epoch %d", len(left), st.Phase, st.Epoch)
+	}
+	return nil
+}
+
 // labelled are the pods that a Service would select.
 func (s *stage) labelled(role string) []string {
 	names := []string{}
@@ -242,7 +271,7 @@ func (s *stage) serves(servers int) error {
 		return fmt.Errorf("masters %v, replicas %v", masters, replicas)
 	}
 	v, err := (&Observer{Client: s.store, Reader: s.store, Engines: worldsServers{s.world}}).View(context.Background(), c, "secret")
-	if err != nil || !cluster.Writable(v) || len(v.Servers) != servers {
+	if err != nil || !cluster.Writable(v) || len(v.Servers)-len(v.KeptOut) != servers {
 		return fmt.Errorf("not writable, or %d servers (%w)", len(v.Servers), err)
 	}
 	return nil

@@ -63,6 +63,41 @@ var crashChanges = map[string]change{
 			return s.serves(3)
 		},
 	},
+	"a replica is fenced by hand": {
+		begin: func(s *stage) { s.annotate(v1alpha1.AnnotationFenced, `["demo-1"]`) },
+		done:  func(s *stage) error { return errors.Join(s.fenced("demo-1"), s.serves(2)) },
+	},
+	"the master is fenced by hand": {
+		begin: func(s *stage) { s.annotate(v1alpha1.AnnotationFenced, `["demo-0"]`) },
+		done:  func(s *stage) error { return errors.Join(s.fenced("demo-0"), s.serves(2)) },
+	},
+	"a loss is accepted": {
+		begin: func(s *stage) {
+			s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.DivergencePolicy = v1alpha1.DivergenceReclone })
+			s.world.Isolate("demo-1", true)
+			s.writeEverywhere()
+			s.world.Run()
+			s.world.Isolate("demo-1", false)
+			s.setDown(true, "demo-0", "demo-2")
+			s.annotate(v1alpha1.AnnotationPromote, `{"id":"1","server":"demo-1","epoch":1,"acceptDataLoss":true}`)
+		},
+		done: func(s *stage) error {
+			if p := s.get().Status.Promotion; p == nil || p.Phase != v1alpha1.PromotionSucceeded {
+				return fmt.Errorf("%+v", p)
+			}
+			s.setDown(false, "demo-0", "demo-2")
+			return s.serves(3)
+		},
+	},
+	"hibernation": {
+		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Hibernated = true }) },
+		done:  func(s *stage) error { return s.hibernates() },
+	},
+	"waking": {
+		before: "hibernation",
+		begin:  func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Hibernated = false }) },
+		done:   func(s *stage) error { return s.serves(3) },
+	},
 	"scale up": {
 		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 3 }) },
 		done:  func(s *stage) error { return s.serves(4) },
@@ -85,6 +120,19 @@ var crashChanges = map[string]change{
 	"scale down": {
 		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 1 }) },
 		done:  func(s *stage) error { return s.serves(2) },
+	},
+	"scale down, and the volume goes": {
+		begin: func(s *stage) {
+			s.edit(func(c *v1alpha1.CommitCluster) {
+				c.Spec.Replicas, c.Spec.Storage.ScaleDownPolicy = 1, v1alpha1.DeletionDelete
+			})
+		},
+		done: func(s *stage) error { return errors.Join(s.volumes(2), s.serves(2)) },
+	},
+	"scale up again, with a new volume": {
+		before: "scale down, and the volume goes",
+		begin:  func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 2 }) },
+		done:   func(s *stage) error { return errors.Join(s.volumes(3), s.serves(3)) },
 	},
 	"scale down under the master": {
 		before: "switchover",

@@ -3,13 +3,12 @@ package controller
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/cluster"
 )
 
 // FieldOwner is the operator's name in server-side apply.
@@ -27,12 +26,7 @@ func podName(c *v1alpha1.CommitCluster, ordinal int32) string {
 // pvcName is what the StatefulSet controller makes of the volume claim template.
 func pvcName(pod string) string { return dataVolume + "-" + pod }
 
-// ordinalOf reads the number at the end of a pod's name.
-func ordinalOf(pod string) (int32, bool) {
-	i := strings.LastIndexByte(pod, '-')
-	n, err := strconv.ParseInt(pod[i+1:], 10, 32)
-	return int32(n), i >= 0 && err == nil
-}
+func ordinalOf(pod string) (int32, bool) { return cluster.OrdinalOf(pod) }
 
 func credentialsSecret(c *v1alpha1.CommitCluster) string {
 	if s := c.Spec.Secrets.Credentials; s != nil {

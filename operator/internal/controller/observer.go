@@ -109,6 +109,8 @@ func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, password
 		Unused:      unused(c, volumes, servers),
 	}
 	v.Request, v.RequestProblem = cluster.SwitchoverOf(c)
+	v.KeptOut, v.KeptOutProblem = cluster.FencedOf(c)
+	v.Promotion, v.PromotionProblem = cluster.PromotionOf(c)
 	cluster.Observe(ctx, &v, o.reach(c, password), statusTimeout)
 	o.remember(c, &v, containers)
 	return v, nil
@@ -215,19 +217,18 @@ func (o *Observer) asked(ctx context.Context, c *v1alpha1.CommitCluster) (*confi
 	return configurationIn(set.Spec.Template.Annotations), nil
 }
 
-// unused are the pods that nobody runs and whose volumes are there: those of a cluster that was larger.
-func unused(c *v1alpha1.CommitCluster, volumes map[string]string, servers []cluster.Server) []string {
-	var names []string
-	for claim := range volumes {
+// unused are the volumes that no server runs on: those of a cluster that was larger.
+func unused(c *v1alpha1.CommitCluster, volumes map[string]string, servers []cluster.Server) map[string]string {
+	left := map[string]string{}
+	for claim, uid := range volumes {
 		pod, isData := strings.CutPrefix(claim, pvcName(""))
 		ordinal, ok := ordinalOf(pod)
 		runs := slices.ContainsFunc(servers, func(s cluster.Server) bool { return s.Name == pod })
 		if isData && ok && !runs && pod == podName(c, ordinal) {
-			names = append(names, pod)
+			left[pod] = uid
 		}
 	}
-	slices.Sort(names)
-	return names
+	return left
 }
 
 // volumesOf are the UIDs of the volume claims, by name. They are half of a server's identity: whoever acts reads past the cache.

@@ -153,7 +153,7 @@ func (p *Prober) changed(name types.NamespacedName, now string) bool {
 // fingerprint changes with everything that the status or the labels depend on, and not with mere traffic.
 func fingerprint(v cluster.View, p cluster.Plan) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, p.Roles, p.Waiting, p.Rollout, p.Problems, p.Commands, p.Record != nil)
+	fmt.Fprintln(&b, p.Roles, p.Waiting, p.Rollout, p.Problems, p.Commands, p.Record != nil, v.Unused)
 	for _, s := range v.Servers {
 		st := s.Status
 		fmt.Fprintln(&b, s.Name, s.Address, len(s.Changed), s.Outdated, s.Reachable, st.Role, st.Epoch, st.QuorumVersion, st.WritesBlocked, st.SemisyncClients, st.ReceiverState, st.ApplierState, st.ServerUUID)

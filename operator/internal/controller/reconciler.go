@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -35,7 +36,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=services;serviceaccounts,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;update;patch;delete
-// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
@@ -92,7 +93,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, probes *Prober) error {
 		Complete(reconcile.Func(r.reconcileProtocol))
 }
 
-// countedServersChanged: the number of pods follows the quorums on record, which are in the status.
+// countedServersChanged: the number of pods follows the quorums on record, which are in the status, as are the volumes to be deleted.
 type countedServersChanged struct{ predicate.Funcs }
 
 func (countedServersChanged) Create(event.CreateEvent) bool   { return true }
@@ -101,7 +102,7 @@ func (countedServersChanged) Generic(event.GenericEvent) bool { return false }
 func (countedServersChanged) Update(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*v1alpha1.CommitCluster)
 	after, too := e.ObjectNew.(*v1alpha1.CommitCluster)
-	return ok && too && podCount(before) != podCount(after)
+	return ok && too && (podCount(before) != podCount(after) || !slices.Equal(before.Status.Released, after.Status.Released))
 }
 
 func clusterOf(_ context.Context, o client.Object) []reconcile.Request {
@@ -186,7 +187,7 @@ func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster
 	if verdict != nil {
 		return errors.Join(verdict, r.forgetQuestions(ctx, c, question.Name))
 	}
-	if err := r.applyServers(ctx, c, set.WithAnnotations(map[string]string{v1alpha1.AnnotationValidated: question.Name})); err != nil {
+	if err := r.applyServers(ctx, c, set.WithAnnotations(question.Annotations)); err != nil {
 		return err
 	}
 	return r.forgetQuestions(ctx, c, "")
@@ -207,7 +208,7 @@ func (r *Reconciler) applyServers(ctx context.Context, c *v1alpha1.CommitCluster
 	if err := r.apply(ctx, c, set); err != nil {
 		return err
 	}
-	return errors.Join(r.growVolumes(ctx, c, claims), r.ownVolumes(ctx, c, claims))
+	return errors.Join(r.deleteReleased(ctx, c, claims), r.growVolumes(ctx, c, claims), r.ownVolumes(ctx, c, claims))
 }
 
 // reconcileProtocol runs the protocol until nothing is left to do at once. It needs nothing of the objects but the pods

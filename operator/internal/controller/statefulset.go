@@ -64,30 +64,9 @@ func BuildStatefulSet(c *v1alpha1.CommitCluster, defaultImage string) (*appsv1ac
 			WithVolumeClaimTemplates(volumeClaim(c))), nil
 }
 
-// podCount is the master and the replicas, and anybody beyond who is still counted: a server leaves only after the quorum
-// has been moved off it.
+// podCount follows spec and record.
 func podCount(c *v1alpha1.CommitCluster) int32 {
-	count := c.Spec.Replicas + 1
-	counted := map[string]bool{}
-	for _, q := range append(slices.Clone(c.Status.PriorQuorums), ptrs(c.Status.Quorum)...) {
-		counted[q.MasterUUID] = true
-		for _, m := range q.Members {
-			counted[m] = true
-		}
-	}
-	for _, m := range c.Status.Members {
-		if ordinal, ok := ordinalOf(m.Name); ok && counted[m.ServerUUID] {
-			count = max(count, ordinal+1)
-		}
-	}
-	return count
-}
-
-func ptrs[T any](p *T) []T {
-	if p == nil {
-		return nil
-	}
-	return []T{*p}
+	return cluster.PodCount(cluster.PolicyOf(c), &c.Status.Record)
 }
 
 func scrapeAnnotations(c *v1alpha1.CommitCluster) map[string]string {

@@ -30,6 +30,16 @@ func setSummary(c *v1alpha1.CommitCluster, v cluster.View, s cluster.Summary) {
 	for _, condition := range s.Conditions {
 		setCondition(c, condition)
 	}
+	setAwake(c)
+}
+
+// setAwake says that a cluster does not hibernate, if it ever has.
+func setAwake(c *v1alpha1.CommitCluster) {
+	if c.Spec.Hibernated || meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionHibernated) == nil {
+		return
+	}
+	setCondition(c, metav1.Condition{Type: v1alpha1.ConditionHibernated, Status: metav1.ConditionFalse, Reason: "Awake",
+		Message: "the cluster does not hibernate"})
 }
 
 // setConfigurationValid tells whether spec and Secrets can be used, by commitd's own word.

@@ -27,7 +27,7 @@ func (r *Reconciler) validate(ctx context.Context, c *v1alpha1.CommitCluster, qu
 	if err := r.Reader.Get(ctx, client.ObjectKeyFromObject(c), set); client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	if set.Annotations[v1alpha1.AnnotationValidated] == question.Name {
+	if set.Annotations[v1alpha1.AnnotationValidated] == question.Annotations[v1alpha1.AnnotationValidated] {
 		return nil
 	}
 	pod := &corev1.Pod{}

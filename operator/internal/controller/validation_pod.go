@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -19,8 +22,9 @@ func validationLabels(c *v1alpha1.CommitCluster) map[string]string {
 	return map[string]string{v1alpha1.LabelCluster: c.Name, "app.kubernetes.io/name": validationApp}
 }
 
-// BuildValidationPod asks the image whether it would start with the flags that the servers are to get. Its name tells one
-// question from another, so none is asked twice.
+// BuildValidationPod asks the image whether it would start with the flags that the servers are to get, and whether it reads the data
+// that they have. Its name tells one question from another, so none is asked twice. What it says yes to is asked again only when image
+// or flags change, not when the data do: those are of the image that has got that yes.
 func BuildValidationPod(c *v1alpha1.CommitCluster, defaultImage string) (*corev1.Pod, error) {
 	built, err := podSpec(c, defaultImage)
 	if err != nil {
@@ -37,10 +41,27 @@ func BuildValidationPod(c *v1alpha1.CommitCluster, defaultImage string) (*corev1
 	}
 	// Not a number at the end: it must not look like a server's pod.
 	pod.Name = fmt.Sprintf("%s-validate-x%.5x", c.Name, sha256.Sum256(append(question, c.UID...)))
+	pod.Annotations = map[string]string{v1alpha1.AnnotationValidated: pod.Name}
+	if formats := dataFormats(c); formats != "" {
+		pod.Name += fmt.Sprintf("-x%.2x", sha256.Sum256([]byte(formats)))
+		container := &pod.Spec.Containers[0]
+		container.Args = append(container.Args, "--commitd-data-format="+formats)
+	}
 	pod.Namespace = c.Namespace
 	pod.Labels = validationLabels(c)
 	pod.OwnerReferences = []metav1.OwnerReference{ownerReference(c)}
 	return pod, nil
+}
+
+// dataFormats are those of the servers' volumes, with commas between them.
+func dataFormats(c *v1alpha1.CommitCluster) string {
+	formats := map[string]bool{}
+	for _, m := range c.Status.Members {
+		if m.DataFormat != "" {
+			formats[m.DataFormat] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(formats)), ",")
 }
 
 // onlyValidate keeps image, flags and rights. The pod has no volume, no place of its own among the servers, and reserves

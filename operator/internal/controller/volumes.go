@@ -65,6 +65,24 @@ func (r *Reconciler) growVolumes(ctx context.Context, c *v1alpha1.CommitCluster,
 	return errors.Join(errs...)
 }
 
+// deleteReleased deletes the claims that the record gives up, by their UIDs: one that is made anew under such a name is another.
+func (r *Reconciler) deleteReleased(ctx context.Context, c *v1alpha1.CommitCluster, claims []corev1.PersistentVolumeClaim) error {
+	var errs []error
+	for i := range claims {
+		claim := &claims[i]
+		released := func(v v1alpha1.ReleasedVolume) bool {
+			return pvcName(v.Name) == claim.Name && v.PVCUID == string(claim.UID)
+		}
+		if !claim.DeletionTimestamp.IsZero() || !slices.ContainsFunc(c.Status.Released, released) {
+			continue
+		}
+		if err := r.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID}); client.IgnoreNotFound(err) != nil {
+			errs = append(errs, fmt.Errorf("the volume %s: spec.storage.scaleDownPolicy: %w", claim.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // ownVolumes has claims belong to the cluster when they are to be deleted with it, and to nobody otherwise. Not to the StatefulSet: one
 // that somebody deletes or scales by hand is made anew, and finds them.
 func (r *Reconciler) ownVolumes(ctx context.Context, c *v1alpha1.CommitCluster, claims []corev1.PersistentVolumeClaim) error {

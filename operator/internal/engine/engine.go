@@ -41,6 +41,8 @@ type Status struct {
 	ServerUUID string
 	ServerID   int64
 	Version    string
+	// DataFormat is empty for an engine that does not tell.
+	DataFormat string
 
 	Role          Role
 	Epoch         int64

@@ -56,6 +56,7 @@ func (r *statusRow) status() (Status, error) {
 		ServerUUID:            r.text("server_uuid"),
 		ServerID:              r.integer("server_id"),
 		Version:               r.text("version"),
+		DataFormat:            r.text("data_format"),
 		Role:                  Role(r.text("role")),
 		Epoch:                 r.integer("epoch"),
 		QuorumVersion:         r.integer("quorum_version"),

@@ -47,7 +47,7 @@ func NewCommand(out, errOut io.Writer) *cobra.Command {
 	root.SetOut(out)
 	root.SetErr(errOut)
 	s.flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newStatusCommand(s), newSwitchoverCommand(s), newLogsCommand(s), newSQLCommand(s), newRecoveryCommand(s))
+	root.AddCommand(newStatusCommand(s), newSwitchoverCommand(s), newFenceCommand(s), newUnfenceCommand(s), newPromoteCommand(s), newLogsCommand(s), newSQLCommand(s), newRecoveryCommand(s))
 	return root
 }
 

@@ -24,6 +24,7 @@ import (
 
 func newSQLCommand(s *session) *cobra.Command {
 	var role, pod, statement string
+	var format output
 	cmd := &cobra.Command{
 		Use:     "sql [CLUSTER] -e STATEMENT",
 		Short:   "Run a statement as the application's user, through a port-forward",
@@ -44,12 +45,13 @@ func newSQLCommand(s *session) *cobra.Command {
 				return err
 			}
 			defer stop()
-			return printQuery(ctx, s.out, db, statement)
+			return printQuery(ctx, s.out, db, statement, format)
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", v1alpha1.RoleMaster, "master or replica")
 	cmd.Flags().StringVar(&pod, "pod", "", "this pod, whatever its role")
 	cmd.Flags().StringVarP(&statement, "execute", "e", "", "the statement")
+	cmd.Flags().VarP(&format, "output", "o", "json: the rows as a list of objects, for programs")
 	_ = cmd.MarkFlagRequired("execute")
 	return cmd
 }
@@ -103,13 +105,20 @@ func (s *session) forward(namespace, pod string, port int32) (uint16, func(), er
 	return ports[0].Local, func() { close(stop) }, nil
 }
 
-// printQuery writes a result as a table, NULLs as NULL.
-func printQuery(ctx context.Context, out io.Writer, db *sql.DB, statement string) error {
+func printQuery(ctx context.Context, out io.Writer, db *sql.DB, statement string, format output) error {
 	rows, err := db.QueryContext(ctx, statement)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
+	if format == outputJSON {
+		return writeRowsAsJSON(out, rows)
+	}
+	return writeRowsAsTable(out, rows)
+}
+
+// writeRowsAsTable shows NULLs as NULL.
+func writeRowsAsTable(out io.Writer, rows *sql.Rows) error {
 	columns, err := rows.Columns()
 	if err != nil {
 		return err

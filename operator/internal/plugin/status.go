@@ -3,6 +3,7 @@ package plugin
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -53,6 +54,9 @@ func PrintStatus(out io.Writer, c *v1alpha1.CommitCluster) error {
 	if st.Switchover != nil {
 		fmt.Fprintf(w, "Switchover\t%s\n", DescribeSwitchover(st.Switchover))
 	}
+	if p := st.Promotion; p != nil {
+		fmt.Fprintf(w, "Promotion\t%s: %s – %s\n", p.Phase, p.Server, p.Message)
+	}
 	fmt.Fprintf(w, "Replicas\t%d of %d attached\n", st.ReadyReplicas, c.Spec.Replicas)
 	printMembers(w, st.Members)
 	printConditions(w, st.Conditions)
@@ -66,7 +70,11 @@ func printMembers(w io.Writer, members []v1alpha1.MemberStatus) {
 		if m.Synced {
 			counted = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Name, orNone(m.Role), counted, m.ServerUUID, m.Problem)
+		problem := m.Problem
+		if m.Fenced {
+			problem = strings.TrimPrefix(problem+"; fenced by hand", "; ")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Name, orNone(m.Role), counted, m.ServerUUID, problem)
 	}
 }
 

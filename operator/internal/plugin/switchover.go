@@ -64,18 +64,18 @@ func (s *session) requestSwitchover(ctx context.Context, c *v1alpha1.CommitClust
 	if err != nil {
 		return err
 	}
-	return s.annotate(ctx, c, string(text))
+	return s.annotate(ctx, c, v1alpha1.AnnotationSwitchover, string(text))
 }
 
 func (s *session) withdrawSwitchover(ctx context.Context, c *v1alpha1.CommitCluster) error {
 	if c.Annotations[v1alpha1.AnnotationSwitchover] == "" {
 		return errors.New("no switchover is asked for")
 	}
-	return s.annotate(ctx, c, nil)
+	return s.annotate(ctx, c, v1alpha1.AnnotationSwitchover, nil)
 }
 
-func (s *session) annotate(ctx context.Context, c *v1alpha1.CommitCluster, value any) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.AnnotationSwitchover: value}}})
+func (s *session) annotate(ctx context.Context, c *v1alpha1.CommitCluster, name string, value any) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{name: value}}})
 	if err != nil {
 		return err
 	}
@@ -85,25 +85,20 @@ func (s *session) annotate(ctx context.Context, c *v1alpha1.CommitCluster, value
 // awaitSwitchover prints each step.
 func (s *session) awaitSwitchover(ctx context.Context, c *v1alpha1.CommitCluster, id string) error {
 	told := ""
-	for {
-		if err := s.kube.Get(ctx, client.ObjectKeyFromObject(c), c); err != nil {
-			return fmt.Errorf("the switchover goes on without this command, see 'kubectl commitlab status': %w", err)
+	return s.await(ctx, c, func() (bool, error) {
+		under := c.Status.Switchover
+		if under == nil || under.ID != id {
+			return false, nil
 		}
-		if under := c.Status.Switchover; under != nil && under.ID == id {
-			if line := DescribeSwitchover(under); line != told {
-				fmt.Fprintln(s.out, line)
-				told = line
-			}
-			if under.Ended() {
-				return failureOf(under)
-			}
+		if line := DescribeSwitchover(under); line != told {
+			fmt.Fprintln(s.out, line)
+			told = line
 		}
-		select {
-		case <-ctx.Done():
-			return errors.New("no word of the operator in time: is it running? See 'kubectl commitlab status' for how it goes on")
-		case <-time.After(switchoverPoll):
+		if !under.Ended() {
+			return false, nil
 		}
-	}
+		return true, failureOf(under)
+	})
 }
 
 func failureOf(under *v1alpha1.SwitchoverStatus) error {

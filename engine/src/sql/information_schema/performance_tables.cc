@@ -53,7 +53,8 @@ const std::vector<std::string>& instance_columns() {
                                                  "disk_bytes",
                                                  "disk_free_bytes",
                                                  "certificate_not_before",
-                                                 "certificate_not_after"};
+                                                 "certificate_not_after",
+                                                 "data_format"};
   return names;
 }
 

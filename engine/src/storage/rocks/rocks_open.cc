@@ -11,16 +11,13 @@
 #include "observe/metrics.h"
 #include "storage/rocks/commit_point_codec.h"
 #include "storage/rocks/executed_rows.h"
+#include "storage/rocks/format_version.h"
 #include "storage/rocks/rocks_engine.h"
 #include "storage/rocks/rocks_status.h"
 
 namespace commitd::storage {
 
 namespace {
-
-constexpr std::string_view kFormatVersion = "2";
-// Its commit point has all of gtid_executed in it.
-constexpr std::string_view kEarlierFormatVersion = "1";
 
 // Of a file, the least that purging can merge. In a larger store files are twice as large for each level that
 // comes to it, so that there are not more of them.

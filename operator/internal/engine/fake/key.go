@@ -51,6 +51,10 @@ func (w *World) AppendKey(b []byte, o Order) []byte {
 		a := w.Acknowledged[i]
 		return append(b, byte(a.Tx), byte(a.Epoch), o.Position(a.By))
 	})
+	b = appendSorted(b, len(w.GivenUp), func(b []byte, i int) []byte {
+		a := w.GivenUp[i]
+		return append(b, byte(a.Tx), byte(a.Epoch), o.Position(a.By))
+	})
 	return appendSorted(b, len(w.acks), func(b []byte, i int) []byte {
 		a := w.acks[i]
 		to := w.named(a.to)

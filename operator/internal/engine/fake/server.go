@@ -21,6 +21,9 @@ var _ engine.Server = Server{}
 // Server connects to a server by its pod's name.
 func (w *World) Server(name string) Server { return Server{world: w, name: name} }
 
+// DataFormat is that of every server here.
+const DataFormat = "1.2"
+
 var errUnreachable = errors.New("connection refused")
 
 // with runs one statement, if the server can be reached.
@@ -209,12 +212,12 @@ func (h Server) Clone(_ context.Context, uuid string, donor engine.Source) error
 func (w *World) clone(s, from *state) {
 	w.checkReplaced(s)
 	w.disconnect(s)
-	*s = state{name: s.name, initializations: s.initializations + 1, epoch: s.epoch, granted: s.granted, alive: true, cut: s.cut,
+	*s = state{name: s.name, initializations: s.initializations + 1, copies: s.copies, epoch: s.epoch, granted: s.granted, alive: true, cut: s.cut,
 		role: engine.RoleUndecided, log: from.log[:from.visible:from.visible], visible: from.visible, accounts: from.accounts}
 	s.uuid = newUUID(w, s)
 }
 
-// checkReplaced: a clone leaves every transaction that was acknowledged on as many servers as its master had to wait for.
+// checkReplaced: a clone, or a deletion, leaves every transaction that was acknowledged on as many servers as its master had to wait for.
 func (w *World) checkReplaced(s *state) {
 	for _, a := range w.Acknowledged {
 		holds := func(o *state) bool { return slices.ContainsFunc(o.log, func(e Entry) bool { return e.Tx == a.Tx }) }
@@ -228,7 +231,7 @@ func (w *World) checkReplaced(s *state) {
 			}
 		}
 		if left < 1+w.LeastWaitCount {
-			w.broken("a clone replaces the data of %s: that leaves transaction %d, which was acknowledged, on %d servers", s.name, a.Tx, left)
+			w.broken("the data of %s are replaced or deleted: that leaves transaction %d, which was acknowledged, on %d servers", s.name, a.Tx, left)
 		}
 	}
 }
@@ -303,7 +306,7 @@ func (h Server) Status(context.Context) (engine.Status, error) {
 
 func (w *World) status(s *state) engine.Status {
 	st := engine.Status{
-		ServerUUID: s.uuid, Version: "8.4.0-fake", Role: s.role, Epoch: s.epoch, LastLogEpoch: s.lastLogEpoch(),
+		ServerUUID: s.uuid, Version: "8.4.0-fake", DataFormat: DataFormat, Role: s.role, Epoch: s.epoch, LastLogEpoch: s.lastLogEpoch(),
 		GTIDExecuted: gtids(s.log[:s.visible]), GTIDLogged: gtids(s.log),
 		WritesBlocked: w.writesBlocked(s), AckWaiting: int64(len(s.log) - s.visible), ReceiverState: "off", CanHandOver: true, HandedOver: s.handedOver,
 		KnowsLease: true, LeaseLost: s.role == engine.RoleMaster && !s.answers(),

@@ -57,7 +57,9 @@ func (w *World) Connect(name string) bool {
 	}
 	if common < s.visible {
 		s.diverged, s.role = true, engine.RoleFenced
-		w.broken("%s had shown transactions that %s does not have", s.name, source.name)
+		if !w.isGivenUp(s.log[common]) {
+			w.broken("%s had shown transactions that %s does not have", s.name, source.name)
+		}
 		return true
 	}
 	if common < source.purged {
@@ -211,6 +213,19 @@ func (w *World) Wipe(name string) bool {
 		return false
 	}
 	*s = state{name: s.name, initializations: s.initializations, cut: s.cut, unheard: s.unheard}
+	return true
+}
+
+// Discard deletes the volume of a killed server: what comes under its name has another one.
+func (w *World) Discard(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.named(name)
+	if s.alive {
+		return false
+	}
+	w.checkReplaced(s)
+	*s = state{name: s.name, initializations: s.initializations, copies: s.copies + 1, cut: s.cut, unheard: s.unheard}
 	return true
 }
 

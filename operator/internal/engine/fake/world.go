@@ -29,6 +29,8 @@ type World struct {
 
 	// Acknowledged are the client transactions that were acknowledged, in order, with the epoch that did it.
 	Acknowledged []Acknowledgement
+	// GivenUp were acknowledged, and a person has accepted that they are lost.
+	GivenUp []Acknowledgement
 	// Broken says which promise a server or the protocol has broken, if any.
 	Broken string
 
@@ -142,7 +144,7 @@ func New(names ...string) *World {
 func (w *World) Clone() *World {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := &World{acks: slices.Clone(w.acks), Acknowledged: slices.Clip(w.Acknowledged), Broken: w.Broken,
+	c := &World{acks: slices.Clone(w.acks), Acknowledged: slices.Clip(w.Acknowledged), GivenUp: slices.Clip(w.GivenUp), Broken: w.Broken,
 		SlowDemotions: w.SlowDemotions, LeastWaitCount: w.LeastWaitCount}
 	servers := make([]state, len(w.servers))
 	c.servers = make([]*state, len(w.servers))
@@ -258,6 +260,29 @@ func (w *World) acknowledge(s *state, e Entry) {
 	if !known {
 		w.Acknowledged = append(w.Acknowledged, Acknowledgement{Tx: e.Tx, Epoch: s.epoch, By: s.uuid})
 	}
+}
+
+// GiveUpWhatIsNotOn: a person accepts that what was acknowledged and this server does not have is lost. Nothing else may be.
+func (w *World) GiveUpWhatIsNotOn(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.named(name)
+	var kept []Acknowledgement
+	for _, a := range w.Acknowledged {
+		if slices.ContainsFunc(s.log, a.isOf) {
+			kept = append(kept, a)
+		} else {
+			w.GivenUp = append(w.GivenUp, a)
+		}
+	}
+	w.Acknowledged = kept
+}
+
+// isOf: the entry is what was acknowledged.
+func (a Acknowledgement) isOf(e Entry) bool { return a.Tx == e.Tx && (e.Tx != 0 || a.Epoch == e.Epoch) }
+
+func (w *World) isGivenUp(e Entry) bool {
+	return slices.ContainsFunc(w.GivenUp, func(a Acknowledgement) bool { return a.isOf(e) })
 }
 
 // isInEpoch says whether the logs with transactions of an epoch have this one, too.

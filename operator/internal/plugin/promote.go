@@ -1,0 +1,103 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/cluster"
+)
+
+func newPromoteCommand(s *session) *cobra.Command {
+	var accept bool
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "promote CLUSTER POD --accept-data-loss",
+		Short: "The last resort: make a server the master though what was acknowledged may be lost",
+		Long: "Make a server the master when too few servers are left to know what was acknowledged. What it does not have is lost, for good: " +
+			"the servers that are missing can acknowledge nothing in the new epoch before they have its data. " +
+			"It is refused where a master can be had without losing anything, and while the former one may still run.\n\n" +
+			"Without --accept-data-loss nothing is done, and it is said which servers are seen, where their logs end, and which are missing.",
+		Example: "  kubectl commitlab promote demo demo-1                     # what would be lost?\n" +
+			"  kubectl commitlab promote demo demo-1 --accept-data-loss",
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := context.WithTimeout(cmd.Context(), timeout)
+			defer stop()
+			c, err := s.cluster(ctx, args[:1])
+			if err != nil {
+				return err
+			}
+			return s.promote(ctx, c, cluster.PromotionRequest{ID: string(uuid.NewUUID()), Server: args[1], Epoch: c.Status.Epoch, AcceptDataLoss: accept})
+		},
+	}
+	cmd.Flags().BoolVar(&accept, "accept-data-loss", false, "do it, whatever is lost")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long the operator is waited for")
+	return cmd
+}
+
+// promote asks, follows what becomes of it, and takes the request away again: nothing that loses data is left lying about.
+func (s *session) promote(ctx context.Context, c *v1alpha1.CommitCluster, r cluster.PromotionRequest) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := s.annotate(ctx, c, v1alpha1.AnnotationPromote, string(text)); err != nil {
+		return err
+	}
+	err = s.awaitPromotion(ctx, c, r.ID)
+	return errors.Join(err, s.annotate(context.WithoutCancel(ctx), c, v1alpha1.AnnotationPromote, nil))
+}
+
+func (s *session) awaitPromotion(ctx context.Context, c *v1alpha1.CommitCluster, id string) error {
+	told := false
+	return s.await(ctx, c, func() (bool, error) {
+		under := c.Status.Promotion
+		if under == nil || under.ID != id {
+			return false, nil
+		}
+		if !told {
+			told = true
+			if err := printPromotion(s.out, under); err != nil {
+				return true, err
+			}
+		}
+		if !under.Ended() {
+			return false, nil
+		}
+		return true, s.outcome(under)
+	})
+}
+
+// outcome says how it has ended; a request that was not carried out is an error.
+func (s *session) outcome(p *v1alpha1.PromotionStatus) error {
+	switch p.Phase {
+	case v1alpha1.PromotionSucceeded:
+		fmt.Fprintln(s.out, p.Phase+": "+p.Message)
+		return nil
+	case v1alpha1.PromotionAssessed:
+		return fmt.Errorf("nothing was done: to make %s the master all the same, say --accept-data-loss", p.Server)
+	}
+	return fmt.Errorf("%s was not promoted: %s", p.Server, p.Message)
+}
+
+// printPromotion says what is known of what may be lost.
+func printPromotion(out io.Writer, p *v1alpha1.PromotionStatus) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "SERVER\tLAST EPOCH\tHOLDS")
+	for _, s := range p.Seen {
+		fmt.Fprintf(w, "%s\t%d\t%s\n", s.Name, s.LastLogEpoch, orNone(s.GTIDLogged))
+	}
+	for _, m := range p.Missing {
+		fmt.Fprintf(w, "%s\t?\t? (%s)\n", m.Name, m.Why)
+	}
+	return w.Flush()
+}
