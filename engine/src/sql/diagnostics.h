@@ -24,12 +24,15 @@ class Diagnostics {
   }
   // max_error_count: what is beyond it is counted only.
   void set_limit(size_t limit) { limit_ = limit; }
+  void keep_notes(bool kept) { notes_kept_ = kept; }  // sql_notes
   void add(Level level, Error error) {
     ++total_;
     if (conditions_.size() < limit_) conditions_.push_back({level, error.code, std::move(error.message)});
   }
   void warn(Error error) { add(Level::Warning, std::move(error)); }
-  void note(Error error) { add(Level::Note, std::move(error)); }
+  void note(Error error) {
+    if (notes_kept_) add(Level::Note, std::move(error));
+  }
   const std::vector<Condition>& conditions() const { return conditions_; }
   uint16_t count() const { return static_cast<uint16_t>(std::min<size_t>(total_, UINT16_MAX)); }
 
@@ -37,6 +40,7 @@ class Diagnostics {
   std::vector<Condition> conditions_;
   size_t total_ = 0;
   size_t limit_ = 1024;
+  bool notes_kept_ = true;
 };
 
 }  // namespace commitd::sql

@@ -35,11 +35,6 @@ Error unknown_statement(std::string_view name, std::string_view command) {
 
 }  // namespace
 
-LexerOptions lexer_options(const SessionState& session) {
-  return {(session.settings.sql_mode & sql_mode::kAnsiQuotes) != 0,
-          (session.settings.sql_mode & sql_mode::kNoBackslashEscapes) != 0};
-}
-
 PreparedStatement::PreparedStatement() {
   prepared_statements.fetch_add(1, std::memory_order_relaxed);
 }
@@ -60,7 +55,7 @@ Result<PreparedStatements::Pointer> PreparedStatements::parse(std::string_view s
   }
   auto prepared = std::make_shared<PreparedStatement>();
   prepared->text = std::string(sql);
-  auto parsed = parse_statement(prepared->text, prepared->arena, lexer_options(session_));
+  auto parsed = parse_statement(prepared->text, prepared->arena, lexer_options(session_.settings.sql_mode));
   if (!parsed.ok()) return std::move(parsed).error();
   if (parsed->statement->kind == ast::StatementKind::Empty) return Error{er::kEmptyQuery, "Query was empty"};
   if (!parsed->rest.empty() || !can_be_prepared(*parsed->statement)) {

@@ -65,7 +65,4 @@ class PreparedStatements final : public PreparedStatementCommands {
   uint32_t last_id_ = 0;
 };
 
-// How the session's texts are read.
-LexerOptions lexer_options(const SessionState& session);
-
 }  // namespace commitd::sql

@@ -11,13 +11,6 @@
 namespace commitd::sql {
 namespace {
 
-LexerOptions lexer_options(uint64_t sql_mode) {
-  LexerOptions options;
-  options.ansi_quotes = (sql_mode & sql_mode::kAnsiQuotes) != 0;
-  options.no_backslash_escapes = (sql_mode & sql_mode::kNoBackslashEscapes) != 0;
-  return options;
-}
-
 Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::QueryEvent& event,
                                         const ast::Statement& statement, WriteSet& writes) {
   Diagnostics diagnostics;

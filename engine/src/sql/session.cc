@@ -182,7 +182,7 @@ Task<void> Session::Impl::run_query(std::string_view sql, ResultSink& sink) {
   do {
     state.status.add(StatusVariable::Questions);
     arena.reset();
-    LexerOptions options = lexer_options(state);
+    LexerOptions options = lexer_options(state.settings.sql_mode);
     options.parameters = false;
     auto parsed = parse_statement(rest, arena, options);
     if (parsed.ok() && !parsed->rest.empty() && !multi_statements) {
@@ -199,7 +199,7 @@ Task<void> Session::Impl::run_query(std::string_view sql, ResultSink& sink) {
       break;
     }
     if (parsed->rest.empty() && rest.size() == sql.size())
-      ConstantSelects::of_this_thread().keep(state, sql, *parsed->statement, lexer_options(state));
+      ConstantSelects::of_this_thread().keep(state, sql, *parsed->statement, options);
     const bool done =
         co_await run_statement(state, prepared, *parsed->statement, {}, sink, !parsed->rest.empty());
     if (!done) break;

@@ -77,6 +77,7 @@ SessionSettings settings_of(std::span<const Value> values) {
   settings.lock_wait_timeout = std::chrono::seconds(number(values, kLockWaitTimeout));
   settings.table_lock_wait_timeout = std::chrono::seconds(number(values, kMetadataLockWaitTimeout));
   settings.select_limit = number(values, kSqlSelectLimit);
+  if (!boolean(values, kSqlBigSelects)) settings.most_rows_examined = number(values, kMaxJoinSize);
   settings.auto_increment_increment = number(values, kAutoIncrementIncrement);
   settings.auto_increment_offset = number(values, kAutoIncrementOffset);
   settings.long_query_time =

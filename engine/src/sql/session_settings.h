@@ -23,6 +23,7 @@ struct SessionSettings {
   std::chrono::seconds lock_wait_timeout{50};
   std::chrono::seconds table_lock_wait_timeout{31536000};
   uint64_t select_limit = UINT64_MAX;
+  uint64_t most_rows_examined = UINT64_MAX;  // max_join_size, unless sql_big_selects is ON
   uint64_t auto_increment_increment = 1, auto_increment_offset = 1;
   int32_t time_zone_offset = 0;   // seconds east of UTC
   bool system_time_zone = false;  // whose offset changes by itself

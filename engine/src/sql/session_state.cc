@@ -10,16 +10,21 @@ SessionState::SessionState(ServerContext& server_of, uint32_t id)
   start_variables(nullptr);
 }
 
+void SessionState::set_up_diagnostics() {
+  diagnostics.set_limit(settings.max_error_count);
+  diagnostics.keep_notes(variables.boolean(kSqlNotes));
+}
+
 void SessionState::refresh_settings() {
   settings = settings_of(variables.values());
-  diagnostics.set_limit(settings.max_error_count);
+  set_up_diagnostics();
 }
 
 void SessionState::start_variables(const Collation* names) {
   variables.start(names);
   settings = variables.defaults().settings;
   if (settings.system_time_zone) settings.time_zone_offset = system_time_zone_offset();
-  diagnostics.set_limit(settings.max_error_count);
+  set_up_diagnostics();
 }
 
 void SessionState::refresh_account() {

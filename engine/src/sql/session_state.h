@@ -58,7 +58,8 @@ struct SessionState {
 
   uint64_t last_insert_id = 0;
   int64_t row_count = -1;   // of the previous statement: ROW_COUNT()
-  uint64_t found_rows = 0;  // FOUND_ROWS()
+  uint64_t found_rows = 0;           // of the SELECT that was executed last, which may be a part of another
+  uint64_t previous_found_rows = 0;  // of the previous statement: FOUND_ROWS()
 
   // The statement that is running.
   int64_t statement_microseconds = 0;  // since 1970, UTC
@@ -83,6 +84,7 @@ struct SessionState {
   std::function<bool()> client_has_gone = [] { return false; };
 
   void refresh_settings();
+  void set_up_diagnostics();
   // As those of a new session; `names`: of the collation that its client asks for.
   void start_variables(const Collation* names);
   bool interrupted() const {

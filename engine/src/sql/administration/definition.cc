@@ -133,6 +133,7 @@ Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& sta
   ddl::set_value_rules(context, session.settings.sql_mode, session.settings.time_zone_offset);
   context.row_check = [&session](const TableDef& table) { return row_check(session, table); };
   context.default_engine = default_engine(session, statement);
+  context.needs_primary_key = session.variables.boolean(kSqlRequirePrimaryKey);
   Turn turn;
   context.on_row = [&] { return turn.count(session); };
   auto effect = [&] {

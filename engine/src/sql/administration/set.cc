@@ -75,7 +75,7 @@ Status check_session_value(SessionState& session, size_t ordinal, const Value& v
 void warn_if_clamped(SessionState& session, size_t ordinal, const Value& value) {
   const auto& variables = *session.server.variables;
   if (variables.definition(ordinal).type != VariableType::Integer) return;
-  auto taken = variables.convert(ordinal, value);
+  auto taken = variables.convert(ordinal, value, value);
   if (!taken.ok() || to_text(*taken) == to_text(value) || to_double(*taken) == to_double(value)) return;
   session.diagnostics.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect {} value: '{}'",
                                       variables.definition(ordinal).name, to_text(value)));
@@ -118,7 +118,7 @@ Status set_persist(SessionState& session, size_t ordinal, const std::optional<Va
   }
   const Value wanted = value ? *value : definition.initial;
   COMMITD_RETURN_IF_ERROR(check_value(session, ordinal, wanted));
-  auto taken = variables.convert(ordinal, wanted);
+  auto taken = variables.convert(ordinal, wanted, variables.global(ordinal));
   if (!taken.ok()) return std::move(taken).error();
   if (only) warn_if_clamped(session, ordinal, wanted);
   const VariableOrigin origin = origin_here(session, VariableOrigin::Source::Persisted);

@@ -45,6 +45,7 @@ enum class Op : uint8_t {
   BitInvert,
   IsTrue,
   IsFalse,
+  Concat,  // || under PIPES_AS_CONCAT
 };
 
 enum class CastType : uint8_t {
@@ -116,6 +117,7 @@ struct Expr {
   uint8_t cast_decimals = 0;
   bool cast_has_length = false;
   bool typed_literal = false;  // DATE '2020-01-01' and its like, which is written as a cast
+  bool or_text = false;        // {d 'text'}: a text, where it is no date
   uint16_t height = 0;         // of the tree below: what walks it recurses so deep
   uint32_t parameter = 0;      // ordinal of the placeholder
   std::string_view

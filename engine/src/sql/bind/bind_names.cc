@@ -83,6 +83,21 @@ class AssignVariable : public Expression {
   ExpressionPtr value_;
 };
 
+// The value of an item of the select list, for another one.
+class ItemReference : public Expression {
+ public:
+  explicit ItemReference(const Expression& item) : item_(item) {
+    type_ = item.type();
+    sources = item.sources;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    return item_.evaluate(evaluation, scratch);
+  }
+
+ private:
+  const Expression& item_;
+};
+
 // A column of the statement around a subquery.
 class OuterReference : public Expression {
  public:
@@ -156,9 +171,35 @@ ExpressionPtr Binder::column(const ast::Expr& tree) {
   return reference;
 }
 
+// The alias of an item in front of the one that is bound.
+ExpressionPtr Binder::earlier_item(const ast::Expr& tree) {
+  const auto refuse = [&](std::string_view why) {
+    return fail(make_error(er::kIllegalReference, "Reference '{}' not supported ({})", tree.text, why));
+  };
+  for (size_t i = 0; i < earlier_items->items.size(); ++i) {
+    const ast::SelectItem& item = earlier_items->items[i];
+    if (item.alias.empty() || !same_name(item.alias, tree.text)) continue;
+    if (i >= earlier_items->bound.size()) return refuse("forward reference in item list");
+    if (has_aggregate(*item.expression)) return refuse("reference to group function");
+    return std::make_unique<ItemReference>(*earlier_items->bound[i]);
+  }
+  return nullptr;
+}
+
+// What a name in a subquery of this statement stands for, that is none there.
+ExpressionPtr Binder::seen_by_subquery(const ast::Expr& tree) {
+  ExpressionPtr found = column(tree);
+  const bool unknown = error_ && error_->code == er::kBadField;
+  if (!unknown || earlier_items == nullptr || !tree.table.empty()) return found;
+  const std::optional<Error> not_there = std::exchange(error_, std::nullopt);
+  if (ExpressionPtr item = earlier_item(tree)) return item;
+  error_ = not_there;
+  return found;
+}
+
 ExpressionPtr Binder::column_of_outer(const ast::Expr& tree, Error unknown) {
   std::optional<Error> before = std::exchange(outer->error_, std::nullopt);
-  ExpressionPtr found = outer->column(tree);
+  ExpressionPtr found = outer->seen_by_subquery(tree);
   std::optional<Error> failed = std::exchange(outer->error_, std::move(before));
   if (failed) return fail(failed->code == er::kBadField ? std::move(unknown) : *std::move(failed));
   outer->used_by_subquery_ |= found->sources;

@@ -217,6 +217,7 @@ ExpressionPtr Binder::typed_literal(const ast::Expr& tree) {
   const std::string_view text = tree.arguments[0]->text;
   auto value = literal_of_type(tree.cast, text, session_.settings.sql_mode);
   if (!value) {
+    if (tree.or_text) return node(*tree.arguments[0]);
     const std::string_view name = tree.cast == ast::CastType::Date   ? "DATE"
                                   : tree.cast == ast::CastType::Time ? "TIME"
                                                                      : "DATETIME";
@@ -279,15 +280,13 @@ ExpressionPtr Binder::binary(const ast::Expr& tree) {
   const bool compares = tree.op >= Op::Equal && tree.op <= Op::GreaterEqual;
   if (rows && compares) return row_comparison(tree.op, left, right);
   switch (tree.op) {
+    case Op::Concat: {
+      Expressions parts;
+      parts.push_back(node(left));
+      parts.push_back(node(right));
+      return make_function(*find_function("CONCAT"), std::move(parts));
+    }
     case Op::Or:
-      if (session_.settings.sql_mode & sql_mode::kPipesAsConcat &&
-          tree.source.find("||") != std::string_view::npos) {
-        Expressions parts;
-        parts.push_back(node(left));
-        parts.push_back(node(right));
-        return make_function(*find_function("CONCAT"), std::move(parts));
-      }
-      return make_logic(tree.op, node(left), node(right));
     case Op::And:
     case Op::Xor:
       return make_logic(tree.op, node(left), node(right));

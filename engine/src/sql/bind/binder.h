@@ -41,6 +41,12 @@ struct Precomputed {
   absl::flat_hash_map<const ast::Expr*, Value> waited;
 };
 
+// Items of a select list that are bound already: subqueries of those behind them see their aliases.
+struct EarlierItems {
+  const ast::List<ast::SelectItem>& items;
+  std::vector<const Expression*> bound;  // the first of them; null: no single expression
+};
+
 class Binder {
  public:
   Binder(SessionState& session, const Scope& scope, std::span<const Value> parameters,
@@ -56,6 +62,7 @@ class Binder {
   // name (ORDER BY).
   const ast::List<ast::SelectItem>* items = nullptr;
   bool aliases_first = false;
+  const EarlierItems* earlier_items = nullptr;
   // The table that ON DUPLICATE KEY UPDATE works on: VALUES(column) and the row alias.
   const TableDef* insert_table = nullptr;
   std::string_view insert_alias;
@@ -69,6 +76,8 @@ class Binder {
   ExpressionPtr literal(const ast::Expr& tree);
   ExpressionPtr column(const ast::Expr& tree);
   ExpressionPtr alias(const ast::Expr& tree);
+  ExpressionPtr earlier_item(const ast::Expr& tree);
+  ExpressionPtr seen_by_subquery(const ast::Expr& tree);
   ExpressionPtr inserted_value(const ast::Expr& tree);
   ExpressionPtr variable(const ast::Expr& tree);
   ExpressionPtr unary(const ast::Expr& tree);

@@ -15,6 +15,17 @@ TEST_F(Changes, GeneratedNumbersFollowGivenOnes) {
   EXPECT_EQ(table(), "-7|6\n1|1\n2|2\n3|3\n100|4\n101|5\n102|7");
 }
 
+TEST_F(Changes, RowsOfNothingButDefaults) {
+  run("CREATE TABLE t (a INT DEFAULT 7, b VARCHAR(3))");
+  EXPECT_EQ(run("INSERT INTO t VALUES (), ()"), "");
+  EXPECT_EQ(run("INSERT INTO t () VALUES (), ()"), "");
+  EXPECT_EQ(table(), "7|NULL\n7|NULL\n7|NULL\n7|NULL");
+  EXPECT_EQ(run("INSERT INTO t VALUES (), (1, 'x')"),
+            "ERROR 1136: Column count doesn't match value count at row 2");
+  EXPECT_EQ(run("INSERT INTO t VALUES (1, 'x'), ()"),
+            "ERROR 1136: Column count doesn't match value count at row 2");
+}
+
 TEST_F(Changes, FromTheFirstRowToTheLast) {
   EXPECT_EQ(
       run("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10) NOT NULL DEFAULT 'new', n INT)"),

@@ -34,10 +34,15 @@ class AutoIncrement {
     const uint64_t increment = context_.session.settings.auto_increment_increment;
     if (next_ >= end_) {
       const uint64_t count = std::max<size_t>(rows_left_, 1) * increment;
-      auto reserved = context_.transaction().next_auto_increment(table_, count);
-      if (!reserved.ok()) return std::move(reserved).error();
-      next_ = *reserved;
-      end_ = *reserved + count;
+      if (const uint64_t wanted = context_.session.variables.number(kInsertId); wanted != 0) {
+        COMMITD_RETURN_IF_ERROR(context_.session.variables.set(kInsertId, Value::unsigned_integer(0)));
+        next_ = wanted;
+      } else {
+        auto reserved = context_.transaction().next_auto_increment(table_, count);
+        if (!reserved.ok()) return std::move(reserved).error();
+        next_ = *reserved;
+      }
+      end_ = next_ + count;
     }
     const uint64_t offset = std::min(context_.session.settings.auto_increment_offset, increment);
     uint64_t value = next_;
@@ -153,7 +158,7 @@ class Inserter {
     if (!statement_.has_columns || (statement_.columns.empty() && statement_.select == nullptr)) {
       if (statement_.has_columns && !statement_.rows.empty() && !statement_.rows[0]->empty())
         return column_count_error(1);
-      if (!statement_.has_columns && !(statement_.rows.size() == 1 && statement_.rows[0]->empty())) {
+      if (!statement_.has_columns && !(!statement_.rows.empty() && statement_.rows[0]->empty())) {
         targets.resize(bound.table()->columns.size());
         std::iota(targets.begin(), targets.end(), size_t{0});
       }

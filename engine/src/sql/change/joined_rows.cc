@@ -59,8 +59,9 @@ Status require_target(StatementContext& context, const BoundJoin& join, size_t s
 Task<Status> read_joined(StatementContext& context, const BoundJoin& join, Evaluation& evaluation,
                          RowConsumer& consumer, std::vector<txn::FoundRow>& found) {
   const BoundSelect& select = *join.bound;
-  const JoinPlan plan =
+  JoinPlan plan =
       plan_join(select.scope, select.nests, select.on, select.where.get(), txn::ReadMode::LockExclusive);
+  plan.most_rows = context.session.settings.most_rows_examined;
   COMMITD_CO_RETURN_IF_ERROR(check_safe_update(context.session, plan));
   co_return co_await read_rows(context, plan, evaluation, consumer, &found);
 }

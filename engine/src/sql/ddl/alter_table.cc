@@ -389,6 +389,7 @@ Status Alteration::rebuild(Effect& effect) {
   for (auto& index : table_.indexes) index.id = new_index_id(table_, change_);
   ensure_clustered_index(table_, change_);
   COMMITD_RETURN_IF_ERROR(check_table(table_));
+  if (old_->has_primary_key()) COMMITD_RETURN_IF_ERROR(check_primary_key(table_, context_));
   for (const auto& column : table_.columns) {
     if (column.auto_increment && column_ordinal(*old_, column.name) < 0) {
       return make_error(er::kNotSupportedYet,

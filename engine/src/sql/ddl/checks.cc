@@ -1,6 +1,8 @@
 // CHECK constraints of a definition. Their expression is kept as text in the default sql_mode, so that it
 // means the same to every session that reads it.
+#include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/error_codes.h"
 #include "base/text_case.h"
@@ -22,23 +24,61 @@ std::string quoted(char quote, std::string_view text) {
   return out + quote;
 }
 
-// The expression with quotes as the default sql_mode reads them, and without comments.
-std::string canonical(std::string_view text, uint64_t mode) {
+std::string canonical(const Token& token) {
+  switch (token.kind) {
+    case TokenKind::QuotedIdentifier:
+      return quoted('`', token.text);
+    case TokenKind::String:
+      return quoted('\'', token.text);
+    default:
+      return token.symbol == Symbol::Concat ? "," : std::string(token.begin, token.end);
+  }
+}
+
+// What has to stand around parts of an expression's text for the default sql_mode to read them as the
+// session's did.
+struct Additions {
+  std::map<const char*, std::string> in_front, behind;
+
+  void around(std::string_view part, std::string_view opening) {
+    in_front[part.data()].append(opening);
+    behind[part.data() + part.size()] += ')';
+  }
+};
+
+// a || b is CONCAT(a , b); NOT a = b is (NOT a) = b where NOT binds that strongly.
+void add_around(const ast::Expr& tree, const LexerOptions& options, Additions& additions) {
+  const auto& parts = tree.arguments;
+  if (tree.kind == ast::ExprKind::Binary && tree.op == ast::Op::Concat) {
+    const char* begin = parts[0]->source.data();
+    const char* end = parts[1]->source.data() + parts[1]->source.size();
+    additions.around({begin, static_cast<size_t>(end - begin)}, "CONCAT(");
+  } else if (tree.kind == ast::ExprKind::Unary && tree.op == ast::Op::Not && options.high_not_precedence) {
+    additions.around(tree.source, "(");
+  }
+  for (const ast::Expr* part : parts) {
+    if (part != nullptr) add_around(*part, options, additions);
+  }
+}
+
+// The expression as the default sql_mode reads it, and without comments.
+std::string canonical(const ast::CheckSpec& check, uint64_t mode) {
+  const LexerOptions options = lexer_options(mode);
+  Additions additions;
+  add_around(*check.expression, options, additions);
   Arena arena;
-  LexerOptions options{(mode & sql_mode::kAnsiQuotes) != 0, (mode & sql_mode::kNoBackslashEscapes) != 0};
-  Lexer lexer(text, arena, options);
+  Lexer lexer(check.text, arena, options);
   std::string out;
   const char* last_end = nullptr;
   for (Token token = lexer.next(); token.kind != TokenKind::End && token.kind != TokenKind::Invalid;
        token = lexer.next()) {
     if (last_end != nullptr && token.begin != last_end) out += ' ';
     last_end = token.end;
-    if (token.kind == TokenKind::QuotedIdentifier)
-      out += quoted('`', token.text);
-    else if (token.kind == TokenKind::String)
-      out += quoted('\'', token.text);
-    else
-      out.append(token.begin, token.end);
+    if (const auto found = additions.in_front.find(token.begin); found != additions.in_front.end())
+      out += found->second;
+    out += canonical(token);
+    if (const auto found = additions.behind.find(token.end); found != additions.behind.end())
+      out += found->second;
   }
   return out;
 }
@@ -151,7 +191,7 @@ Status add_check(TableDef& table, const ast::CheckSpec& spec, std::string_view o
                         "Column check constraint '{}' references other column.", check.name);
     return check_node(table, check.name, node);
   }));
-  check.expression = canonical(spec.text, context.sql_mode);
+  check.expression = canonical(spec, context.sql_mode);
   check.enforced = spec.enforced;
   table.checks.push_back(std::move(check));
   return {};

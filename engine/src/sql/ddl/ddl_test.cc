@@ -46,6 +46,32 @@ TEST_F(Ddl, CheckConstraintsAreShownAndMadeAgain) {
   EXPECT_EQ(run("INSERT INTO q VALUES (2)"), "");
 }
 
+// What operators mean hangs on the sql_mode; what is kept must mean the same in any.
+TEST_F(Ddl, CheckConstraintsMeanWhatTheyMeantInTheirMode) {
+  run("SET sql_mode = 'PIPES_AS_CONCAT,HIGH_NOT_PRECEDENCE'");
+  EXPECT_EQ(run("CREATE TABLE p (a VARCHAR(5), b VARCHAR(5), CHECK ((a || b) || 'c' = 'abc'))"), "");
+  EXPECT_EQ(run("CREATE TABLE n (a INT, CHECK (NOT a = 0))"), "");
+  run("SET sql_mode = ''");
+  EXPECT_NE(run("SHOW CREATE TABLE p").find("CHECK (CONCAT((CONCAT(a , b)) , 'c') = 'abc')"),
+            std::string::npos);
+  EXPECT_EQ(run("INSERT INTO p VALUES ('a', 'b')"), "");
+  EXPECT_EQ(run("INSERT INTO p VALUES ('a', 'x')"), "ERROR 3819: Check constraint 'p_chk_1' is violated.");
+  EXPECT_NE(run("SHOW CREATE TABLE n").find("CHECK ((NOT a) = 0)"), std::string::npos);
+  EXPECT_EQ(run("INSERT INTO n VALUES (5)"), "");  // NOT 5 is 0
+}
+
+TEST_F(Ddl, APrimaryKeyWhereOneIsRequired) {
+  run("CREATE TABLE bare (a INT); CREATE TABLE keyed (a INT PRIMARY KEY, b INT NOT NULL UNIQUE)");
+  run("SET sql_require_primary_key = ON");
+  for (const char* refused : {"CREATE TABLE t (a INT)", "CREATE TABLE t (a INT NOT NULL UNIQUE)",
+                              "CREATE TABLE t LIKE bare", "ALTER TABLE keyed DROP PRIMARY KEY"})
+    EXPECT_EQ(run(refused).substr(0, 11), "ERROR 3750:") << refused;
+  for (const char* allowed :
+       {"CREATE TABLE t (a INT PRIMARY KEY)", "ALTER TABLE bare ADD b INT", "ALTER TABLE bare ENGINE=ROCKS",
+        "ALTER TABLE keyed ADD c INT", "ALTER TABLE keyed DROP PRIMARY KEY, ADD PRIMARY KEY (b)"})
+    EXPECT_EQ(run(allowed), "") << allowed;
+}
+
 TEST_F(Ddl, CheckConstraintsThatCannotBe) {
   EXPECT_EQ(run("CREATE TABLE t (a INT, CHECK (b > 0))"),
             "ERROR 3820: Check constraint 't_chk_1' refers to non-existing column 'b'.");

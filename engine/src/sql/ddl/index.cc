@@ -153,6 +153,16 @@ void ensure_clustered_index(TableDef& table, CatalogChange& change) {
   table.indexes.insert(table.indexes.begin(), std::move(hidden));
 }
 
+Status check_primary_key(const TableDef& table, const Context& context) {
+  if (!context.needs_primary_key || table.has_primary_key()) return {};
+  return make_error(
+      er::kTableWithoutPk,
+      "Unable to create or change a table without a primary key, when the system variable "
+      "'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to "
+      "avoid this message. Note that tables without a primary key can cause performance problems "
+      "in row-based replication, so please consult your DBA before changing this setting.");
+}
+
 Status check_table(const TableDef& table) {
   if (table.columns.empty())
     return make_error(er::kTableMustHaveColumns, "A table must have at least 1 column");

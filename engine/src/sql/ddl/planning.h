@@ -51,6 +51,8 @@ void ensure_clustered_index(TableDef& table, CatalogChange& change);
 // Rules that hold for every table: one AUTO_INCREMENT column, which is a key; at least one column; no name
 // twice.
 Status check_table(const TableDef& table);
+// 3750 where one is wanted.
+Status check_primary_key(const TableDef& table, const Context& context);
 int column_ordinal(const TableDef& table,
                    std::string_view name);  // -1 when there is none; names have no case
 // As a column of the primary key: without a value of its own there is no default either.

@@ -126,6 +126,7 @@ Result<Effect> plan_create_table(const ast::CreateTableStatement& statement, Con
   if (!table.ok()) return std::move(table).error();
   ensure_clustered_index(*table, change);
   COMMITD_RETURN_IF_ERROR(check_table(*table));
+  COMMITD_RETURN_IF_ERROR(check_primary_key(*table, context));
   if (statement.options.auto_increment)
     change.writes().raise_auto_increment(table->id, *statement.options.auto_increment);
   change.put_table(std::move(*table));

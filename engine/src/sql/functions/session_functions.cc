@@ -33,7 +33,7 @@ Value row_count(Evaluation& e, Values) {
   return Value::integer(e.session().row_count);
 }
 Value found_rows(Evaluation& e, Values) {
-  return Value::integer(static_cast<int64_t>(e.session().found_rows));
+  return Value::integer(static_cast<int64_t>(e.session().previous_found_rows));
 }
 Value uuid(Evaluation&, Values) {
   return Value::string(Uuid::random().to_string());

@@ -66,7 +66,7 @@ namespace commitd::sql {
   X(Role, "role") X(Rollback, "rollback") X(Row, "row") X(RowFormat, "row_format") X(Rows, "rows") X(Savepoint, "savepoint") \
   X(Separator, "separator") X(Serializable, "serializable") X(Session, "session") X(Share, "share") X(Signed, "signed") \
   X(Shared, "shared") X(Shutdown, "shutdown") X(Skip, "skip") X(Slave, "slave") X(Slow, "slow") X(Snapshot, "snapshot") X(Some, "some") \
-  X(Source, "source") X(SqlCache, "sql_cache") X(SqlNoCache, "sql_no_cache") X(Start, "start") \
+  X(Source, "source") X(SqlBufferResult, "sql_buffer_result") X(SqlCache, "sql_cache") X(SqlNoCache, "sql_no_cache") X(Start, "start") \
   X(StatsPersistent, "stats_persistent") X(Status, "status") X(Stop, "stop") X(Storage, "storage") X(Subject, "subject") \
   X(Tables, "tables") X(Temporary, "temporary") X(Text, "text") X(Time, "time") X(Timestamp, "timestamp") \
   X(Transaction, "transaction") X(Trigger, "trigger") X(Triggers, "triggers") X(Truncate, "truncate") X(Uncommitted, "uncommitted") \

@@ -1,6 +1,9 @@
 #include "sql/lexer/lexer.h"
 
 #include <cstdlib>
+#include <utility>
+
+#include "sql/variables/system_variables.h"
 
 namespace commitd::sql {
 namespace {
@@ -42,6 +45,17 @@ char unescape(char c) {
 
 }  // namespace
 
+LexerOptions lexer_options(uint64_t sql_mode) {
+  const auto has = [&](uint64_t mode) { return (sql_mode & mode) != 0; };
+  LexerOptions options;
+  options.ansi_quotes = has(sql_mode::kAnsiQuotes);
+  options.no_backslash_escapes = has(sql_mode::kNoBackslashEscapes);
+  options.pipes_as_concat = has(sql_mode::kPipesAsConcat);
+  options.high_not_precedence = has(sql_mode::kHighNotPrecedence);
+  options.real_as_float = has(sql_mode::kRealAsFloat);
+  return options;
+}
+
 Token Lexer::make(TokenKind kind, const char* begin, std::string_view text) {
   Token token;
   token.kind = kind;
@@ -79,9 +93,10 @@ bool Lexer::skip_comment() {
       return true;
     }
   }
-  at_ += 2;
-  while (at_ + 1 < end_ && !(at_[0] == '*' && at_[1] == '/')) ++at_;
-  at_ = at_ + 1 < end_ ? at_ + 2 : end_;
+  const std::string_view comment(at_, static_cast<size_t>(end_ - at_));
+  const size_t length = comment.find("*/", 2);
+  at_ = length == std::string_view::npos ? end_ : at_ + length + 2;
+  comment_has_no_end_ |= length == std::string_view::npos;
   return true;
 }
 
@@ -222,6 +237,7 @@ Token Lexer::punctuation() {
       }
     }
   }
+  if (found == Symbol::OrOr && options_.pipes_as_concat) found = Symbol::Concat;
   at_ += length;
   const bool parameter = found == symbol('?') && options_.parameters;
   Token token = make(parameter ? TokenKind::Parameter : TokenKind::Symbol, begin, {begin, length});
@@ -231,7 +247,10 @@ Token Lexer::punctuation() {
 
 Token Lexer::next() {
   skip_blanks_and_comments();
-  if (at_ >= end_) return make(TokenKind::End, at_, {});
+  if (at_ >= end_) {
+    const bool open = std::exchange(comment_has_no_end_, false) || std::exchange(open_version_comments_, 0) != 0;
+    return make(open ? TokenKind::Invalid : TokenKind::End, at_, {});
+  }
   const char c = *at_;
   if (c == '\'' || (c == '"' && !options_.ansi_quotes)) return quoted(c, TokenKind::String);
   if (c == '`' || c == '"') return quoted(c, TokenKind::QuotedIdentifier);

@@ -41,6 +41,7 @@ enum class Symbol : uint16_t {
   Assign,
   JsonExtract,
   JsonUnquote,
+  Concat,  // || under PIPES_AS_CONCAT
 };
 constexpr Symbol symbol(char c) {
   return static_cast<Symbol>(static_cast<unsigned char>(c));
@@ -58,8 +59,13 @@ struct Token {
 struct LexerOptions {
   bool ansi_quotes = false;
   bool no_backslash_escapes = false;
+  bool pipes_as_concat = false;
+  bool high_not_precedence = false;
+  bool real_as_float = false;
   bool parameters = true;  // ? is one: in what is prepared, and nowhere else
 };
+// What a sql_mode says about how texts are read.
+LexerOptions lexer_options(uint64_t sql_mode);
 
 class Lexer {
  public:
@@ -86,6 +92,7 @@ class Lexer {
   Arena& arena_;
   LexerOptions options_;
   int open_version_comments_ = 0;
+  bool comment_has_no_end_ = false;
 };
 
 }  // namespace commitd::sql

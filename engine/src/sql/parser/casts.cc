@@ -77,7 +77,7 @@ void Grammar::cast_target(ast::Expr& cast) {
       cast.cast = CastType::Double;
       break;
     case Word::Real:
-      cast.cast = CastType::Double;
+      cast.cast = options_.real_as_float ? CastType::Float : CastType::Double;
       break;
     case Word::Float:
       cast.cast = CastType::Float;

@@ -86,7 +86,7 @@ ast::ColumnType Grammar::column_type() {
       type.type = FieldType::Double;
       break;
     case Word::Real:
-      type.type = FieldType::Double;
+      type.type = options_.real_as_float ? FieldType::Float : FieldType::Double;
       break;
     case Word::Char:
     case Word::Character:

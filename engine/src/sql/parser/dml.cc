@@ -37,7 +37,7 @@ ast::Statement* Grammar::insert() {
     }
     insert->rows.push_back(row);
   } else {
-    insert->select = select();
+    insert->select = outermost_select();
   }
   if (accept(Word::As)) insert->row_alias = identifier();
   if (accept(Word::On)) {

@@ -81,6 +81,8 @@ BinaryOperator binary_operator(const Token& token) {
       return {Op::Modulo, 10};
     case number(symbol('^')):
       return {Op::BitXor, 11};
+    case number(Symbol::Concat):
+      return {Op::Concat, 12};
     default:
       return {};
   }
@@ -146,7 +148,7 @@ ast::Expr* Grammar::binary(int least_precedence, ast::Expr* left) {
   const char* begin = peek().begin;
   if (left != nullptr) {
     begin = left->source.data();
-  } else if (least_precedence <= kNot && is(Word::Not)) {
+  } else if (least_precedence <= kNot && is(Word::Not) && !options_.high_not_precedence) {
     advance();
     left = make(ast::ExprKind::Unary);
     left->op = Op::Not;
@@ -285,7 +287,7 @@ ast::Expr* Grammar::unary() {
     op = Op::Negate;
   else if (accept('~'))
     op = Op::BitInvert;
-  else if (accept('!'))
+  else if (accept('!') || (options_.high_not_precedence && accept(Word::Not)))
     op = Op::Not;
   ast::Expr* result;
   if (op != Op::None) {

@@ -70,10 +70,13 @@ class Grammar {
   void refuse_absent_clause();
 
   // --- SELECT (select.cc) ---
+  ast::SelectStatement* outermost_select();
   ast::SelectStatement* select();
   ast::SelectStatement* select_term();
   ast::SelectStatement* wrapped(ast::SelectStatement* inside);
   ast::SelectStatement* select_core();
+  void select_options(ast::SelectStatement& select);
+  bool accept_of_statement(Word word, std::string_view name, bool outermost);
   void select_items(ast::SelectStatement& select);
   ast::SelectStatement* select_behind(ast::SelectStatement* first, bool in_parentheses,
                                       ast::List<ast::CommonTable>* with);
@@ -99,6 +102,8 @@ class Grammar {
   ast::TableRef table_factor();
   ast::TableRef named(ast::TableRef ref);
   ast::TableRef table_in_parentheses();
+  ast::TableRef odbc_outer_join();
+  void index_hint();
   bool goes_on_as_select() const;
 
   // --- DML (dml.cc) ---
@@ -122,6 +127,8 @@ class Grammar {
   ast::Expr* literal();
   void check_digits(std::string_view number);
   ast::Expr* word_expression();
+  ast::Expr* typed_literal(ast::CastType type, ast::Expr* text);
+  ast::Expr* odbc_escape();
   void check_precision(const ast::Expr& call);
   ast::Expr* function_call(std::string_view name, const char* begin);
   ast::Expr* case_expression();
@@ -238,12 +245,14 @@ class Grammar {
 
   std::string_view text_;
   Arena& arena_;
+  const LexerOptions options_;
   Lexer lexer_;
   Token token_;
   std::optional<Token> ahead_;
   const char* previous_end_;
   uint32_t parameters_ = 0;
   bool executed_before_ = false;  // by an earlier version, which ignored what is refused now
+  bool outermost_ = false;        // the next SELECT is the statement's first
   int depth_ = 0;
   uint16_t tallest_ = 0;  // expression so far
   std::optional<Error> error_;

@@ -153,22 +153,39 @@ ast::TableRef Grammar::table_factor() {
   ast::TableRef ref;
   refuse_absent_table();
   if (accept('(')) return named(table_in_parentheses());
+  if (accept('{')) return odbc_outer_join();
   ref.name = table_name();
   if (is(Word::Partition) && peek_next().kind == TokenKind::Symbol) unsupported("PARTITION");
   ref.alias = optional_alias(false);
-  while (is(Word::Use) || is(Word::Force) ||
-         is(Word::Ignore)) {  // index hints: accepted, the planner decides
-    advance();
-    if (!accept(Word::Index)) expect(Word::Key);
-    if (accept(Word::For)) {
-      while (accept(Word::Order) || accept(Word::Group) || accept(Word::By) || accept(Word::Join)) {
-      }
-    }
-    expect('(');
-    while (!is(')') && !failed()) advance();
-    expect(')');
-  }
+  while (is(Word::Use) || is(Word::Force) || is(Word::Ignore)) index_hint();
   return ref;
+}
+
+// Accepted: the planner decides.
+void Grammar::index_hint() {
+  advance();
+  if (!accept(Word::Index)) expect(Word::Key);
+  if (accept(Word::For)) {
+    while (accept(Word::Order) || accept(Word::Group) || accept(Word::By) || accept(Word::Join)) {
+    }
+  }
+  expect('(');
+  while (!is(')')) {
+    if (!accept(Word::Primary)) identifier();
+    if (!accept(',')) break;
+  }
+  expect(')');
+}
+
+// {oj t LEFT JOIN u ON …}
+ast::TableRef Grammar::odbc_outer_join() {
+  expect_plain("oj");
+  enter();
+  ast::List<ast::TableRef> chain(arena_.resource());
+  flatten(*joined_tables(table_factor()), chain);
+  leave();
+  expect('}');
+  return nested(chain);
 }
 
 // A SELECT in FROM has a name.

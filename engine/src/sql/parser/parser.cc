@@ -21,7 +21,11 @@ Result<ParsedStatement> parse_logged_statement(std::string_view text, Arena& are
 }
 
 Grammar::Grammar(std::string_view text, Arena& arena, LexerOptions options)
-    : text_(text), arena_(arena), lexer_(text, arena, options), previous_end_(text.data()) {
+    : text_(text),
+      arena_(arena),
+      options_(options),
+      lexer_(text, arena, options),
+      previous_end_(text.data()) {
   token_ = lexer_.next();
 }
 
@@ -213,7 +217,7 @@ ast::Statement* Grammar::statement() {
   switch (peek().word) {
     case Word::Select:
     case Word::With:
-      return select();
+      return outermost_select();
     case Word::Insert:
     case Word::Replace:
       return insert();
@@ -316,7 +320,7 @@ ast::Statement* Grammar::statement() {
     default:
       break;
   }
-  if (is('(')) return select();
+  if (is('(')) return outermost_select();
   if (is_plain(token_, "clone")) return backup();
   absent_statement();
   return arena_.make<ast::Statement>(ast::StatementKind::Empty);

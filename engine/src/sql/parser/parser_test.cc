@@ -43,7 +43,7 @@ std::string shape(const ast::Expr& e) {
     static const std::map<Op, const char*> kSigns = {
         {Op::Or, "or"},   {Op::And, "and"},  {Op::Xor, "xor"},    {Op::Equal, "="},
         {Op::Less, "<"},  {Op::Add, "+"},    {Op::Multiply, "*"}, {Op::Subtract, "-"},
-        {Op::BitOr, "|"}, {Op::BitXor, "^"}, {Op::Divide, "/"}};
+        {Op::BitOr, "|"}, {Op::BitXor, "^"}, {Op::Divide, "/"},   {Op::Concat, "||"}};
     return "(" + shape(*e.arguments[0]) + kSigns.at(e.op) + shape(*e.arguments[1]) + ")";
   }
   if (e.kind == ExprKind::Unary)
@@ -54,8 +54,8 @@ std::string shape(const ast::Expr& e) {
   return std::string(e.text);
 }
 
-std::string shape_of(const std::string& expression) {
-  const Parsed parsed = parse("SELECT " + expression);
+std::string shape_of(const std::string& expression, LexerOptions options = {}) {
+  const Parsed parsed = parse("SELECT " + expression, options);
   return parsed.statement == nullptr ? parsed.error
                                      : shape(*as<ast::SelectStatement>(parsed).items[0].expression);
 }
@@ -68,6 +68,66 @@ TEST(Parser, OperatorsBindAsInMySQL) {
   EXPECT_EQ(shape_of("a between 1 and 2 and b"), "(between(a,1,2)andb)");
   EXPECT_EQ(shape_of("a xor b or c"), "((axorb)orc)");
   EXPECT_EQ(shape_of("-a * b"), "(-(a)*b)");
+}
+
+TEST(Parser, PipesBindMoreTightlyAsConcatThanAsOr) {
+  EXPECT_EQ(shape_of("a || b = c and d"), "(aor((b=c)andd))");
+  const auto concat = [](const std::string& expression) {
+    return shape_of(expression, {.pipes_as_concat = true});
+  };
+  EXPECT_EQ(concat("a || b || c"), "((a||b)||c)");
+  EXPECT_EQ(concat("a || b = c"), "((a||b)=c)");
+  EXPECT_EQ(concat("a + b || c * d"), "(a+((b||c)*d))");
+  EXPECT_EQ(concat("a ^ b || c"), "(a^(b||c))");
+  EXPECT_EQ(concat("a || not b").substr(0, 5), "1064:");
+  EXPECT_EQ(concat("-a || -b"), "(-(a)||-(b))");
+  EXPECT_EQ(concat("not a || b"), "not((a||b))");
+  EXPECT_EQ(concat("a or b || c"), "(aor(b||c))");
+}
+
+TEST(Parser, NotBindsAsTightlyAsTheModeSays) {
+  const auto high = [](const std::string& expression) {
+    return shape_of(expression, {.high_not_precedence = true});
+  };
+  EXPECT_EQ(high("not a = b"), "(not(a)=b)");
+  EXPECT_EQ(high("not a between 1 and 2"), "between(not(a),1,2)");
+  EXPECT_EQ(high("a * not b"), "(a*not(b))");
+  EXPECT_EQ(high("not not a"), "not(not(a))");
+  EXPECT_EQ(shape_of("a * not b").substr(0, 5), "1064:");
+  for (const char* infix : {"a is not null", "a not in (1)", "a not like b", "a not between 1 and 2"})
+    EXPECT_EQ(parse("SELECT " + std::string(infix), {.high_not_precedence = true}).error, "") << infix;
+}
+
+TEST(Parser, WhatIsAboutTheWholeStatementStandsInItsFirstSelect) {
+  for (const std::string word : {"SQL_CALC_FOUND_ROWS", "HIGH_PRIORITY", "SQL_BUFFER_RESULT"}) {
+    const std::string inner = "SELECT " + word + " 1";
+    for (const std::string& allowed :
+         {inner, "(" + inner + ") UNION SELECT 2", "WITH x AS (SELECT 1) " + inner, "INSERT INTO t " + inner,
+          "INSERT INTO t (" + inner + ")"})
+      EXPECT_EQ(parse(allowed).error, "") << allowed;
+    for (const std::string& refused :
+         {"SELECT (" + inner + ")", "SELECT 1 UNION " + inner, "SELECT 1 FROM (" + inner + ") x",
+          "WITH x AS (" + inner + ") SELECT 1", "SELECT 1 IN (" + inner + ")", "DO (" + inner + ")",
+          "UPDATE t SET a = (" + inner + ")", "INSERT INTO t VALUES ((" + inner + "))"})
+      EXPECT_EQ(parse(refused).error, "1234: Incorrect usage/placement of '" + word + "'") << refused;
+  }
+  EXPECT_EQ(parse("SELECT (SELECT SQL_NO_CACHE SQL_SMALL_RESULT STRAIGHT_JOIN DISTINCT 1)").error, "");
+  EXPECT_EQ(parse("SELECT ALL DISTINCT 1").error, "1221: Incorrect usage of ALL and DISTINCT");
+}
+
+TEST(Parser, OdbcsEscapes) {
+  const Parsed parsed = parse("SELECT {d '2020-01-02'}, { ts '2020-01-02 03:04:05.5' }, {fn NOW()}, {d 5}");
+  const auto& items = as<ast::SelectStatement>(parsed).items;
+  EXPECT_EQ(items[0].expression->cast, ast::CastType::Date);
+  EXPECT_EQ(items[1].expression->cast, ast::CastType::DateTime);
+  EXPECT_EQ(items[1].expression->cast_decimals, 1);
+  EXPECT_EQ(items[2].expression->text, "NOW");
+  EXPECT_EQ(items[3].expression->kind, ast::ExprKind::Integer);
+  const Parsed join = parse("SELECT * FROM {oj a LEFT OUTER JOIN b ON a.x = b.x}, c");
+  EXPECT_EQ(as<ast::SelectStatement>(join).from.size(), 2u);
+  for (const char* wrong : {"SELECT {d '2020-01-02'", "SELECT {'x'}", "SELECT {}", "SELECT * FROM {x a}"})
+    EXPECT_EQ(parse(wrong).error.substr(0, 5), "1064:") << wrong;
+  EXPECT_EQ(parse("SELECT " + std::string(100000, '{')).error.substr(0, 5), "1064:");
 }
 
 TEST(Parser, StringsLoseTheirEscapes) {
@@ -106,6 +166,40 @@ TEST(Parser, VersionCommentsCountUpToOurVersion) {
   EXPECT_EQ(as<ast::CreateTableStatement>(old).options.engine, "InnoDB");
   const Parsed future = parse("CREATE TABLE t (a INT) /*!99999 ENGINE=Nonsense */");
   EXPECT_EQ(as<ast::CreateTableStatement>(future).options.engine, "");
+}
+
+TEST(Parser, CommentsHaveAnEnd) {
+  for (const char* open : {"SELECT 1 /* no end", "SELECT 1 /*! + 1", "SELECT 1 /*!99999 + 1", "/* nothing", "SELECT 1 /*/"})
+    EXPECT_EQ(parse(open).error.substr(0, 5), "1064:") << open;
+  for (const char* closed : {"SELECT 1 /**/", "SELECT 1 /*! + 1 */", "/* nothing */", "SELECT 1 /***/ -- /*"})
+    EXPECT_EQ(parse(closed).error, "") << closed;
+}
+
+TEST(Parser, IndexHints) {
+  for (const char* hint : {"USE INDEX (PRIMARY)", "IGNORE KEY FOR ORDER BY (a, b)", "USE INDEX ()", "FORCE INDEX (`x y`) IGNORE INDEX (b)"})
+    EXPECT_EQ(parse("SELECT * FROM t " + std::string(hint) + " WHERE a = 1").error, "") << hint;
+  for (const char* wrong : {"USE INDEX (a", "USE INDEX (", "USE INDEX (1)", "USE INDEX (a b)", "FORCE INDEX"})
+    EXPECT_EQ(parse("SELECT * FROM t " + std::string(wrong)).error.substr(0, 5), "1064:") << wrong;
+}
+
+// A text may end anywhere: nobody waits there for a word that never comes.
+TEST(Parser, EveryBeginningOfAStatementHasAnEnd) {
+  for (const std::string statement :
+       {"SELECT DISTINCT a.b, COUNT(*) c FROM d.t AS a USE INDEX (x, PRIMARY) LEFT JOIN (u, {oj v}) USING (b) WHERE "
+        "a IN (1, 2) AND b LIKE 'x' ESCAPE '!' GROUP BY a HAVING c > 1 ORDER BY 1 DESC LIMIT 1, 2 FOR UPDATE",
+        "WITH w (a) AS (SELECT 1 UNION ALL SELECT CASE a WHEN 1 THEN {d '2020-01-01'} ELSE @x := 2 END) SELECT * FROM w",
+        "INSERT IGNORE INTO t (a, b) VALUES (1, DEFAULT), ROW(2, -x'00') AS n ON DUPLICATE KEY UPDATE a = VALUES(a)",
+        "CREATE TABLE IF NOT EXISTS t (a INT UNSIGNED NOT NULL DEFAULT 1 COMMENT 'c', b ENUM('x', 'y') CHARACTER SET "
+        "latin1, c DECIMAL(5,2) CHECK (c > 1) NOT ENFORCED, UNIQUE KEY k USING BTREE (a DESC, b(2))) ENGINE=ROCKS",
+        "ALTER TABLE t ADD COLUMN (a INT, b TEXT), DROP PRIMARY KEY, MODIFY a BIGINT FIRST, ALGORITHM=INPLACE",
+        "GRANT SELECT, INSERT ON d.* TO 'u'@'h' WITH GRANT OPTION", "CREATE USER u IDENTIFIED BY 'p' ACCOUNT LOCK",
+        "LOAD DATA LOCAL INFILE 'f' INTO TABLE t FIELDS TERMINATED BY ',' LINES STARTING BY 'x' IGNORE 1 LINES (a, @b)",
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST = 'h', SOURCE_PORT = 1", "LOCK TABLES t AS x READ LOCAL, u WRITE",
+        "SET @a = 1, SESSION sql_mode = 'x', GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED",
+        "CREATE DEFINER = 'u'@'h' TRIGGER t", "EXPLAIN FORMAT=TRADITIONAL DELETE FROM t USING t, u WHERE t.a = u.a",
+        "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", "KILL QUERY 1", "SHOW FULL COLUMNS FROM t IN d LIKE 'x'"}) {
+    for (size_t length = 0; length < statement.size(); ++length) (void)parse(statement.substr(0, length));
+  }
 }
 
 TEST(Parser, ErrorsNameTheirPlace) {
@@ -203,8 +297,8 @@ TEST(Parser, DeepNestingIsAnError) {
     while (all.size() < kDeep) all += text;
     return all;
   };
-  for (const char* opener :
-       {"(", "-", "NOT ", "!", "~", "BINARY ", "CASE ", "f(", "(SELECT ", "1 IN (", "EXISTS (SELECT "}) {
+  for (const char* opener : {"(", "-", "NOT ", "!", "{x ", "~", "BINARY ", "CASE ", "f(", "(SELECT ",
+                             "1 IN (", "EXISTS (SELECT "}) {
     EXPECT_EQ(parse("SELECT " + repeated(opener)).error.substr(0, 5), "1436:") << opener;
   }
   EXPECT_EQ(parse(repeated("(")).error.substr(0, 5), "1436:");

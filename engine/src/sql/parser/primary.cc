@@ -56,6 +56,8 @@ ast::Expr* Grammar::primary() {
     default:
       if (is('(')) {
         result = parenthesized();
+      } else if (is('{')) {
+        result = odbc_escape();
       } else {
         fail();
         result = make(ExprKind::Null);
@@ -229,6 +231,35 @@ ast::Expr* Grammar::introduced() {
   return cast;
 }
 
+ast::Expr* Grammar::typed_literal(ast::CastType type, ast::Expr* text) {
+  ast::Expr* cast = make(ExprKind::Cast);
+  cast->cast = type;
+  cast->typed_literal = true;
+  cast->cast_decimals = fraction_digits(text->text);
+  cast->arguments.push_back(text);
+  return cast;
+}
+
+// {d '2020-01-01'}, {t '10:11:12'}, {ts '2020-01-01 10:11:12'}; of anything else, as {fn NOW()}, the
+// expression inside.
+ast::Expr* Grammar::odbc_escape() {
+  using ast::CastType;
+  expect('{');
+  enter();
+  const std::string_view word = identifier();
+  ast::Expr* inside = expression();
+  leave();
+  expect('}');
+  const CastType type = equal_words(word, "d")    ? CastType::Date
+                        : equal_words(word, "t")  ? CastType::Time
+                        : equal_words(word, "ts") ? CastType::DateTime
+                                                  : CastType::None;
+  if (type == CastType::None || inside->kind != ExprKind::String) return inside;
+  ast::Expr* typed = typed_literal(type, inside);
+  typed->or_text = true;
+  return typed;
+}
+
 ast::Expr* Grammar::word_expression() {
   const char* begin = peek().begin;
   const Word word = peek().word;
@@ -309,15 +340,11 @@ ast::Expr* Grammar::word_expression() {
     case Word::Time:
     case Word::Timestamp:
       if (peek_next().kind == TokenKind::String) {
-        ast::Expr* cast = make(ExprKind::Cast);
-        cast->cast = word == Word::Date   ? ast::CastType::Date
-                     : word == Word::Time ? ast::CastType::Time
-                                          : ast::CastType::DateTime;
-        cast->typed_literal = true;
         advance();
-        cast->arguments.push_back(literal());
-        cast->cast_decimals = fraction_digits(cast->arguments[0]->text);
-        return cast;
+        return typed_literal(word == Word::Date   ? ast::CastType::Date
+                             : word == Word::Time ? ast::CastType::Time
+                                                  : ast::CastType::DateTime,
+                             literal());
       }
       break;
     case Word::Match:

@@ -1,13 +1,24 @@
+#include <utility>
+
+#include "base/error_codes.h"
 #include "sql/ast/select.h"
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {
 
+// A SELECT that is a statement, or gives one its rows, and no subquery.
+ast::SelectStatement* Grammar::outermost_select() {
+  outermost_ = true;
+  return select();
+}
+
 ast::SelectStatement* Grammar::select() {
   ast::List<ast::CommonTable>* with = nullptr;
   if (is(Word::With)) {
+    const bool outermost = std::exchange(outermost_, false);
     with = arena_.make<ast::List<ast::CommonTable>>(arena_.resource());
     with_clause(*with);
+    outermost_ = outermost;
   }
   const bool in_parentheses = is('(');
   ast::SelectStatement* first = select_term();
@@ -80,21 +91,39 @@ ast::SelectStatement* Grammar::select_term() {
   return inner;
 }
 
+// What is about the whole statement stands in its first SELECT only.
+bool Grammar::accept_of_statement(Word word, std::string_view name, bool outermost) {
+  if (!accept(word)) return false;
+  if (!outermost) fail(make_error(er::kCantUseOptionHere, "Incorrect usage/placement of '{}'", name));
+  return true;
+}
+
+void Grammar::select_options(ast::SelectStatement& select) {
+  const bool outermost = std::exchange(outermost_, false);
+  bool all = false;
+  for (bool more = true; more;) {
+    if (accept(Word::Distinct) || accept(Word::DistinctRow)) {
+      select.distinct = true;
+    } else if (accept(Word::All)) {
+      all = true;
+    } else if (accept_of_statement(Word::SqlCalcFoundRows, "SQL_CALC_FOUND_ROWS", outermost)) {
+      select.calc_found_rows = true;
+    } else if (accept(Word::StraightJoin)) {
+      select.straight_join = true;
+    } else {
+      more = accept_of_statement(Word::HighPriority, "HIGH_PRIORITY", outermost) ||
+             accept_of_statement(Word::SqlBufferResult, "SQL_BUFFER_RESULT", outermost) ||
+             accept(Word::SqlNoCache) || accept(Word::SqlCache) || accept(Word::SqlBigResult) ||
+             accept(Word::SqlSmallResult);
+    }
+  }
+  if (all && select.distinct) fail(make_error(er::kWrongUsage, "Incorrect usage of ALL and DISTINCT"));
+}
+
 ast::SelectStatement* Grammar::select_core() {
   auto* select = node<ast::SelectStatement>();
   expect(Word::Select);
-  for (bool more = true; more;) {
-    if (accept(Word::Distinct) || accept(Word::DistinctRow)) {
-      select->distinct = true;
-    } else if (accept(Word::SqlCalcFoundRows)) {
-      select->calc_found_rows = true;
-    } else if (accept(Word::StraightJoin)) {
-      select->straight_join = true;
-    } else {
-      more = accept(Word::All) || accept(Word::SqlNoCache) || accept(Word::SqlCache) ||
-             accept(Word::HighPriority) || accept(Word::SqlBigResult) || accept(Word::SqlSmallResult);
-    }
-  }
+  select_options(*select);
   select_items(*select);
   if (is(Word::Into)) unsupported("SELECT … INTO");
   if (accept(Word::From)) {

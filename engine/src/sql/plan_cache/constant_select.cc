@@ -67,8 +67,9 @@ void ConstantSelect::answer(SessionState& session, ResultSink& sink) {
   count_statement(session, *statement_);
   CachedPlan::count_reuse();
   begin_kept_rows(sink, columns_);
-  if (session.settings.select_limit > 0) sink.send_row(row_);
-  session.found_rows = 1;
+  const bool shown = session.settings.select_limit > 0;
+  if (shown) sink.send_row(row_);
+  session.found_rows = shown ? 1 : 0;
   if (tells_of_statements(session)) tell_of_statement(session, *statement_, false);
   Answer rows{true, {}};
   end_statement(session, *statement_, rows, sink, false);

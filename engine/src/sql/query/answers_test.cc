@@ -32,6 +32,55 @@ TEST_F(Shapes, AggregatesOfTheStatementAroundASubquery) {
             "ERROR 1111: Invalid use of group function");
 }
 
+TEST_F(Shapes, SubqueriesOfASelectListSeeTheAliasesInFrontOfThem) {
+  EXPECT_EQ(run("SELECT a + 1 AS x, (SELECT x * 10) FROM t ORDER BY a"), "2|20\n3|30\n4|40\n5|50");
+  EXPECT_EQ(run("SELECT a AS x, (SELECT x + 1) AS y, (SELECT x + y) FROM t WHERE a < 3 ORDER BY a"),
+            "1|2|3\n2|3|5");
+  EXPECT_EQ(run("SELECT *, a AS x, (SELECT MAX(i.a) FROM t i WHERE i.a < x) FROM t WHERE a > 2 ORDER BY a"),
+            "3|1|x|3|2\n4|2|NULL|4|3");
+  EXPECT_EQ(run("SELECT a AS b, (SELECT b) FROM t WHERE a = 3"), "3|1");  // the column first
+  EXPECT_EQ(run("SELECT b AS x, (SELECT x), COUNT(*) FROM t GROUP BY b ORDER BY b"), "1|1|2\n2|2|2");
+  EXPECT_EQ(run("SELECT (SELECT x), a AS x FROM t"),
+            "ERROR 1247: Reference 'x' not supported (forward reference in item list)");
+  EXPECT_EQ(run("SELECT (SELECT x) AS x FROM t"),
+            "ERROR 1247: Reference 'x' not supported (forward reference in item list)");
+  EXPECT_EQ(run("SELECT SUM(a) AS x, (SELECT x) FROM t"),
+            "ERROR 1247: Reference 'x' not supported (reference to group function)");
+  EXPECT_EQ(run("SELECT a AS x FROM t WHERE (SELECT x) > 0").substr(0, 11), "ERROR 1054:");
+  EXPECT_EQ(run("SELECT a AS x, x + 1 FROM t").substr(0, 11), "ERROR 1054:");
+}
+
+TEST_F(Shapes, UnionsAreOrderedByExpressionsToo) {
+  EXPECT_EQ(run("SELECT a FROM t UNION SELECT 9 ORDER BY -a"), "9\n4\n3\n2\n1");
+  EXPECT_EQ(run("SELECT a FROM t UNION SELECT 9 ORDER BY a % 2, (SELECT -a) LIMIT 4"), "4\n2\n9\n3");
+  EXPECT_EQ(run("SELECT a, b FROM t UNION ALL SELECT 9, 9 ORDER BY (SELECT COUNT(*) FROM t i WHERE i.a < a + "
+                "b), a"),
+            "1|1\n2|2\n3|1\n4|2\n9|9");
+  EXPECT_EQ(run("SELECT 1 UNION SELECT 2 ORDER BY (SELECT 1)"), "1\n2");
+  EXPECT_EQ(run("SELECT a FROM t UNION SELECT 9 ORDER BY t.a"),
+            "ERROR 1250: Table 't' from one of the SELECTs cannot be used in order clause");
+  EXPECT_EQ(run("SELECT a FROM t UNION SELECT 9 ORDER BY 1 + COUNT(*)"),
+            "ERROR 3028: Expression #1 of ORDER BY contains aggregate function and applies to a UNION");
+  EXPECT_EQ(run("SELECT a FROM t UNION SELECT 9 ORDER BY nothing + 1").substr(0, 11), "ERROR 1054:");
+  EXPECT_EQ(run("SELECT a FROM t UNION SELECT 9 ORDER BY 3").substr(0, 11), "ERROR 1054:");
+}
+
+TEST_F(Shapes, FoundRowsAreThoseThatAreShownUnlessAllAreAskedFor) {
+  EXPECT_EQ(run("SELECT 1 UNION SELECT 2 LIMIT 1; SELECT FOUND_ROWS()"), "1 ; 1");
+  EXPECT_EQ(run("SELECT SQL_CALC_FOUND_ROWS 1 UNION SELECT 2 LIMIT 1; SELECT FOUND_ROWS()"), "1 ; 2");
+  EXPECT_EQ(run("SELECT a FROM t LIMIT 0; SELECT FOUND_ROWS()"), " ; 0");
+  EXPECT_EQ(run("SELECT a FROM t LIMIT 3; SELECT FOUND_ROWS(), (SELECT 5), (SELECT FOUND_ROWS()) FROM (SELECT 1) x"),
+            "3\n1\n2 ; 3|5|3");
+}
+
+TEST_F(Shapes, OdbcsEscapes) {
+  EXPECT_EQ(run("SELECT {d '2020-01-02'} + INTERVAL 1 DAY, {t '10:11:12'}, {ts '2020-01-02 03:04:05'}, {fn "
+                "UPPER('a')}, {d 'nonsense'}"),
+            "2020-01-03|10:11:12|2020-01-02 03:04:05|A|nonsense");
+  EXPECT_EQ(run("SELECT t.a, u.a FROM {oj t LEFT OUTER JOIN t u ON u.a = t.a + 2} ORDER BY t.a"),
+            "1|3\n2|4\n3|NULL\n4|NULL");
+}
+
 TEST_F(Shapes, ASelectInTwoParentheses) {
   EXPECT_EQ(run("SELECT a FROM t WHERE a IN ((SELECT a FROM t WHERE a < 3)) ORDER BY a"), "1\n2");
   EXPECT_EQ(run("SELECT a FROM t WHERE a NOT IN ((SELECT a FROM t WHERE a < 3)) ORDER BY a"), "3\n4");

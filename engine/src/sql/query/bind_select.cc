@@ -18,7 +18,8 @@ class SelectBinder {
         select_(select),
         from_(std::move(from)),
         outer_(outer),
-        bound_(std::make_unique<BoundSelect>()) {
+        bound_(std::make_unique<BoundSelect>()),
+        earlier_{select.items, {}} {
     bound_->scope = std::move(from_.scope);
     bound_->nests = std::move(from_.nests);
   }
@@ -127,6 +128,7 @@ class SelectBinder {
   Status add_item(const ast::Expr& tree, std::string name) {
     Binder with = binder();
     with.aggregates = &bound_->aggregates;
+    with.earlier_items = &earlier_;
     ExpressionPtr item;
     COMMITD_RETURN_IF_ERROR(bind_into(with, &tree, "field list", item));
     bound_->columns.push_back(describe_column(*item, bound_->scope, std::move(name)));
@@ -139,6 +141,7 @@ class SelectBinder {
       const ast::Expr& tree = *item.expression;
       if (tree.kind == ast::ExprKind::Star) {
         COMMITD_RETURN_IF_ERROR(expand_star(tree));
+        earlier_.bound.push_back(nullptr);
         continue;
       }
       std::string name(item.alias);
@@ -147,6 +150,7 @@ class SelectBinder {
                : tree.kind == ast::ExprKind::String ? tree.text
                                                     : tree.source;
       COMMITD_RETURN_IF_ERROR(add_item(tree, std::move(name)));
+      earlier_.bound.push_back(bound_->items.back().get());
     }
     return {};
   }
@@ -218,6 +222,7 @@ class SelectBinder {
   FromClause from_;
   Binder* outer_;
   std::unique_ptr<BoundSelect> bound_;
+  EarlierItems earlier_;
 };
 
 }  // namespace

@@ -141,11 +141,15 @@ Task<Status> precompute(StatementContext& context, const ast::Expr* tree, bool m
       COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context, argument, may_wait));
   }
   if (tree->select != nullptr) co_return co_await run_subquery(context, *tree);
-  if (!waits(*tree) || context.describe_only || context.precomputed.waited.contains(tree)) co_return Status();
+  if (!waits(*tree) || context.precomputed.waited.contains(tree)) co_return Status();
   if (!may_wait) {
     co_return make_error(er::kNotSupportedYet,
                          "This version of MySQL doesn't yet support '{} in a statement that reads tables'",
                          tree->text);
+  }
+  if (context.describe_only) {  // a number, whichever
+    context.precomputed.waited[tree] = Value::integer(0);
+    co_return Status();
   }
   auto value = co_await waited_value(context, *tree);
   if (!value.ok()) co_return std::move(value).error();

@@ -18,6 +18,7 @@
 #include "sql/query/read_columns.h"
 #include "sql/query/row_buffer.h"
 #include "sql/query/select_output.h"
+#include "sql/query/union_order.h"
 #include "storage/table_engines.h"
 
 namespace commitd::sql {
@@ -162,6 +163,7 @@ PlannedSelect plan_select(const StatementContext& context, std::unique_ptr<Bound
   planned.plan = plan_join(s.scope, s.nests, s.on, s.where.get(), read_mode(context, s),
                            s.keeps_order ? TableOrder::Written : TableOrder::Chosen);
   planned.plan.locked_rows = s.locked_rows;
+  planned.plan.most_rows = context.session.settings.most_rows_examined;
   planned.ordered = use_index_order(s, planned.plan);
   return planned;
 }
@@ -169,7 +171,10 @@ PlannedSelect plan_select(const StatementContext& context, std::unique_ptr<Bound
 Task<Status> run_planned(StatementContext& context, const PlannedSelect& planned, Evaluation& evaluation,
                          ResultSink& sink) {
   const BoundSelect& s = *planned.bound;
-  if (s.limit == 0 && !s.calc_found_rows) co_return Status();
+  if (s.limit == 0 && !s.calc_found_rows) {
+    context.session.found_rows = 0;
+    co_return Status();
+  }
   SelectOutput output(context, s, sink, planned.ordered);
   if (s.scope.sources.empty())
     COMMITD_CO_RETURN_IF_ERROR(co_await one_row(s, evaluation, output));
@@ -201,6 +206,7 @@ Status renew(StatementContext& context, const ast::SelectStatement& select, Plan
   planned.bound->limit = *limit;
   planned.bound->offset = *offset;
   planned.plan.mode = read_mode(context, *planned.bound);
+  planned.plan.most_rows = context.session.settings.most_rows_examined;
   return {};
 }
 
@@ -264,35 +270,10 @@ Result<std::vector<ResultColumn>> union_columns(std::span<const RowBuffer> parts
   return columns;
 }
 
-// ORDER BY of a UNION names its columns or counts them.
-Result<size_t> union_column(const ast::Expr& tree, std::span<const ResultColumn> columns) {
-  if (tree.kind == ast::ExprKind::Integer) {
-    const auto number = static_cast<size_t>(leading_integer(tree.text));
-    if (number >= 1 && number <= columns.size()) return number - 1;
-  }
-  for (size_t i = 0; i < columns.size(); ++i) {
-    if (tree.kind == ast::ExprKind::Column && same_name(columns[i].name, tree.text)) return i;
-  }
-  return make_error(er::kBadField, "Unknown column '{}' in 'order clause'", tree.source);
-}
-
-Task<Status> sort_union(StatementContext& context, const ast::SelectStatement& select,
-                        std::span<const ResultColumn> columns, std::vector<Row>& rows) {
-  std::vector<std::pair<size_t, bool>> order;
-  for (const ast::OrderItem& item : select.order_by) {
-    auto column = union_column(*item.expression, columns);
-    if (!column.ok()) co_return std::move(column).error();
-    order.emplace_back(*column, item.descending);
-  }
-  if (order.empty()) co_return Status();
-  const auto comes_first = [&](const Row& l, const Row& r) {
-    for (const auto& [column, descending] : order) {
-      const auto compared = order_values(l[column], r[column], columns[column].value_collation);
-      if (compared != 0) return descending ? compared > 0 : compared < 0;
-    }
-    return false;
-  };
-  co_return co_await sort_in_turns(context.turn, context.session, rows, comes_first);
+// SQL_CALC_FOUND_ROWS stands in the first SELECT of all.
+bool counts_found_rows(const ast::SelectStatement& select) {
+  if (select.union_parts == nullptr) return select.calc_found_rows;
+  return counts_found_rows(*select.union_parts->front().select);
 }
 
 Task<Status> run_union(StatementContext& context, const ast::SelectStatement& select, ResultSink& sink) {
@@ -322,7 +303,8 @@ Task<Status> run_union(StatementContext& context, const ast::SelectStatement& se
     COMMITD_CO_RETURN_IF_ERROR(co_await take_turn(context));
     if (sink.wants_flush()) COMMITD_CO_RETURN_IF_ERROR(co_await sink.flush());
   }
-  context.session.found_rows = rows.size();
+  const uint64_t shown = rows.size() > *offset ? std::min<uint64_t>(rows.size() - *offset, *limit) : 0;
+  context.session.found_rows = counts_found_rows(select) ? rows.size() : shown;
   co_return Status();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 #include "sql/federated/remote_rows.h"
@@ -30,6 +31,7 @@ class JoinReader {
         evaluation_(evaluation),
         consumer_(consumer),
         matched_(plan.nests.size()),
+        rows_left_(plan.most_rows),
         found_(found == nullptr ? own_found_ : *found) {
     found_.resize(plan.levels.size());
     evaluation_.rows.assign(plan.levels.size(), nullptr);
@@ -119,7 +121,7 @@ class JoinReader {
   Task<Result<bool>> read_materialised(size_t number, const std::vector<Row>& rows) {
     const JoinLevel& level = plan_.levels[number];
     for (const Row& row : rows) {
-      ++context_.session.rows_examined;
+      examine();
       evaluation_.rows[level.number] = row.data();
       const bool joins = holds(level.match);
       COMMITD_CO_RETURN_IF_ERROR(check());
@@ -138,6 +140,16 @@ class JoinReader {
     return transaction;
   }
 
+  // MySQL estimates beforehand how many rows the whole join has; here they are counted.
+  void examine() {
+    ++context_.session.rows_examined;
+    if (rows_left_-- != 0) return;
+    evaluation_.fail(
+        make_error(er::kTooBigSelect,
+                   "The SELECT would examine more than MAX_JOIN_SIZE rows; check your WHERE and use "
+                   "SET SQL_BIG_SELECTS=1 or SET MAX_JOIN_SIZE=# if the SELECT is okay"));
+  }
+
   // `step`: how the row that was asked for is counted, and then how the next one will be.
   void count(size_t number, StatusVariable& step) {
     context_.session.status.add(step);
@@ -147,7 +159,7 @@ class JoinReader {
   // The level's row is now this one. Says whether it joins the rows of the levels before.
   bool take(size_t number, const txn::FoundRow& row, const Expression* known) {
     const JoinLevel& level = plan_.levels[number];
-    ++context_.session.rows_examined;
+    examine();
     evaluation_.rows[level.number] = row.values.data();
     return holds(level.match, known);
   }
@@ -267,6 +279,7 @@ class JoinReader {
   Evaluation& evaluation_;
   RowConsumer& consumer_;
   std::vector<bool> matched_;  // per nest
+  uint64_t rows_left_;         // to look at
   std::vector<txn::FoundRow> own_found_;
   std::vector<txn::FoundRow>& found_;
   std::vector<RemoteAnswer> remote_;  // per level

@@ -31,7 +31,8 @@ struct JoinPlan {
   std::vector<std::vector<const Expression*>> filters;
   txn::ReadMode mode = txn::ReadMode::Snapshot;
   txn::LockedRows locked_rows = txn::LockedRows::Wait;
-  bool reads_past_locks = false;  // where the isolation level allows it
+  bool reads_past_locks = false;    // where the isolation level allows it
+  uint64_t most_rows = UINT64_MAX;  // that may be looked at: 1104 at the next one
 };
 
 struct BoundCondition {

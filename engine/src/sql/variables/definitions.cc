@@ -129,12 +129,61 @@ VariableDefinition read_only(VariableDefinition definition) {
   return definition;
 }
 
+// What its other values would ask for is not there.
+VariableDefinition fixed(VariableDefinition definition) {
+  definition.fixed = true;
+  return definition;
+}
+
+// MySQL 8.4's. None of them changes an answer, and most are of strategies that commitd has not.
+VariableDefinition optimizer_switch_variable() {
+  auto definition = text("optimizer_switch", Scope::Both, "");
+  definition.type = Type::Flags;
+  constexpr std::string_view kOff[] = {"batched_key_access", "use_invisible_indexes", "subquery_to_derived",
+                                       "hypergraph_optimizer"};
+  definition.choices = {"index_merge",
+                        "index_merge_union",
+                        "index_merge_sort_union",
+                        "index_merge_intersection",
+                        "engine_condition_pushdown",
+                        "index_condition_pushdown",
+                        "mrr",
+                        "mrr_cost_based",
+                        "block_nested_loop",
+                        "batched_key_access",
+                        "materialization",
+                        "semijoin",
+                        "loosescan",
+                        "firstmatch",
+                        "duplicateweedout",
+                        "subquery_materialization_cost_based",
+                        "use_index_extensions",
+                        "condition_fanout_filter",
+                        "derived_merge",
+                        "use_invisible_indexes",
+                        "skip_scan",
+                        "hash_join",
+                        "subquery_to_derived",
+                        "prefer_ordering_index",
+                        "hypergraph_optimizer",
+                        "derived_condition_pushdown",
+                        "hash_set_operations"};
+  std::string initial;
+  for (const std::string& flag : definition.choices) {
+    const bool off = std::ranges::find(kOff, flag) != std::end(kOff);
+    initial += (initial.empty() ? "" : ",") + flag + (off ? "=off" : "=on");
+  }
+  definition.initial = Value::string(std::move(initial));
+  return definition;
+}
+
 VariableDefinition sql_mode_variable() {
   auto definition = text("sql_mode", Scope::Both,
                          "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_"
                          "DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION");
   definition.type = Type::Set;
   definition.choices = sql_modes();
+  definition.absent = sql_mode::kAllowInvalidDates | sql_mode::kTimeTruncateFractional;
   definition.groups = {
       {"ANSI", "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY"},
       {"TRADITIONAL",
@@ -181,13 +230,13 @@ std::vector<VariableDefinition> session_variables() {
       number("interactive_timeout", Scope::Both, 28800, 1, kMaxTimeout),
       text("character_set_database", Scope::Both, "utf8mb4"),
       text("collation_database", Scope::Both, "utf8mb4_general_ci"),
-      boolean("sql_quote_show_create", Scope::Both, true),
+      fixed(boolean("sql_quote_show_create", Scope::Both, true)),
       boolean("sql_notes", Scope::Both, true),
-      text("lc_time_names", Scope::Both, "en_US"),
+      fixed(text("lc_time_names", Scope::Both, "en_US")),
       text("default_storage_engine", Scope::Both, "ROCKS", {"storage_engine"}),
-      boolean("explicit_defaults_for_timestamp", Scope::Both, true),
+      fixed(boolean("explicit_defaults_for_timestamp", Scope::Both, true)),
       number("max_sort_length", Scope::Both, 1024, 4, 8388608),
-      boolean("sql_auto_is_null", Scope::Both, false),
+      fixed(boolean("sql_auto_is_null", Scope::Both, false)),
       boolean("sql_require_primary_key", Scope::Both, false),
       boolean("sql_big_selects", Scope::Both, true),
       boolean("session_track_schema", Scope::Both, true),
@@ -213,6 +262,7 @@ std::vector<VariableDefinition> session_variables() {
       number("min_examined_row_limit", Scope::Both, 0, 0, UINT32_MAX),
       number("max_error_count", Scope::Both, 1024, 0, 65535),
       choice("binlog_format", Scope::Both, "ROW", {"ROW"}),
+      optimizer_switch_variable(),
   };
 }
 

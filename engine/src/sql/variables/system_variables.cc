@@ -1,8 +1,11 @@
 #include "sql/variables/system_variables.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "base/decimal.h"
 #include "base/error_codes.h"
@@ -138,6 +141,9 @@ std::optional<uint64_t> bits_of_set(const VariableDefinition& variable, std::str
 }
 
 Result<Value> set_of_bits(const VariableDefinition& variable, uint64_t bits) {
+  if (const uint64_t absent = bits & variable.absent; absent != 0)
+    return bad_value(variable,
+                     Value::string(variable.choices[static_cast<size_t>(std::countr_zero(absent))]));
   std::string unknown;
   for (const auto& [name, members] : variable.groups) {
     const uint64_t group = bits_of_set(variable, name, unknown).value_or(0);
@@ -161,6 +167,80 @@ Result<Value> convert_set(const VariableDefinition& variable, const Value& value
   const auto bits = bits_of_set(variable, value.as_string(), unknown);
   if (!bits) return bad_value(variable, Value::string(std::move(unknown)));
   return set_of_bits(variable, *bits);
+}
+
+// The value, in the words of Flags.
+std::string flags_text(const VariableDefinition& variable, uint64_t bits) {
+  std::string text;
+  for (size_t bit = 0; bit < variable.choices.size(); ++bit) {
+    const bool on = (bits >> bit & 1) != 0;
+    text += fmt::format("{}{}={}", bit == 0 ? "" : ",", variable.choices[bit], on ? "on" : "off");
+  }
+  return text;
+}
+
+// What a text changes of Flags. Each may be named once; "default" alone is that of all that are not named.
+class FlagChanges {
+ public:
+  // What is wrong from there on; empty: nothing.
+  std::string_view read(const VariableDefinition& variable, std::string_view text) {
+    while (!text.empty()) {
+      const std::string_view word = text.substr(0, text.find(','));
+      if (!take(variable, word)) return text;
+      text.remove_prefix(std::min(word.size() + 1, text.size()));
+    }
+    return {};
+  }
+  uint64_t applied_to(uint64_t before, uint64_t initial) const {
+    const uint64_t rest = all_default_ ? initial : before;
+    return on_ | (default_ & initial) | (rest & ~(on_ | off_ | default_));
+  }
+
+ private:
+  bool take(const VariableDefinition& variable, std::string_view word) {
+    if (equal_words(word, "default")) return !std::exchange(all_default_, true);
+    const size_t equals = std::min(word.find('='), word.size());
+    const auto choice = std::ranges::find_if(
+        variable.choices, [&](const auto& name) { return equal_words(name, word.substr(0, equals)); });
+    if (choice == variable.choices.end() || equals == word.size()) return false;
+    const uint64_t bit = uint64_t{1} << (choice - variable.choices.begin());
+    if (((on_ | off_ | default_) & bit) != 0) return false;
+    const std::string_view state = word.substr(equals + 1);
+    uint64_t* const states = equal_words(state, "on")        ? &on_
+                             : equal_words(state, "off")     ? &off_
+                             : equal_words(state, "default") ? &default_
+                                                             : nullptr;
+    if (states != nullptr) *states |= bit;
+    return states != nullptr;
+  }
+
+  uint64_t on_ = 0, off_ = 0, default_ = 0;
+  bool all_default_ = false;
+};
+
+uint64_t bits_of_flags(const VariableDefinition& variable, const Value& value) {
+  FlagChanges changes;
+  changes.read(variable, value.as_string());
+  return changes.applied_to(0, 0);
+}
+
+Result<Value> convert_flags(const VariableDefinition& variable, const Value& value, const Value& before) {
+  if (value.kind() != Value::Kind::String) {
+    auto number = whole_number(value);
+    if (!number) return bad_type(variable);
+    if (*number < 0 || *number >= std::exp2(variable.choices.size())) return bad_value(variable, value);
+    return Value::string(flags_text(variable, static_cast<uint64_t>(*number)));
+  }
+  FlagChanges changes;
+  const std::string_view wrong = changes.read(variable, value.as_string());
+  if (!wrong.empty()) return bad_value(variable, Value::string(std::string(wrong)));
+  return Value::string(flags_text(variable, changes.applied_to(bits_of_flags(variable, before),
+                                                               bits_of_flags(variable, variable.initial))));
+}
+
+// As in MySQL, a max_join_size that is set holds until sql_big_selects is set.
+void set_big_selects(std::span<Value> values) {
+  values[kSqlBigSelects] = Value::integer(values[kMaxJoinSize].as_uint() == UINT64_MAX);
 }
 
 }  // namespace
@@ -218,8 +298,16 @@ Value SystemVariables::global(std::string_view name) const {
   return global(find(name));
 }
 
-Result<Value> SystemVariables::convert(size_t ordinal, const Value& value) const {
-  const auto& variable = definitions_[ordinal];
+Result<Value> SystemVariables::convert(size_t ordinal, const Value& value, const Value& before) const {
+  const VariableDefinition& variable = definitions_[ordinal];
+  auto converted = convert_to_type(variable, value, before);
+  if (converted.ok() && variable.fixed && converted->to_text() != variable.initial.to_text())
+    return bad_value(variable, Value::string(to_text(ordinal, *converted)));
+  return converted;
+}
+
+Result<Value> SystemVariables::convert_to_type(const VariableDefinition& variable, const Value& value,
+                                               const Value& before) {
   switch (variable.type) {
     case VariableType::Boolean:
       return convert_boolean(variable, value);
@@ -231,6 +319,8 @@ Result<Value> SystemVariables::convert(size_t ordinal, const Value& value) const
       return convert_enum(variable, value);
     case VariableType::Set:
       return convert_set(variable, value);
+    case VariableType::Flags:
+      return convert_flags(variable, value, before);
     case VariableType::String:
       if (value.is_null() || value.kind() == Value::Kind::String) return value;
       return bad_type(variable);
@@ -239,11 +329,12 @@ Result<Value> SystemVariables::convert(size_t ordinal, const Value& value) const
 }
 
 Status SystemVariables::store(size_t ordinal, const Value& value) {
-  auto converted = convert(ordinal, value);
+  auto converted = convert(ordinal, value, global(ordinal));
   if (!converted.ok()) return std::move(converted).error();
   if (const auto& hook = definitions_[ordinal].on_update) COMMITD_RETURN_IF_ERROR(hook(*converted));
   std::lock_guard lock(mutex_);
   values_[ordinal] = std::move(*converted);
+  if (ordinal == kMaxJoinSize) set_big_selects(values_);
   session_defaults_.clear();
   return {};
 }
@@ -324,13 +415,14 @@ Status SessionVariables::set(size_t ordinal, const Value& value) {
   }
   if (!variable.dynamic)
     return make_error(er::kIncorrectGlobalLocalVar, "Variable '{}' is a read only variable", variable.name);
-  auto converted = system_.convert(ordinal, value);
+  auto converted = system_.convert(ordinal, value, get(ordinal));
   if (!converted.ok()) return std::move(converted).error();
   if (own_ == nullptr) {
     own_ = std::make_unique<SessionValues>(*values_);
     values_ = own_.get();
   }
   (*own_)[ordinal] = std::move(*converted);
+  if (ordinal == kMaxJoinSize) set_big_selects(*own_);
   return {};
 }
 

@@ -32,7 +32,8 @@ namespace commitd::sql {
 class PersistedVariables;  // persisted_variables.h
 struct SessionDefaults;    // sql/session_settings.h
 
-enum class VariableType : uint8_t { Boolean, Integer, Real, String, Enum, Set };
+// Flags: a Set whose members are written as name=on, name=off or name=default.
+enum class VariableType : uint8_t { Boolean, Integer, Real, String, Enum, Set, Flags };
 enum class VariableScope : uint8_t { Global, Session, Both };
 
 struct VariableDefinition {
@@ -41,10 +42,12 @@ struct VariableDefinition {
   VariableScope scope = VariableScope::Global;
   bool dynamic = true;     // false: only at start (error 1238 afterwards)
   bool persistent = true;  // false: SET PERSIST is error 1238
+  bool fixed = false;      // no value but the first one: 1231, for what others ask for is not there
   Value initial;
   int64_t min = 0;
   uint64_t max = UINT64_MAX;
-  std::vector<std::string> choices;                         // Enum and Set members, in MySQL's order
+  std::vector<std::string> choices;  // members of Enum, Set and Flags, in MySQL's order
+  uint64_t absent = 0;  // Set: members (bits) that are refused, since what they ask for is not there
   std::vector<std::pair<std::string, std::string>> groups;  // Set: members that stand for others, too
   std::vector<std::string> aliases;
   // Called with a checked value before it is taken, outside all locks; an error refuses the SET. Also called
@@ -96,12 +99,14 @@ class SystemVariables {
   Status set_at_start(std::string_view name, const std::string& text);
 
   // Checks and converts a value for a variable (ON/OFF/1/0, enum by name or number, ranges are clamped as in
-  // MySQL).
-  Result<Value> convert(size_t ordinal, const Value& value) const;
+  // MySQL). `before`: what Flags that are not named keep.
+  Result<Value> convert(size_t ordinal, const Value& value, const Value& before) const;
   // As SHOW VARIABLES prints it: ON/OFF for Boolean.
   std::string to_text(size_t ordinal, const Value& value) const;
 
  private:
+  static Result<Value> convert_to_type(const VariableDefinition& variable, const Value& value,
+                                       const Value& before);
   Status store(size_t ordinal, const Value& value);
   Status store_text(size_t ordinal, const std::string& text);
 
@@ -181,6 +186,7 @@ enum SessionVariable : size_t {
   kMinExaminedRowLimit,
   kMaxErrorCount,
   kBinlogFormat,
+  kOptimizerSwitch,
   kSessionVariableCount
 };
 
@@ -213,13 +219,15 @@ class SessionVariables {
 
 // The bits of sql_mode that the binlog and the executor use, as MySQL numbers them.
 namespace sql_mode {
-inline constexpr uint64_t kPipesAsConcat = 1u << 1, kAnsiQuotes = 1u << 2, kIgnoreSpace = 1u << 3,
-                          kOnlyFullGroupBy = 1u << 5, kNoUnsignedSubtraction = 1u << 6,
-                          kNoDirInCreate = 1u << 7, kNoAutoValueOnZero = 1u << 19,
-                          kNoBackslashEscapes = 1u << 20, kStrictTransTables = 1u << 21,
-                          kStrictAllTables = 1u << 22, kNoZeroInDate = 1u << 23, kNoZeroDate = 1u << 24,
-                          kErrorForDivisionByZero = 1u << 26, kNoEngineSubstitution = 1u << 30,
-                          kPadCharToFullLength = 1ull << 31;
+inline constexpr uint64_t kRealAsFloat = 1u << 0, kPipesAsConcat = 1u << 1, kAnsiQuotes = 1u << 2,
+                          kIgnoreSpace = 1u << 3, kOnlyFullGroupBy = 1u << 5,
+                          kNoUnsignedSubtraction = 1u << 6, kNoDirInCreate = 1u << 7,
+                          kNoAutoValueOnZero = 1u << 19, kNoBackslashEscapes = 1u << 20,
+                          kStrictTransTables = 1u << 21, kStrictAllTables = 1u << 22,
+                          kNoZeroInDate = 1u << 23, kNoZeroDate = 1u << 24,
+                          kErrorForDivisionByZero = 1u << 26, kHighNotPrecedence = 1u << 29,
+                          kNoEngineSubstitution = 1u << 30, kPadCharToFullLength = 1ull << 31,
+                          kAllowInvalidDates = 1u << 25, kTimeTruncateFractional = 1ull << 32;
 uint64_t bits(std::string_view text);
 }  // namespace sql_mode
 

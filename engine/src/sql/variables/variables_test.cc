@@ -39,6 +39,95 @@ TEST_F(Variables, ModesThatStandForOthersTurnThemOn) {
   EXPECT_EQ(run("SELECT 'a' || 'b', \"n\" FROM t"), "");
   EXPECT_EQ(run("SET sql_mode = 'ANSI,nonsense'").substr(0, 11), "ERROR 1231:");
   EXPECT_EQ(run("SET sql_mode = 4; SELECT @@sql_mode"), " ; ANSI_QUOTES");
+  EXPECT_EQ(run("SET sql_mode = 'ANSI_QUOTES,ALLOW_INVALID_DATES'"),
+            "ERROR 1231: Variable 'sql_mode' can't be set to the value of 'ALLOW_INVALID_DATES'");
+  EXPECT_EQ(run("SET sql_mode = 'TIME_TRUNCATE_FRACTIONAL'").substr(0, 11), "ERROR 1231:");
+}
+
+TEST_F(Variables, ModesSayHowOperatorsAreRead) {
+  EXPECT_EQ(run("SET sql_mode = 'PIPES_AS_CONCAT'; SELECT 1 || 2 + 1, 'a' || NULL, 2 ^ 1 || 0, 1 OR 0 || 0"),
+            " ; 13|NULL|8|1");
+  EXPECT_EQ(run("SET sql_mode = ''; SELECT 1 || 2 + 1, 'a || b' OR 0"), " ; 1|0");
+  EXPECT_EQ(run("SET sql_mode = 'HIGH_NOT_PRECEDENCE'; SELECT NOT 1 BETWEEN -5 AND 5, NOT 1 = 1, 3 * NOT 0"),
+            " ; 1|0|3");
+  EXPECT_EQ(run("SET sql_mode = ''; SELECT NOT 1 BETWEEN -5 AND 5, NOT 1 = 2"), " ; 0|1");
+  EXPECT_EQ(run("SET sql_mode = 'REAL_AS_FLOAT'; CREATE TABLE r (a REAL, b DOUBLE); SET sql_mode = '';"
+                "SELECT column_type FROM information_schema.columns WHERE table_name = 'r' ORDER BY 1"),
+            " ;  ;  ; double\nfloat");
+}
+
+TEST_F(Variables, OptimizerSwitchIsMadeOfFlags) {
+  const std::string before = run("SELECT @@optimizer_switch");
+  EXPECT_TRUE(before.starts_with("index_merge=on,index_merge_union=on,")) << before;
+  const std::string is = "SELECT @@optimizer_switch = '" + before + "', @@optimizer_switch LIKE ";
+  EXPECT_EQ(run("SET optimizer_switch = 'mrr=off,MRR_cost_based=OFF'"), "");
+  EXPECT_EQ(run(is + "'%,mrr=off,mrr_cost_based=off,block%'"), "0|1");
+  EXPECT_EQ(run("SET optimizer_switch = 'mrr=default'"), "");
+  EXPECT_EQ(run(is + "'%,mrr=on,mrr_cost_based=off,%'"), "0|1");
+  EXPECT_EQ(run("SET optimizer_switch = 'default,semijoin=off'"), "");
+  EXPECT_EQ(run(is + "'%,mrr_cost_based=on,%semijoin=off,loosescan=on,%'"), "0|1");
+  EXPECT_EQ(run("SET optimizer_switch = DEFAULT"), "");
+  EXPECT_EQ(run(is + "'%'"), "1|1");
+  EXPECT_EQ(run("SET optimizer_switch = @@optimizer_switch"), "");
+  EXPECT_EQ(run("SET optimizer_switch = 'mrr=off,nonsense=on'"),
+            "ERROR 1231: Variable 'optimizer_switch' can't be set to the value of 'nonsense=on'");
+  for (const char* wrong : {"'mrr'", "'mrr=maybe'", "'mrr=on,mrr=off'", "'default,default'", "-1"})
+    EXPECT_EQ(run(std::string("SET optimizer_switch = ") + wrong).substr(0, 11), "ERROR 1231:") << wrong;
+  EXPECT_EQ(run(is + "'%'"), "1|1");
+  EXPECT_EQ(run("SET GLOBAL optimizer_switch = 'skip_scan=off'"), "");
+  EXPECT_EQ(run(*connect(),
+                "SELECT @@optimizer_switch LIKE '%skip_scan=off%', @@optimizer_switch LIKE "
+                "'index_merge=on,%'"),
+            "1|1");
+}
+
+TEST_F(Variables, WhatWouldChangeNothingIsNotTaken) {
+  for (const char* usual :
+       {"sql_auto_is_null = 0", "sql_auto_is_null = OFF", "sql_quote_show_create = 1",
+        "explicit_defaults_for_timestamp = ON", "lc_time_names = 'en_US'", "lc_time_names = 0"})
+    EXPECT_EQ(run(std::string("SET ") + usual), "") << usual;
+  for (const char* other :
+       {"sql_auto_is_null = 1", "GLOBAL sql_auto_is_null = ON", "sql_quote_show_create = 0",
+        "explicit_defaults_for_timestamp = OFF", "lc_time_names = 'de_DE'"})
+    EXPECT_EQ(run(std::string("SET ") + other).substr(0, 11), "ERROR 1231:") << other;
+  EXPECT_EQ(run("SET sql_auto_is_null = 1"),
+            "ERROR 1231: Variable 'sql_auto_is_null' can't be set to the value of 'ON'");
+}
+
+TEST_F(Variables, NotesCanBeTurnedOff) {
+  EXPECT_EQ(run("DROP TABLE IF EXISTS nothing; SHOW WARNINGS"), " ; Note|1051|Unknown table 'test.nothing'");
+  EXPECT_EQ(run("SET sql_notes = 0; DROP TABLE IF EXISTS nothing; SHOW WARNINGS"), " ;  ; ");
+  EXPECT_EQ(run("SELECT 1 / 0; SHOW WARNINGS"), "NULL ; Warning|1365|Division by 0");
+}
+
+TEST_F(Variables, InsertIdIsTheNextNumber) {
+  run("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a INT); INSERT INTO t (a) VALUES (1)");
+  EXPECT_EQ(run("SET insert_id = 7; INSERT INTO t (a) VALUES (2), (3); SELECT LAST_INSERT_ID()"), " ;  ; 7");
+  EXPECT_EQ(run("INSERT INTO t (a) VALUES (4); SELECT id FROM t"), " ; 1\n7\n8\n9");
+}
+
+TEST_F(Variables, MaxJoinSizeEndsASelectThatLooksAtMore) {
+  constexpr std::string_view kTooBig =
+      "ERROR 1104: The SELECT would examine more than MAX_JOIN_SIZE rows; check your WHERE and use SET "
+      "SQL_BIG_SELECTS=1 or SET MAX_JOIN_SIZE=# if the SELECT is okay";
+  run("CREATE TABLE t (a INT PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)");
+  EXPECT_EQ(run("SET max_join_size = 3; SELECT @@max_join_size, @@sql_big_selects"), " ; 3|0");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM t"), "3");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM t, t u"), kTooBig);
+  EXPECT_EQ(run("SELECT COUNT(*) FROM (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4) x"),
+            kTooBig);
+  EXPECT_EQ(run("CREATE TABLE c (a INT); INSERT INTO c SELECT t.a FROM t, t u"),
+            " ; " + std::string(kTooBig));
+  EXPECT_EQ(run("UPDATE t, t u SET t.a = t.a + 10 WHERE u.a = 3"), kTooBig);
+  EXPECT_EQ(run("SELECT t.a FROM t, t u LIMIT 1"), "1");
+  EXPECT_EQ(run("SHOW STATUS WHERE variable_name = 'Uptime' AND value < 0"), "");
+  EXPECT_EQ(run("SET sql_big_selects = 1; SELECT COUNT(*) FROM t, t u"), " ; 9");
+  EXPECT_EQ(run("SET max_join_size = 2; SELECT COUNT(*) FROM t"), " ; " + std::string(kTooBig));
+  EXPECT_EQ(run("SET max_join_size = DEFAULT; SELECT COUNT(*) FROM t, t u, t v; SELECT @@sql_big_selects"),
+            " ; 27 ; 1");
+  EXPECT_EQ(run("SET GLOBAL max_join_size = 5; SELECT @@GLOBAL.sql_big_selects"), " ; 0");
+  auto later = connect_to_test_database();
+  EXPECT_EQ(run(*later, "SELECT COUNT(*) FROM t, t u"), kTooBig);
 }
 
 TEST_F(Variables, SessionsThatStartWithTheSameChangeOnlyTheirOwn) {
