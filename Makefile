@@ -7,7 +7,7 @@ COMPONENTS := engine operator/localcluster operator operator/e2e chaos/ledger ch
 BESIDE     := operator/localcluster operator operator/e2e chaos/ledger chaos/demo benchmarks
 export PATH := $(CURDIR)/build/bin:$(PATH)
 
-.PHONY: help images images-push images-powerloss demo demo-down pictures e2e test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report regressions clean
+.PHONY: help images images-push images-powerloss demo demo-down pictures e2e test test-cluster lint fmt engine operator build sanitizers ci killloop bench bench-engine bench-commit report regressions pictures-of-regressions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ demo-down: ## stops everything that `make demo` started and removes its network
 pictures: ## the demo, and the README's two pictures of it
 	@mkdir -p build/logs
 	@set -o pipefail; $(MAKE) --no-print-directory demo | tee build/logs/demo.txt
-	@docs/make-pictures
+	@docs/make-pictures demo
 
 e2e: ## the operator with real pods, case by case, judged by the ledger: CASES=partition,scale (CASES=list shows them), CLUSTER=kind, CONTEXT=mine
 	@$(MAKE) --no-print-directory -C operator/e2e e2e CASES='$(CASES)'
@@ -81,6 +81,9 @@ report: ## what `make bench` found, as one page (build/bench/report.html) and as
 
 regressions: engine ## a tour: each switch for half a minute under k6's load, with Prometheus (SHORT=1: four seconds each); leaves dashboard data and a report
 	@$(MAKE) --no-print-directory -C benchmarks regressions SCENARIO='$(SCENARIO)' SHORT='$(SHORT)' KEEP='$(KEEP)'
+
+pictures-of-regressions: regressions ## the tour, and the two pictures of it in docs/regressions.md: SCENARIO='R5 R9'
+	@docs/make-pictures regressions
 
 bench-engine: engine ## commitd beside MariaDB: durable and relaxed, on this disk and on slower ones (half an hour)
 	@$(MAKE) --no-print-directory -C benchmarks bench-engine

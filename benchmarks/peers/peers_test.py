@@ -57,6 +57,26 @@ class ShimTest(unittest.TestCase):
                 sync_counters.Disk(text)
 
 
+COMES_AND_GOES = """
+import threading
+while True:
+    threads = [threading.Thread(target=int) for _ in range(50)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+"""
+
+
+class CountsTest(unittest.TestCase):
+    def test_threads_that_end_while_they_are_counted_fail_nothing(self):
+        server = object.__new__(servers.Server)
+        with subprocess.Popen([sys.executable, "-c", COMES_AND_GOES]) as server.process:
+            try:
+                for _ in range(2000):
+                    self.assertGreaterEqual(server.context_switches(), 0)
+            finally:
+                server.process.kill()
+
+
 class FiguresTest(unittest.TestCase):
     def test_a_round_is_told_per_operation(self):
         before = {"cpu_us": 100, "context_switches": 10, "syncs": 5, "sync_buckets": [0] * 256, "groups": 1, "logged_bytes": 0}

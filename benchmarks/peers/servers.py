@@ -1,5 +1,6 @@
 """The servers under comparison, each a process of its own on a fresh data directory, reached by unix socket."""
 
+import contextlib
 import functools
 import os
 import pathlib
@@ -107,7 +108,8 @@ class Server:
         """Of the threads that live: both servers keep theirs from one run to the next."""
         total = 0
         for status in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/status"):
-            total += sum(int(line.split()[1]) for line in status.read_text().splitlines() if "ctxt_switches" in line)
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a connection's thread ends when it likes
+                total += sum(int(line.split()[1]) for line in status.read_text().splitlines() if "ctxt_switches" in line)
         return total
 
     def peak_memory_bytes(self):

@@ -36,7 +36,8 @@ import sync_counters  # noqa: E402
 
 PROMETHEUS = servers.ROOT / "build" / "bin" / "prometheus"
 PREVIEW = servers.ROOT / "build" / "preview" / "index.html"
-CONFIG = """global: {{scrape_interval: 1s, evaluation_interval: 15s}}
+SCRAPE_SECONDS = 1
+CONFIG = """global: {{scrape_interval: {scrape}s, evaluation_interval: 15s}}
 rule_files: ['{rules}']
 scrape_configs:
   - job_name: commitd
@@ -90,7 +91,7 @@ def watched(out):
     """Prometheus, which scrapes whatever is added."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "targets.json").write_text("[]")
-    (out / "prometheus.yaml").write_text(CONFIG.format(targets=out / "targets.json", rules=servers.ROOT / "dashboards" / "rules" / "*.yaml"))
+    (out / "prometheus.yaml").write_text(CONFIG.format(scrape=SCRAPE_SECONDS, targets=out / "targets.json", rules=servers.ROOT / "dashboards" / "rules" / "*.yaml"))
     address = f"127.0.0.1:{servers.free_port()}"
     command = [str(PROMETHEUS), f"--config.file={out / 'prometheus.yaml'}", f"--storage.tsdb.path={out / 'prometheus'}", f"--web.listen-address={address}",
                "--web.enable-remote-write-receiver"]
@@ -224,6 +225,10 @@ class Tour:
         return rounds
 
 
+def preview(address):
+    return f"file://{PREVIEW}?prometheus=http://{address}&scrape={SCRAPE_SECONDS}&dashboard=commitlab-regressions&minutes=30"
+
+
 def literal(value):
     """A number is none in quotes."""
     return value if value.isdigit() else f"'{value}'"
@@ -241,7 +246,7 @@ def main(argv=None):
         for name in options.scenarios or options.known:
             tour.stop(options.known[name])
         report.main(["--out", str(out)])
-        print(f"dashboard: file://{PREVIEW}?prometheus=http://{watch.address}&minutes=30 (make -C dashboards preview makes the page)", flush=True)
+        print(f"dashboard: {preview(watch.address)} (make -C dashboards preview makes the page)", flush=True)
         if options.keep:
             print("Prometheus stays until you interrupt this.", flush=True)
             with contextlib.suppress(KeyboardInterrupt):

@@ -2,10 +2,10 @@
 """What one statement costs the server, in counts that do not depend on how busy the machine is: instructions and
 allocations (callgrind), system calls (strace).
 
-    statement_cost.py [--events 2000] [--hot 2000] [--text] [STATEMENT …]
+    statement_cost.py [--events 2000] [--hot 2000] [--text] [--server=OPTION …] [STATEMENT …]
 
 Each load runs a fixed number of sysbench's events on one connection. COMMITD names another binary than build/bin/commitd.
---hot: behind so many transactions of oltp_read_write, whose hot rows then have many versions.
+--hot: behind so many transactions of oltp_read_write, whose hot rows then have many versions. --server: an option more, as --performance-schema=OFF.
 """
 
 import argparse
@@ -118,7 +118,9 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2] / "build" / "statement_cost",
                         help="where callgrind's profiles are left")
     parser.add_argument("--text", action="store_true", help="statements as texts, not prepared")
+    parser.add_argument("--server", action="append", default=[], metavar="OPTION", help="of the server")
     options = parser.parse_args()
+    FLAGS.extend(options.server)
     if options.text:
         text_protocol.append("--db-ps-mode=disable")
     options.out.mkdir(parents=True, exist_ok=True)

@@ -119,8 +119,11 @@ class BusyStatementsTest(unittest.TestCase):
 
     def processor_times(self):
         """Nanoseconds, by thread of the server."""
-        tasks = Path(f"/proc/{self.server.process.pid}/task").iterdir()
-        return {(task / "comm").read_text().strip(): int((task / "schedstat").read_text().split()[0]) for task in tasks}
+        times = {}
+        for task in Path(f"/proc/{self.server.process.pid}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
+                times[(task / "comm").read_text().strip()] = int((task / "schedstat").read_text().split()[0])
+        return times
 
     def busiest(self, work):
         before = self.processor_times()

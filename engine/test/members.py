@@ -68,7 +68,8 @@ class Member(Commitd):
 
     def thread_states(self):
         for stat in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
-            yield stat.read_text().rsplit(")", 1)[1].split()[0]
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
+                yield stat.read_text().rsplit(")", 1)[1].split()[0]
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)

@@ -1,10 +1,11 @@
-// A preview of the generated dashboards. ?prometheus=URL says where the data are; ?dashboard=UID, ?minutes=N and ?until=UNIXTIME choose.
+// A preview of the generated dashboards. ?prometheus=URL says where the data are, ?scrape=SECONDS how often they are taken;
+// ?dashboard=UID, ?rows=R5,R9, ?minutes=N and ?until=UNIXTIME choose.
 import { createTheme, ThemeContext } from '@grafana/data';
 import { GlobalStyles } from '@grafana/ui';
 import { useEffect, useMemo, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
-import { ALL, Chosen, Dashboard, substitute, Variable } from './model';
+import { ALL, Chosen, Dashboard, rowsNamed, substitute, Variable } from './model';
 import { PanelView } from './PanelView';
 import { Prometheus, Range } from './prometheus';
 
@@ -16,14 +17,16 @@ const GAP_PIXELS = 8;
 const REFRESH_MILLISECONDS = 5000;
 const POINTS = 240;
 const SMALLEST_STEP_SECONDS = 1;
-// Four scrapes of five seconds: what Grafana's $__rate_interval comes to with the chart's scrape interval.
-const SHORTEST_RATE_SECONDS = 20;
+// The chart's; what Grafana's $__rate_interval comes to is four of them.
+const USUAL_SCRAPE_SECONDS = 5;
 
 const SELECT_STYLE = { height: 28, width: 160, color: 'inherit', background: '#22252b' };
 
 const parameters = new URLSearchParams(location.search);
 const minutes = Number(parameters.get('minutes') ?? 15);
 const until = Number(parameters.get('until') ?? 0);
+const shortestRateSeconds = 4 * Number(parameters.get('scrape') ?? USUAL_SCRAPE_SECONDS);
+const rows = parameters.get('rows')?.split(',') ?? [];
 const theme = createTheme({ colors: { mode: 'dark' } });
 
 function currentRange(): Range {
@@ -73,8 +76,9 @@ function DashboardView({ dashboard, prometheus }: { dashboard: Dashboard; promet
   const range = useRange();
   const width = useWindowWidth() - 2 * GAP_PIXELS;
   const column = width / GRID_COLUMNS;
-  const rateInterval = `${Math.max(SHORTEST_RATE_SECONDS, 4 * range.step)}s`;
-  const bottom = Math.max(...dashboard.panels.map((p) => p.gridPos.y + p.gridPos.h));
+  const rateInterval = `${Math.max(shortestRateSeconds, 4 * range.step)}s`;
+  const panels = useMemo(() => rowsNamed(dashboard.panels, rows), [dashboard]);
+  const bottom = Math.max(...panels.map((p) => p.gridPos.y + p.gridPos.h));
   return (
     <>
       <div style={{ display: 'flex', gap: 16, padding: GAP_PIXELS }}>
@@ -89,7 +93,7 @@ function DashboardView({ dashboard, prometheus }: { dashboard: Dashboard; promet
         ))}
       </div>
       <div style={{ position: 'relative', margin: GAP_PIXELS, height: bottom * GRID_ROW_PIXELS }}>
-        {dashboard.panels.map((panel) => {
+        {panels.map((panel) => {
           const { x, y, w, h } = panel.gridPos;
           const place = { position: 'absolute', left: x * column, top: y * GRID_ROW_PIXELS } as const;
           if (panel.type === 'row') {

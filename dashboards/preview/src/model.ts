@@ -47,3 +47,23 @@ export function substitute(text: string, chosen: Chosen, rateInterval: string): 
     return name in chosen ? chosen[name] : whole;
   });
 }
+
+// The rows whose titles begin with one of the names ("R5" is "R5: …"), one below the other; all of them without names.
+export function rowsNamed(panels: Panel[], names: string[]): Panel[] {
+  const kept: Panel[] = [];
+  let isKept = false;
+  let top = 0;
+  let bottom = 0;
+  for (const panel of panels) {
+    const { y, h } = panel.gridPos;
+    if (panel.type === 'row') {
+      isKept = names.length === 0 || names.includes(panel.title.split(':')[0]);
+      top = y - bottom;
+    }
+    if (isKept) {
+      kept.push({ ...panel, gridPos: { ...panel.gridPos, y: y - top } });
+      bottom = Math.max(bottom, y - top + h);
+    }
+  }
+  return kept;
+}

@@ -133,6 +133,7 @@ inline constexpr uint16_t kDataTruncated = 1265;
 inline constexpr uint16_t kWarnUsingOtherHandler = 1266;
 inline constexpr uint16_t kCantAggregateNcollations = 1267;
 inline constexpr uint16_t kUnknownCollation = 1273;
+inline constexpr uint16_t kUntilCondIgnored = 1279;
 inline constexpr uint16_t kWrongNameForIndex = 1280;
 inline constexpr uint16_t kUnknownStorageEngine = 1286;
 inline constexpr uint16_t kNonUpdatableTable = 1288;

@@ -38,6 +38,7 @@ class Registry {
     return events_;
   }
   WaitTotals totals(size_t slot);
+  void reset();
 
   Shard& claim() {
     std::lock_guard lock(mutex_);
@@ -53,9 +54,12 @@ class Registry {
   }
 
  private:
+  uint64_t passed_of_all_time(size_t slot) const;
+
   std::mutex mutex_;
   std::map<std::string, Event> events_;
   size_t next_slot_ = 0;
+  uint64_t passed_before_reset_[kMost] = {};
   std::deque<Shard> shards_;
   std::vector<Shard*> free_;
 };
@@ -79,6 +83,7 @@ WaitTotals Registry::totals(size_t slot) {
   std::lock_guard lock(mutex_);
   const uint32_t now = generation.load(relaxed);
   WaitTotals sum;
+  sum.add({.count = passed_of_all_time(slot) - passed_before_reset_[slot]});
   for (const Shard& shard : shards_) {
     const Cell& cell = shard.cells[slot];
     if (cell.generation.load(std::memory_order_acquire) != now) continue;
@@ -88,6 +93,18 @@ WaitTotals Registry::totals(size_t slot) {
              cell.bytes.load(relaxed)});
   }
   return sum;
+}
+
+uint64_t Registry::passed_of_all_time(size_t slot) const {
+  uint64_t sum = 0;
+  for (const Shard& shard : shards_) sum += shard.cells[slot].passed.load(std::memory_order_relaxed);
+  return sum;
+}
+
+void Registry::reset() {
+  std::lock_guard lock(mutex_);
+  generation.fetch_add(1, std::memory_order_relaxed);
+  for (size_t slot = 0; slot < next_slot_; ++slot) passed_before_reset_[slot] = passed_of_all_time(slot);
 }
 
 struct GiveBack {
@@ -165,7 +182,7 @@ std::vector<WaitSummary> wait_summaries() {
 }
 
 void reset_wait_events() {
-  wait_slots::generation.fetch_add(1, std::memory_order_relaxed);
+  wait_slots::Registry::instance().reset();
 }
 
 }  // namespace commitd::observe

@@ -18,7 +18,10 @@ namespace commitd::observe {
 
 namespace wait_slots {
 
-struct Cell {
+// What is counted most has one field and nothing to compare: waits of no time are never set back (a reset
+// remembers how many there were), everything else belongs to a generation.
+struct alignas(64) Cell {
+  std::atomic<uint64_t> passed{0};
   std::atomic<uint32_t> generation{0};
   std::atomic<uint64_t> count{0}, sum_ns{0}, min_ns{0}, max_ns{0}, bytes{0};
 };
@@ -34,8 +37,17 @@ extern constinit thread_local Shard* own_shard;  // null until the thread counts
 Shard& claim_shard();
 
 // Only the thread that owns the shard writes it: no read-modify-write is needed.
+inline Cell& own_cell(size_t slot) {
+  return (own_shard != nullptr ? *own_shard : claim_shard()).cells[slot];
+}
+
+inline void count_passed(size_t slot) {
+  std::atomic<uint64_t>& passed = own_cell(slot).passed;
+  passed.store(passed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
 inline void count(size_t slot, uint64_t ns, uint64_t bytes) {
-  Cell& cell = (own_shard != nullptr ? *own_shard : claim_shard()).cells[slot];
+  Cell& cell = own_cell(slot);
   constexpr auto relaxed = std::memory_order_relaxed;
   const uint32_t now = generation.load(relaxed);
   if (cell.generation.load(relaxed) != now) {
@@ -48,7 +60,6 @@ inline void count(size_t slot, uint64_t ns, uint64_t bytes) {
   }
   cell.count.store(cell.count.load(relaxed) + 1, relaxed);
   if (ns < cell.min_ns.load(relaxed)) cell.min_ns.store(ns, relaxed);
-  if (ns == 0 && bytes == 0) return;
   cell.sum_ns.store(cell.sum_ns.load(relaxed) + ns, relaxed);
   if (ns > cell.max_ns.load(relaxed)) cell.max_ns.store(ns, relaxed);
   if (bytes != 0) cell.bytes.store(cell.bytes.load(relaxed) + bytes, relaxed);
@@ -70,7 +81,7 @@ class WaitEvent {
     wait_slots::count(slot_, static_cast<uint64_t>(time.count()), 0);
   }
   // Nothing was in the way: counted as a wait of no time.
-  void passed() const { wait_slots::count(slot_, 0, 0); }
+  void passed() const { wait_slots::count_passed(slot_); }
 
  private:
   size_t slot_;

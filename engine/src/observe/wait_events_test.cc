@@ -73,6 +73,27 @@ TEST(WaitEvents, AResetForgetsEverythingInEveryThread) {
   EXPECT_EQ(total.max_ns, 5u) << "the longest wait before the reset is gone";
 }
 
+TEST(WaitEvents, AWaitOfNoTimeIsOneAmongTheOthersAndForgottenLikeThem) {
+  const WaitEvent event("wait/test/passed");
+  event.passed();
+  event.passed();
+  event.waited(30ns);
+  WaitTotals total = summary("wait/test/passed").total;
+  EXPECT_EQ(total.count, 3u);
+  EXPECT_EQ(total.sum_ns, 30u);
+  EXPECT_EQ(total.min_ns, 0u);
+  EXPECT_EQ(total.max_ns, 30u);
+  std::thread([&event] { event.passed(); }).join();
+  reset_wait_events();
+  EXPECT_EQ(summary("wait/test/passed").total.count, 0u);
+  event.waited(5ns);
+  EXPECT_EQ(summary("wait/test/passed").total.min_ns, 5u);
+  event.passed();
+  total = summary("wait/test/passed").total;
+  EXPECT_EQ(total.count, 2u);
+  EXPECT_EQ(total.min_ns, 0u);
+}
+
 TEST(WaitEvents, SwitchedOffNothingIsCounted) {
   const WaitEvent event("wait/test/off");
   Mutex mutex("wait/test/off");

@@ -21,6 +21,35 @@ uint64_t committed_by(std::chrono::seconds delay) {
   return now - std::min(now, before);
 }
 
+// Transactions in their order, in front of or up to where START REPLICA UNTIL stops.
+class UntilCount {
+ public:
+  UntilCount(const sql::ApplyUntil& until, const GtidSet& executed) : kind_(until.kind), left_(until.gtids) {
+    left_.subtract(executed);
+    is_over_ = kind_ == Kind::AfterGtids ? left_.empty() : !(left_ == until.gtids);
+  }
+
+  bool is_over() const { return is_over_; }
+  bool lets_through(const Gtid& gtid) {
+    if (is_over_) return false;
+    if (!left_.contains(gtid)) return true;
+    if (kind_ == Kind::BeforeGtids) {
+      is_over_ = true;
+      return false;
+    }
+    left_.subtract_interval(gtid.sid, gtid.gno, gtid.gno + 1);
+    is_over_ = left_.empty();
+    return true;
+  }
+
+ private:
+  using Kind = sql::ApplyUntil::Kind;
+
+  const Kind kind_;
+  GtidSet left_;
+  bool is_over_ = false;
+};
+
 }  // namespace
 
 Status ApplyGate::attach(binlog::CommitPipeline& pipeline, ApplyRule rule) {
@@ -64,8 +93,7 @@ Task<void> ApplyGate::set(ApplyRule rule) {
     while (!pipeline_->frozen()) co_await sleep_until(Clock::now() + kLook);
   }
   if (!rule.held && was_held) pipeline_->thaw();
-  if (rule.delay != rule.delay.zero() && !rule.held)
-    reactor_->spawn(watch_the_time(shared_from_this(), generation));
+  if (rule.waits()) reactor_->spawn(watch_the_time(shared_from_this(), generation));
 }
 
 ApplyRule ApplyGate::rule() const {
@@ -124,10 +152,35 @@ void ApplyGate::let_everything_through() {
   if (!allowed_through_.empty()) pipeline_->acknowledge_through(allowed_through_);
 }
 
+LogPosition ApplyGate::end_of_what_is_due() const {
+  const bool delays = rule_.delay != rule_.delay.zero();
+  const uint64_t time = committed_by(rule_.delay);
+  const LogPosition applied = pipeline_->applied_end();  // first: what is executed holds at least that
+  std::optional<UntilCount> until;
+  if (rule_.until) until.emplace(*rule_.until, pipeline_->gtid_executed());
+  return received_.end_of_those(applied, [&](const ReceivedEntry& entry) {
+    if (delays && entry.committed_at > time) return false;
+    return !until || until->lets_through(entry.gtid);
+  });
+}
+
+bool ApplyGate::until_is_reached() const {
+  MutexLock lock(mutex_);
+  if (!rule_.until) return false;
+  const LogPosition applied = pipeline_->applied_end();
+  UntilCount until(*rule_.until, pipeline_->gtid_executed());
+  bool next_is_held = false;
+  received_.end_of_those(applied, [&](const ReceivedEntry& next) {
+    next_is_held = !until.lets_through(next.gtid);
+    return false;
+  });
+  return until.is_over() || next_is_held;
+}
+
 bool ApplyGate::let_through_what_is_due(uint64_t generation) {
   MutexLock lock(mutex_);
   if (generation_ != generation) return false;
-  LogPosition due = received_.end_of_those_committed_by(committed_by(rule_.delay), pipeline_->applied_end());
+  LogPosition due = end_of_what_is_due();
   if (source_tells_) {
     if (!allowed_through_.empty())
       allowed_to_ = std::max(allowed_to_, received_.find(allowed_through_).value_or(LogPosition()));

@@ -1,7 +1,8 @@
 // How far what was received may enter the engine: as far as its source says that it is acknowledged. Outside
 // of clusters also no further at all (STOP REPLICA SQL_THREAD), or not before it was committed at its source
-// so long ago (SOURCE_DELAY). It is logged and acknowledged to the source all the same; and since nothing but
-// acknowledged transactions enters the engine, a start finds out by the log what waits.
+// so long ago (SOURCE_DELAY), or up to certain transactions (START REPLICA UNTIL). It is logged and
+// acknowledged to the source all the same; and since nothing but acknowledged transactions enters the engine,
+// a start finds out by the log what waits.
 #pragma once
 
 #include <chrono>
@@ -12,14 +13,17 @@
 #include "replication/received_queue.h"
 #include "runtime/reactor.h"
 #include "runtime/task.h"
+#include "sql/apply_until.h"
 
 namespace commitd::replication {
 
 struct ApplyRule {
   bool held = false;
   std::chrono::seconds delay{0};
+  std::optional<sql::ApplyUntil> until = {};
 
   bool operator==(const ApplyRule&) const = default;
+  bool waits() const { return !held && (delay != delay.zero() || until); }
 };
 
 class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
@@ -32,6 +36,8 @@ class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
   // what is under way.
   Task<void> set(ApplyRule rule);
   ApplyRule rule() const;
+  // The rule's `until` lets nothing more through, and all in front of that is applied.
+  bool until_is_reached() const;
 
   // --- of the receiver ---
   // `tells`: a commitd, which says what is acknowledged. With another source what is durable here is all
@@ -54,6 +60,7 @@ class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
   Status find_what_waits();
   void let_everything_through() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool let_through_what_is_due(uint64_t generation);
+  LogPosition end_of_what_is_due() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static Task<void> watch_the_time(std::shared_ptr<ApplyGate> self, uint64_t generation);
 
   Reactor* const reactor_;

@@ -44,12 +44,13 @@ std::optional<ReceivedEntry> ReceivedQueue::newest() const {
   return waiting_.empty() ? applied_ : std::optional(waiting_.back());
 }
 
-LogPosition ReceivedQueue::end_of_those_committed_by(uint64_t time, LogPosition before) const {
+LogPosition ReceivedQueue::end_of_those(LogPosition begin,
+                                        const std::function<bool(const ReceivedEntry&)>& let_through) const {
   MutexLock lock(mutex_);
   const auto behind = std::partition_point(waiting_.begin(), waiting_.end(),
-                                           [&](const ReceivedEntry& entry) { return entry.end <= before; });
-  for (auto next = behind; next != waiting_.end() && next->committed_at <= time; ++next) before = next->end;
-  return before;
+                                           [&](const ReceivedEntry& entry) { return entry.end <= begin; });
+  for (auto next = behind; next != waiting_.end() && let_through(*next); ++next) begin = next->end;
+  return begin;
 }
 
 std::vector<ReceivedEntry> ReceivedQueue::beyond(LogPosition end) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,8 +36,10 @@ class ReceivedQueue {
   std::optional<ReceivedEntry> last_applied() const;
   std::optional<ReceivedEntry> next() const;  // to be applied
   std::optional<ReceivedEntry> newest() const;
-  // Behind the last of those in front, all of which were committed at their source by then; `before` if none.
-  LogPosition end_of_those_committed_by(uint64_t time, LogPosition before) const;
+  // Behind the last of those, from `begin` on, all of which are let through, asked in their order; `begin` if
+  // none.
+  LogPosition end_of_those(LogPosition begin,
+                           const std::function<bool(const ReceivedEntry&)>& let_through) const;
   std::vector<ReceivedEntry> beyond(LogPosition end) const;
   std::optional<LogPosition> find(const Gtid& gtid) const;
 

@@ -43,7 +43,7 @@ TEST_F(ReceivedQueueTest, KnowsWhatIsNextAndWhatWasLast) {
 // In the log's order: one that was committed early waits for those in front.
 TEST_F(ReceivedQueueTest, LetsThroughOnlyWhatStandsInFrontOfAllThatIsNotDue) {
   const auto end = [this](uint64_t time, LogPosition before) {
-    return queue_.end_of_those_committed_by(time, before);
+    return queue_.end_of_those(before, [time](const ReceivedEntry& one) { return one.committed_at <= time; });
   };
   EXPECT_EQ(end(9, {1, 4}), (LogPosition{1, 4}));
   EXPECT_EQ(end(29, {1, 4}), (LogPosition{1, 100}));

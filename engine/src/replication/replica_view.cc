@@ -92,6 +92,11 @@ std::string ReplicaView::applier_state() const {
   return "Applying batch of row changes";
 }
 
+std::string ReplicaView::until_condition() const {
+  if (!until) return "None";
+  return until->kind == sql::ApplyUntil::Kind::BeforeGtids ? "SQL_BEFORE_GTIDS" : "SQL_AFTER_GTIDS";
+}
+
 // Not known behind a restart, until something is applied.
 ReplicaView::Place ReplicaView::executed_place() const {
   if (role.log.unapplied == 0 && !role.receiver.source_file.empty())
@@ -143,7 +148,7 @@ NamedValues ReplicaView::status() const {
       {"Skip_Counter", "0"},
       {"Exec_Source_Log_Pos", number(executed.position)},
       {"Relay_Log_Space", number(relay_bytes)},
-      {"Until_Condition", "None"},
+      {"Until_Condition", until_condition()},
       {"Until_Log_File", empty},
       {"Until_Log_Pos", "0"},
       {"Source_SSL_Allowed", yes_or_no(options.tls)},

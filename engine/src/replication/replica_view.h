@@ -16,6 +16,7 @@ struct ReplicaView {
   RoleView role;
   bool applies = false;  // the applier runs, unless it has stopped by an error
   ApplyRule rule;
+  std::optional<sql::ApplyUntil> until;  // of the latest start of the applier
   std::optional<uint64_t> apply_error_at;
   std::optional<ReceivedEntry> next, last_applied, newest;
   // The own log is the relay log.
@@ -35,6 +36,7 @@ struct ReplicaView {
   std::optional<uint64_t> seconds_behind() const;
   std::optional<uint64_t> remaining_delay() const;
   std::string applier_state() const;
+  std::string until_condition() const;
   struct Place {
     std::string file;
     uint64_t position = 0;

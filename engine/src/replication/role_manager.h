@@ -113,7 +113,8 @@ class RoleManager final : public sql::InstanceControl {
   Task<Status> set_quorum(uint64_t epoch, uint64_t version, sql::QuorumRequest request) override;
   Task<Status> hand_over(uint64_t epoch, std::chrono::milliseconds timeout) override;
   Task<Status> change_source(SourceChange change) override;
-  Task<Status> start_replica(sql::ReplicaThreads threads) override;
+  Task<Result<bool>> start_replica(sql::ReplicaThreads threads,
+                                   std::optional<sql::ApplyUntil> until) override;
   Task<Status> stop_replica(sql::ReplicaThreads threads) override;
   Task<Status> reset_replica(bool all) override;
   Task<Status> change_filter(std::function<void(sql::ReplicationFilter&)> change) override;
@@ -165,6 +166,9 @@ class RoleManager final : public sql::InstanceControl {
   void close_as_replica();
   void resume_replica();
   ApplyRule apply_rule() const;
+  ApplyRule rule_of(const RoleState& state) const;
+  Task<Status> stop_threads_if(std::function<bool()> still, sql::ReplicaThreads threads);
+  static Task<void> stop_applier_at_until(RoleManager* self, uint64_t applier_start);
   Status require_no_filter() const;
   sql::ReplicationFilter filter() const;
   Status let_go_if_nothing_waits();
@@ -210,6 +214,9 @@ class RoleManager final : public sql::InstanceControl {
                                                               0;  // when the present mastership began
   sql::FollowTarget source_ ABSL_GUARDED_BY(mutex_);
   sql::ReplicationFilter filter_ ABSL_GUARDED_BY(mutex_);
+  // Of the applier's latest start; gone with a restart of the server, as in MySQL.
+  std::optional<sql::ApplyUntil> until_ ABSL_GUARDED_BY(mutex_);
+  uint64_t applier_starts_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace commitd::replication

@@ -34,13 +34,14 @@ Status check_threads(const RoleState& now, const sql::FollowTarget& next) {
   return {};
 }
 
-ApplyRule rule_of(const RoleState& state) {
+}  // namespace
+
+ApplyRule RoleManager::rule_of(const RoleState& state) const {
   if (state.apply_held) return {.held = true};
   if (!state.start_applier) return {};
-  return {.delay = std::chrono::seconds(state.source.options.delay)};
+  MutexLock lock(mutex_);
+  return {.delay = std::chrono::seconds(state.source.options.delay), .until = until_};
 }
-
-}  // namespace
 
 ApplyRule RoleManager::apply_rule() const {
   return starts_undecided() ? ApplyRule{} : rule_of(state());
@@ -98,7 +99,8 @@ Task<Status> RoleManager::change_filter(std::function<void(sql::ReplicationFilte
   co_return Status{};
 }
 
-Task<Status> RoleManager::start_replica(sql::ReplicaThreads threads) {
+Task<Result<bool>> RoleManager::start_replica(sql::ReplicaThreads threads,
+                                              std::optional<sql::ApplyUntil> until) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
@@ -108,6 +110,7 @@ Task<Status> RoleManager::start_replica(sql::ReplicaThreads threads) {
     co_return make_error(er::kBadReplica,
                          "The server is not configured as replica; fix with CHANGE REPLICATION SOURCE TO");
   }
+  const bool applier_begins = threads.applier && !next.start_applier;
   const bool was_replica = role() == Role::Replica;
   const bool receives = was_replica && receiver_.report().state != ReceiverState::Off;
   if (!was_replica) close_as_replica();
@@ -117,27 +120,55 @@ Task<Status> RoleManager::start_replica(sql::ReplicaThreads threads) {
   next.applied_to = std::max(next.applied_to, pipeline.applied_end());
   if (auto saved = save(next); !saved.ok()) {
     if (!was_replica) serve_standalone();
-    co_return saved;
+    co_return std::move(saved).error();
+  }
+  if (applier_begins) {
+    MutexLock lock(mutex_);
+    until_ = std::move(until);
+    ++applier_starts_;
+    if (until_) context_.reactor->spawn(stop_applier_at_until(this, applier_starts_));
   }
   co_await gate_->set(apply_rule());
   if (threads.applier) pipeline.retry_apply();
-  if (!threads.receiver || receives) co_return Status{};
+  if (!threads.receiver || receives) co_return applier_begins;
   co_await receiver_.stop();  // one that has given up
   serve_as_replica({next.source, std::nullopt});
-  co_return Status{};
+  co_return applier_begins;
+}
+
+// As STOP REPLICA SQL_THREAD would, when what START REPLICA UNTIL names is reached: nothing is let through
+// any more by then.
+Task<void> RoleManager::stop_applier_at_until(RoleManager* self, uint64_t applier_start) {
+  constexpr auto kLook = std::chrono::milliseconds(50);
+  const auto runs = [self, applier_start] {
+    MutexLock lock(self->mutex_);
+    return self->applier_starts_ == applier_start && self->state_.start_applier && self->state_.epoch == 0;
+  };
+  while (!self->gate_->until_is_reached()) {
+    if (!runs()) co_return;
+    co_await sleep_until(Clock::now() + kLook);
+  }
+  const auto stopped = co_await self->stop_threads_if(runs, {.receiver = false, .applier = true});
+  if (!stopped.ok())
+    spdlog::error("START REPLICA UNTIL is reached, and the applier waits: {}", stopped.error().message);
 }
 
 // Of the applier alone, and with a delay, it ends where it is. Else what was received is applied first: it is
 // in the log, and nobody writes behind what is not applied.
 Task<Status> RoleManager::stop_replica(sql::ReplicaThreads threads) {
+  co_return co_await stop_threads_if([] { return true; }, threads);
+}
+
+Task<Status> RoleManager::stop_threads_if(std::function<bool()> still, sql::ReplicaThreads threads) {
   AsyncMutex::Guard guard = co_await control_.lock();
+  if (!still()) co_return Status{};
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
   if (role() != Role::Replica) co_return Status{};
   RoleState next = state();
   if (threads.receiver) next.start_replica = false;
   if (threads.applier && next.start_applier) {
+    next.apply_held = !threads.receiver || rule_of(next).waits();
     next.start_applier = false;
-    next.apply_held = !threads.receiver || next.source.options.delay != 0;
   }
   const bool is_over = !next.start_replica && !next.start_applier;
   co_await gate_->set(rule_of(next));

@@ -479,12 +479,12 @@ TEST_F(RoleManagerTest, OutsideAClusterAServerServesByItself) {
   sql::FollowTarget source;
   source.host = "127.0.0.1";
   source.port = 1;
-  EXPECT_FALSE(run_blocking(host.roles->start_replica({})).ok()) << "no source is known yet";
+  EXPECT_FALSE(run_blocking(host.roles->start_replica({}, {})).ok()) << "no source is known yet";
   ASSERT_TRUE(run_blocking(host.roles->change_source([&source](sql::FollowTarget& target) {
                 target = source;
                 return Status{};
               })).ok());
-  ASSERT_TRUE(run_blocking(host.roles->start_replica({})).ok());
+  ASSERT_TRUE(run_blocking(host.roles->start_replica({}, {})).ok());
   EXPECT_EQ(host.shown("role"), "replica");
   EXPECT_CODE(er::kOptionPreventsStatement, host.roles->check_writable());
   ASSERT_TRUE(run_blocking(host.roles->stop_replica({})).ok());

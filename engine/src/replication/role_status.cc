@@ -77,6 +77,7 @@ ReplicaView RoleManager::replica_view() const {
   shown.filter = filter();
   {
     MutexLock lock(mutex_);
+    shown.until = until_;
     const bool drains = role_ == Role::Standalone && shown.role.log.unapplied > 0 && !shown.rule.held;
     shown.applies = drains || (role_ == Role::Replica && (state_.epoch > 0 || state_.start_applier));
   }

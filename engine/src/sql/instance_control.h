@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/uuid.h"
 #include "runtime/task.h"
+#include "sql/apply_until.h"
 #include "sql/replication_filter.h"
 #include "sql/source_options.h"
 
@@ -84,7 +85,8 @@ class InstanceControl {
   // Of what is known of the source; after an error nothing has changed.
   using SourceChange = std::function<Status(FollowTarget&)>;
   virtual Task<Status> change_source(SourceChange change) = 0;
-  virtual Task<Status> start_replica(ReplicaThreads threads) = 0;
+  // False: the applier runs already, and `until` is ignored.
+  virtual Task<Result<bool>> start_replica(ReplicaThreads threads, std::optional<ApplyUntil> until) = 0;
   virtual Task<Status> stop_replica(ReplicaThreads threads) = 0;
   // `all`: and nothing is known of the source any more.
   virtual Task<Status> reset_replica(bool all) = 0;

@@ -105,6 +105,32 @@ Status change_target(const ast::ChangeSourceStatement& change, FollowTarget& tar
   return {};
 }
 
+Result<std::optional<ApplyUntil>> until_of(const ast::ReplicaThreadStatement& statement) {
+  using Until = ast::ReplicaThreadStatement::Until;
+  if (statement.until == Until::None) return std::optional<ApplyUntil>();
+  auto gtids = GtidSet::parse(statement.until_gtids);
+  if (!gtids)
+    return make_error(er::kMalformedGtidSetSpecification, "Malformed GTID set specification '{}'.",
+                      statement.until_gtids);
+  const auto kind =
+      statement.until == Until::BeforeGtids ? ApplyUntil::Kind::BeforeGtids : ApplyUntil::Kind::AfterGtids;
+  return std::optional(ApplyUntil{kind, std::move(*gtids)});
+}
+
+Task<Result<OkInfo>> start_replica(SessionState& session, const ast::ReplicaThreadStatement& statement,
+                                   ReplicaThreads threads) {
+  auto until = until_of(statement);
+  if (!until) co_return std::move(until).error();
+  const bool has_until = until->has_value();
+  auto begins = co_await session.server.instance->start_replica(threads, std::move(*until));
+  if (!begins) co_return std::move(begins).error();
+  if (has_until && !*begins) {
+    session.diagnostics.warn(
+        make_error(er::kUntilCondIgnored, "SQL thread is not to be started so UNTIL options are ignored"));
+  }
+  co_return OkInfo{};
+}
+
 Task<Result<OkInfo>> answer(Task<Status> task) {
   auto status = co_await task;
   if (!status.ok()) co_return std::move(status).error();
@@ -127,7 +153,7 @@ Task<Result<OkInfo>> execute_replica_thread(SessionState& session,
   COMMITD_CO_RETURN_IF_ERROR(require_control(session));
   InstanceControl& instance = *session.server.instance;
   const ReplicaThreads threads{statement.receiver, statement.applier};
-  if (statement.start) co_return co_await answer(instance.start_replica(threads));
+  if (statement.start) co_return co_await start_replica(session, statement, threads);
   co_return co_await answer(instance.stop_replica(threads));
 }
 

@@ -138,6 +138,9 @@ struct ReplicaThreadStatement : Statement {
   ReplicaThreadStatement() : Statement(StatementKind::ReplicaThread) {}
   bool start = false;
   bool receiver = true, applier = true;  // IO_THREAD, SQL_THREAD
+  enum class Until : uint8_t { None, BeforeGtids, AfterGtids };
+  Until until = Until::None;
+  std::string_view until_gtids;
 };
 struct ResetReplicaStatement : Statement {
   ResetReplicaStatement() : Statement(StatementKind::ResetReplica) {}

@@ -213,6 +213,7 @@ class Grammar {
   std::string_view filter_value(bool table, bool wild);
   ast::Statement* reset_replica();
   void replica_thread_names(ast::ReplicaThreadStatement& threads);
+  void replica_until(ast::ReplicaThreadStatement& threads);
   void fixed_option(std::string_view name, std::string_view value);
   void ignored_server_ids();
   void default_channel();

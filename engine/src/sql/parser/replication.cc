@@ -202,6 +202,21 @@ void Grammar::replica_thread_names(ast::ReplicaThreadStatement& threads) {
   } while (accept(','));
 }
 
+void Grammar::replica_until(ast::ReplicaThreadStatement& threads) {
+  using Until = ast::ReplicaThreadStatement::Until;
+  advance();
+  if (equal_words(peek().text, "sql_before_gtids")) {
+    threads.until = Until::BeforeGtids;
+  } else if (equal_words(peek().text, "sql_after_gtids")) {
+    threads.until = Until::AfterGtids;
+  } else {
+    return unsupported(fmt::format("START REPLICA UNTIL {}", upper(peek().text)));
+  }
+  advance();
+  expect('=');
+  threads.until_gtids = string_literal();
+}
+
 // START or STOP REPLICA [IO_THREAD | SQL_THREAD [, …]].
 ast::Statement* Grammar::replica_threads() {
   auto* threads = arena_.make<ast::ReplicaThreadStatement>();
@@ -210,10 +225,7 @@ ast::Statement* Grammar::replica_threads() {
   if (!accept(Word::Replica)) expect(Word::Slave);
   const auto comes = [this](std::string_view thread) { return is_plain(peek(), thread); };
   if (std::any_of(kReplicaThreads.begin(), kReplicaThreads.end(), comes)) replica_thread_names(*threads);
-  if (threads->start && is_plain(peek(), "until")) {
-    advance();
-    unsupported(fmt::format("START REPLICA UNTIL {}", upper(peek().text)));
-  }
+  if (threads->start && is_plain(peek(), "until")) replica_until(*threads);
   if (threads->start && (is(Word::User) || is(Word::Password))) unsupported("START REPLICA USER");
   default_channel();
   return threads;
