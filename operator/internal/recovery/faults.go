@@ -245,11 +245,13 @@ func (d *decision) neverDone(f Fault, status *v1alpha1.FaultStatus) bool {
 
 // unproved says why a fault is not waited for any longer; empty while it is.
 func (d *decision) unproved(f Fault, status *v1alpha1.FaultStatus) string {
-	patience := injectPatience
 	if f.takesPower() {
 		if why := d.hadNothingToLose(status.Objects); why != "" {
 			return why
 		}
+	}
+	patience := injectPatience
+	if f.takesPower() || f.Substituted { // whose server ends, and is asked when it runs again
 		patience = restartPatience
 	}
 	if d.over() || d.view.Now.After(status.ChosenAt.Add(patience)) {

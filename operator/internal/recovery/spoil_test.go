@@ -56,6 +56,19 @@ func TestDisksAreNotSpoiledInPart(t *testing.T) {
 	}
 }
 
+// On the local cluster a server that its disk had ended was let wait by the kubelet for most of a minute.
+func TestADiskWhoseServerHasEndedIsAskedLate(t *testing.T) {
+	w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: v1alpha1.DiskError})
+	w.test.Spec.Limits.Duration.Duration = time.Hour
+	w.forget()
+	w.nothing = true
+	for begun := w.now; w.now.Sub(begun) < 3*time.Minute; w.live() {
+		w.round(-1)
+	}
+	w.nothing = false
+	w.expect(w.run(), v1alpha1.VerdictPassed, "")
+}
+
 func TestWhatADiskSaysOfAnEarlierFaultProvesNothing(t *testing.T) {
 	w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: v1alpha1.DiskFull})
 	w.forget()

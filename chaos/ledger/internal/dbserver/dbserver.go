@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -83,16 +84,27 @@ func New(commands Commands, dir string) (*Server, error) {
 	return s, nil
 }
 
-// freePorts asks the kernel. It holds all of them until it has enough, so that they differ.
+// given are the ports of this process's servers: the kernel knows of one only while its server runs.
+var given = struct {
+	sync.Mutex
+	ports map[int]bool
+}{ports: map[int]bool{}}
+
+// freePorts asks the kernel. It holds all of them until it has enough, so that they differ; and no other server has had one of them.
 func freePorts(count int) ([]int, error) {
+	given.Lock()
+	defer given.Unlock()
 	var ports []int
-	for range count {
+	for len(ports) < count {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
 		defer listener.Close()
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+		if port := listener.Addr().(*net.TCPAddr).Port; !given.ports[port] {
+			given.ports[port] = true
+			ports = append(ports, port)
+		}
 	}
 	return ports, nil
 }
