@@ -68,7 +68,13 @@ func (v *View) isOut(s, master *Server) bool {
 // isFencedByHand: a person wants the server out, and it is.
 func (v *View) isFencedByHand(name string) bool {
 	s := v.server(name)
-	return s != nil && v.keptOut(s) && v.Record.Election == nil && v.isOut(s, v.server(v.Record.Master))
+	switch {
+	case s == nil || !v.keptOut(s):
+		return false
+	case v.Record.Election != nil:
+		return v.isMember(s) && s.Status.Role == engine.RoleFenced && s.Status.Epoch == v.Record.Epoch
+	}
+	return v.isOut(s, v.server(v.Record.Master))
 }
 
 // keepFenced sends FENCE to one that still has its role in an epoch that is over.

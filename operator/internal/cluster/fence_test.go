@@ -76,7 +76,8 @@ func TestWithoutFailoverNobodyTakesAFencedMastersPlace(t *testing.T) {
 	policy.FailoverDisabled = true
 	l := bootstrapped(t, policy, "c-0", "c-1", "c-2")
 	l.fence("c-0")
-	if p := l.operate(t); l.record.Election == nil || !strings.Contains(p.Problems[""], "failover is off") {
+	p := l.operate(t)
+	if v := l.view(); l.record.Election == nil || !strings.Contains(p.Problems[""], "failover is off") || !v.isFencedByHand("c-0") {
 		t.Fatalf("%+v %+v", l.record, p)
 	}
 	l.unfence("c-0")

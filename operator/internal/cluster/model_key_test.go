@@ -89,7 +89,7 @@ func (l *lab) appendKey(b []byte, o fake.Order) []byte {
 	}
 	names := l.world.Names()
 	for _, i := range o {
-		k.bits(l.outdated[names[i]], l.taken[names[i]], l.keptOut[names[i]], l.ended[names[i]], l.deleted[names[i]], l.released[l.claim(names[i])])
+		k.bits(l.outdated[names[i]], l.taken[names[i]], l.keptOut[names[i]], l.ended[names[i]], l.deleted[names[i]], l.sized && l.released[l.claim(names[i])])
 	}
 	if l.late.isAny() && (l.late.record == nil || l.late.version == l.version) {
 		k.action(&l.late)

@@ -162,6 +162,9 @@ func conformTogether(tt *testing.T, all servers) {
 	if t.serves("a") {
 		t.Error("a serves before anybody has acknowledged its epoch")
 	}
+	if t.status("a").DataFormat == "" {
+		t.Error("a does not say which format its data have")
+	}
 	t.follow(1, "a", "b")
 	t.eventually("one acknowledges, and a serves", func() bool { return t.attached("a", "b") && t.serves("a") })
 	t.follow(1, "a", "c")
@@ -259,6 +262,7 @@ func conformTogether(tt *testing.T, all servers) {
 	t.follow(2, "b", "c")
 	t.eventually("all are equal", func() bool { return t.equal(2) })
 	t.clones()
+	t.loses()
 }
 
 // clones: a replica, and a server without data, get what another one has; what they were, they are no more.
@@ -288,6 +292,38 @@ func (t trial) clones() {
 	t.follow(2, "b", "a")
 	t.must("a counts", t.server("b").SetQuorum(t.Context(), 2, 4, t.quorum(1, "a", "c")))
 	t.eventually("all follow", func() bool { return t.equal(2) && t.attached("b", "a", "c") })
+}
+
+// loses: a server without all that was acknowledged is promoted, because nobody else is there. Who comes back with more has diverged and
+// keeps it; or, having crashed, does not know any more that it was acknowledged, and cuts it. Nobody acknowledges with it in his log.
+func (t trial) loses() {
+	t.Helper()
+	t.kill("c")
+	before := t.status("b").GTIDLogged
+	t.write(t.T, "b")
+	t.eventually("a alone has it, and shows it", func() bool {
+		master, a := t.status("b"), t.status("a")
+		return master.GTIDLogged != before && master.AckWaiting == 0 && master.GTIDLogged == a.GTIDExecuted
+	})
+	lost := t.status("a").GTIDLogged
+	t.kill("b")
+	t.kill("a")
+	t.start(t.T, "c")
+	t.must("fence c", t.server("c").Fence(t.Context(), 3))
+	t.must("promote c", t.server("c").PromoteFenced(t.Context(), 3, engine.Quorum{}))
+	t.must("c waits for a", t.server("c").SetQuorum(t.Context(), 3, 1, t.quorum(1, "a")))
+	t.start(t.T, "a")
+	if st := t.status("a"); st.GTIDLogged != lost || st.LastLogEpoch != 2 {
+		t.Errorf("a, with what is going to be given up: %+v", st)
+	}
+	if err := t.server("a").Follow(t.Context(), 3, t.source("c")); err != nil && !answers(err, engine.ErrDiverged) {
+		t.Fatalf("a follows c: %v", err)
+	}
+	t.eventually("a has diverged, or what c has", func() bool {
+		a, c := t.status("a"), t.status("c")
+		diverged := a.Role == engine.RoleFenced && a.ReceiverState == engine.ReceiverDiverged && a.GTIDLogged == lost && a.Epoch == 3
+		return (diverged && !t.serves("c")) || (a.GTIDLogged == c.GTIDLogged && a.LastLogEpoch == 3)
+	})
 }
 
 // cloned has a server get what the donor has: it is another one then, has promised what it had promised, and has no role.
