@@ -89,8 +89,9 @@ constexpr std::array<std::string_view, 14> kDecimals = {"0.0",
                                                         "5",
                                                         "12345678901234567890",
                                                         "0.00001"};
-constexpr std::array<std::string_view, 11> kReals = {"0e0",  "1e0",   "1.5e0", "-2.5e0", "0.1e0",     "1e10",
-                                                     "1e20", "-1e-5", "3e0",   "1e-3",   "16777217e0"};
+constexpr std::array<std::string_view, 12> kReals = {"0e0",   "1e0",  "1.5e0",      "-2.5e0",
+                                                     "0.1e0", "1e10", "1e20",       "-1e-5",
+                                                     "3e0",   "1e-3", "16777217e0", "(-1 * 0e0)"};
 constexpr std::array<std::string_view, 22> kTexts = {
     "''",  "'a'", "'A'",  "'ab'", "'AB'",  "'abc'", "'b'", "'B'",  "'a '",  "'\xc3\xa4'",   "'\xc3\xa9'",
     "'1'", "'2'", "'01'", "'1a'", "'1.5'", "' 3'",  "'x'", "'a%'", "'a_b'", "'2020-01-01'", "'0'"};
