@@ -1,13 +1,24 @@
-#!/usr/bin/env bash
-# run.sh PROGRAMS STATE SECONDS [NAME…]: each fuzzer (or those named) for so many seconds, one per processor at a time, from its seeds and from what earlier
-# runs found interesting (STATE/found/NAME). An input that breaks something is kept as STATE/found/NAME-crash-…; running the fuzzer with that file
-# shows it again. FUZZ_SEED (0: another one each time) decides what is tried in which order, as far as SECONDS go and at most
-# MOST_WITH_SEED inputs. That order also hangs on addresses and on when the fuzzer looks for new files: both are held still for it.
-set -euo pipefail
-readonly MOST_WITH_SEED=1000000
-cd "$(dirname "$0")"
-programs=$1 state=$2 seconds=$3
-shift 3
+#!/ usr / bin / env bash
+#run.sh PROGRAMS STATE SECONDS[NAME…] : each fuzzer(or those named) for so many seconds, \
+                               one per processor at a time, from its seeds and from what earlier
+#runs found interesting(STATE / found / NAME).An input that breaks something is kept as STATE / found / \
+        NAME -                                                                                          \
+    crash -…;                                                                                           \
+    running the fuzzer with that file
+#shows it again.FUZZ_SEED(0                                                              \
+                          : another one each time) decides what is tried in which order, \
+    as far as SECONDS go and at most
+#most_with_seed inputs                                                                             \
+    .That order also hangs on addresses and on when the fuzzer looks for new files : both are held \
+        still for it.
+set - euo pipefail cd "$(dirname " $0 ")" programs = $1 state = $2 seconds = $3 shift 3
+#An input of `plans` makes tables and some sixty statements on them; of the others it is one text or packet.
+    most_with_seed() {
+  case $1 in
+    plans) echo 1500 ;;
+    *) echo 1000000 ;;
+  esac
+}
 
 run_fuzzer() {
   local name=$1 log=$state/$1.log seeds=() dictionary=()
@@ -22,7 +33,7 @@ run_fuzzer() {
   [ ! -f "$name.dict" ] || dictionary=(-dict="$name.dict")
   local fixed=() before=()
   if [ "${FUZZ_SEED:-0}" != 0 ]; then
-    fixed=(-runs="$MOST_WITH_SEED" -reload=0)
+    fixed=(-runs="$(most_with_seed "$name")" -reload=0)
     ! setarch -R true 2>/dev/null || before=(setarch -R)
   fi
   if "${before[@]}" "$programs/$name" "${fixed[@]}" -max_total_time="$seconds" -seed="${FUZZ_SEED:-0}" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 "${dictionary[@]}" \
@@ -33,8 +44,8 @@ run_fuzzer() {
     return 1
   fi
 }
-export -f run_fuzzer
-export programs state seconds MOST_WITH_SEED
+export -f run_fuzzer most_with_seed
+export programs state seconds
 
 names=("$@")
 [ ${#names[@]} -gt 0 ] || mapfile -t names < <(find corpus -mindepth 1 -maxdepth 1 -printf '%f\n' | sed 's/\.lines$//' | sort -u)

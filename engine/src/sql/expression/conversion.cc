@@ -330,7 +330,8 @@ void append_group_text(std::string& key, const Value& value, uint16_t collation)
                                value.as_string(), key);
   }
   if (value.kind() == Value::Kind::Json) return json::append_key(key, json_of(value));
-  std::string text = value.to_text();
+  const bool zero = value.kind() == Value::Kind::Double && value.as_double() == 0;  // -0 and 0 are equal
+  std::string text = zero ? "0" : value.to_text();
   if (value.kind() == Value::Kind::Decimal && value.as_decimal().scale > 0) {  // 1.50 and 1.5 are equal
     text.erase(text.find_last_not_of('0') + 1);
     if (text.back() == '.') text.pop_back();

@@ -10,6 +10,13 @@
 namespace commitd::sql {
 namespace {
 
+// Numbers with the digits that their type announces: 1/2 is 0.5000.
+std::string_view text_of(const Value& value, const ValueType& type, std::string& scratch) {
+  if (value.kind() == Value::Kind::String) return value.as_string();
+  scratch = to_text(value, type);
+  return scratch;
+}
+
 class Like : public Expression {
  public:
   Like(ExpressionPtr operand, ExpressionPtr pattern, char32_t escape, bool negated)
@@ -30,8 +37,8 @@ class Like : public Expression {
       scratch = Value::null();
       return scratch;
     }
-    const bool matches =
-        like_matches(text_view(operand, operand_text), text_view(pattern, pattern_text), escape_, collation_);
+    const bool matches = like_matches(text_of(operand, operand_->type(), operand_text),
+                                      text_of(pattern, pattern_->type(), pattern_text), escape_, collation_);
     scratch = Value::integer(matches != negated_);
     return scratch;
   }

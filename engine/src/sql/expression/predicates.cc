@@ -270,6 +270,17 @@ ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated
 }
 namespace {
 
+// A TIME is one of today beside a date, and beside nothing else.
+bool is_compared_in_two_ways(const Expression& operand, const Expressions& list) {
+  const auto is_time = [](const ValueType& type) {
+    return type.type == FieldType::Time || type.type == FieldType::Time2;
+  };
+  const auto is_date = [&](const ExpressionPtr& item) {
+    return item->type().is_temporal() && !is_time(item->type());
+  };
+  return is_time(operand.type()) && std::ranges::any_of(list, is_date) && !std::ranges::all_of(list, is_date);
+}
+
 // Numbers, and perhaps NULLs.
 bool are_numbers(std::initializer_list<const Expression*> expressions) {
   const auto is_null = [](const Expression* e) { return e->type().type == FieldType::Null; };
@@ -283,8 +294,8 @@ bool are_numbers(std::initializer_list<const Expression*> expressions) {
 ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated) {
   if (are_numbers({low.get(), high.get()})) operand = numeric_text(number_of_label(std::move(operand)));
   if (is_number(operand->type())) {
-    low = numeric_text(std::move(low));
-    high = numeric_text(std::move(high));
+    low = numeric_text(number_of_label(std::move(low)));
+    high = numeric_text(number_of_label(std::move(high)));
   }
   operand = time_beside_date(time_beside_date(std::move(operand), *low), *high);
   low = time_beside_date(constant_beside(std::move(low), *operand), *operand);
@@ -295,11 +306,29 @@ ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionP
 }
 namespace {
 
+// One expression for several others.
+class SharedOperand : public Expression {
+ public:
+  explicit SharedOperand(std::shared_ptr<const Expression> operand) : operand_(std::move(operand)) {
+    type_ = operand_->type();
+    inherit(*this, {operand_.get()});
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    return operand_->evaluate(evaluation, scratch);
+  }
+  bool is_constant() const override { return operand_->is_constant(); }
+
+ private:
+  std::shared_ptr<const Expression> operand_;
+};
+
 // x IN (1, 'a'), where x is a number beside the one and a text beside the other.
-ExpressionPtr any_equal(const Expression& operand, Expressions list, bool negated) {
+ExpressionPtr any_equal(std::shared_ptr<const Expression> operand, Expressions list, bool negated) {
   ExpressionPtr any;
   for (ExpressionPtr& item : list) {
-    ExpressionPtr equal = make_comparison(Op::Equal, copy_of_operand(operand), std::move(item));
+    ExpressionPtr own = copy_of_operand(*operand);
+    if (own == nullptr) own = std::make_unique<SharedOperand>(operand);
+    ExpressionPtr equal = make_comparison(Op::Equal, std::move(own), std::move(item));
     any = any ? make_logic(Op::Or, std::move(any), std::move(equal)) : std::move(equal);
   }
   return negated ? make_not(std::move(any)) : std::move(any);
@@ -313,11 +342,11 @@ ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
   const bool numbers = any_number && std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) {
                          return is_number(item->type()) || item->type().type == FieldType::Null;
                        });
-  if (any_number && !numbers && has_labels_too(*operand))
-    return any_equal(*operand, std::move(list), negated);
+  if ((any_number && !numbers && has_labels_too(*operand)) || is_compared_in_two_ways(*operand, list))
+    return any_equal(std::move(operand), std::move(list), negated);
   if (numbers) operand = numeric_text(number_of_label(std::move(operand)));
   if (is_number(operand->type())) {
-    for (ExpressionPtr& item : list) item = numeric_text(std::move(item));
+    for (ExpressionPtr& item : list) item = numeric_text(number_of_label(std::move(item)));
   }
   for (const ExpressionPtr& item : list) operand = time_beside_date(std::move(operand), *item);
   for (ExpressionPtr& item : list) {

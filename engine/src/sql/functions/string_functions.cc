@@ -251,10 +251,10 @@ Value substring_index(Evaluation&, Values a) {
     }
     return a[0];
   }
-  size_t end = value.size();
-  for (size_t found; end > 0 && (found = value.rfind(separator, end - 1)) != std::string::npos; end = found) {
-    if (++count == 0) return text(value.substr(found + separator.size()), a[0]);
-    if (found == 0) break;
+  for (size_t end = value.size(); end >= separator.size();) {
+    end = value.rfind(separator, end - separator.size());
+    if (end == std::string::npos) break;
+    if (++count == 0) return text(value.substr(end + separator.size()), a[0]);
   }
   return a[0];
 }

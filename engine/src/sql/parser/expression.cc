@@ -176,7 +176,8 @@ ast::Expr* Grammar::binary(int least_precedence, ast::Expr* left) {
       continue;
     }
     advance();
-    if (found.precedence == kComparison && (is(Word::All) || is(Word::Any) || is(Word::Some))) {
+    const bool quantifiable = found.precedence == kComparison && found.op != Op::NullSafeEqual;
+    if (quantifiable && (is(Word::All) || is(Word::Any) || is(Word::Some))) {
       ast::Expr* quantified = make(is(Word::All) ? ast::ExprKind::AllOf : ast::ExprKind::AnyOf);
       advance();
       quantified->op = found.op;

@@ -69,7 +69,8 @@ TEST_F(Shapes, FoundRowsAreThoseThatAreShownUnlessAllAreAskedFor) {
   EXPECT_EQ(run("SELECT 1 UNION SELECT 2 LIMIT 1; SELECT FOUND_ROWS()"), "1 ; 1");
   EXPECT_EQ(run("SELECT SQL_CALC_FOUND_ROWS 1 UNION SELECT 2 LIMIT 1; SELECT FOUND_ROWS()"), "1 ; 2");
   EXPECT_EQ(run("SELECT a FROM t LIMIT 0; SELECT FOUND_ROWS()"), " ; 0");
-  EXPECT_EQ(run("SELECT a FROM t LIMIT 3; SELECT FOUND_ROWS(), (SELECT 5), (SELECT FOUND_ROWS()) FROM (SELECT 1) x"),
+  EXPECT_EQ(run("SELECT a FROM t LIMIT 3; SELECT FOUND_ROWS(), (SELECT 5), (SELECT FOUND_ROWS()) FROM "
+                "(SELECT 1) x"),
             "3\n1\n2 ; 3|5|3");
 }
 
@@ -93,6 +94,39 @@ TEST_F(Shapes, LabelsAreNumbersBesideNumbersEverywhere) {
   EXPECT_EQ(run("SELECT e, e + 0, e = 1 FROM (SELECT e FROM t WHERE e IS NOT NULL) x ORDER BY e"),
             "y|1|1\nx|2|0\nz|3|0");
   EXPECT_EQ(run("WITH w AS (SELECT DISTINCT e FROM t) SELECT e + 0 FROM w ORDER BY e"), "NULL\n1\n2\n3");
+}
+
+TEST_F(Shapes, AGroupedColumnComesBeforeAnAliasInHaving) {
+  EXPECT_EQ(run("SELECT a * 0 AS a FROM t GROUP BY a HAVING a > 2"), "0\n0");
+  EXPECT_EQ(run("SELECT a * 0 AS x FROM t GROUP BY a HAVING x = 0 AND a > 3"), "0");
+  EXPECT_EQ(run("SELECT b * 10 AS c FROM t GROUP BY c HAVING c > 10"), "20");
+}
+
+TEST_F(Shapes, MinusZeroIsZero) {
+  run("CREATE TABLE z (d DOUBLE, KEY (d)); INSERT INTO z VALUES (0), (-1 * 0e0), (1)");
+  EXPECT_EQ(run("SELECT COUNT(DISTINCT d), COUNT(*) FROM z"), "2|3");
+  EXPECT_EQ(run("SELECT ABS(d), COUNT(*) FROM z GROUP BY d ORDER BY 1"), "0|2\n1|1");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM z WHERE d = 0; SELECT COUNT(*) FROM z WHERE d IN (0, 5)"), "2 ; 2");
+}
+
+TEST_F(Shapes, DigitsOfNumbersInLikeAreThoseShown) {
+  EXPECT_EQ(run("SELECT 1 LIKE 1/1, 1.0000 LIKE 1/1, 0.5000 LIKE 1/2, 1/2 LIKE '0.5000', 2/3 LIKE '0.6667'"),
+            "0|1|1|1|1");
+}
+
+TEST_F(Shapes, SeparatorsAreCountedFromTheEndWithoutOverlap) {
+  EXPECT_EQ(
+      run("SELECT SUBSTRING_INDEX('aaaaaaaaa1', 'aa', -2), SUBSTRING_INDEX('aaaaaaaaa1', 'aaa', -3), "
+          "SUBSTRING_INDEX('a.b.c', '.', -1), SUBSTRING_INDEX('a.b.c', '.', -3), SUBSTRING_INDEX('.a', '.', "
+          "-1), SUBSTRING_INDEX('x', 'xyz', -1), SUBSTRING_INDEX('.a', '.', -2)"),
+      "aa1|aaaaaa1|c|a.b.c|a|x|.a");
+}
+
+TEST_F(Shapes, ATimeInAListIsOfTodayBesideDatesOnly) {
+  EXPECT_EQ(run("SELECT TIME'10:20:30' IN (102030, TIMESTAMP'2001-01-01 10:20:32'), TIME'10:20:30' IN "
+                "(TIME'10:20:30', "
+                "TIMESTAMP'2001-01-01 10:20:32'), TIME'10:20:30' NOT IN (TIMESTAMP'2001-01-01 10:20:30', 1)"),
+            "1|1|1");
 }
 
 TEST_F(Shapes, ZeroDatesThatMustNotBeNullAreFoundAsNull) {

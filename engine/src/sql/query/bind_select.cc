@@ -115,6 +115,9 @@ class SelectBinder {
     return {};
   }
 
+  // By subqueries that refer to this statement.
+  bool items_are_seen() const { return !context_.precomputed.correlated.empty(); }
+
   Status add_column(const Scope::Address& address) {
     const Source& source = bound_->scope.sources[address.source];
     const std::string name = source.columns[address.column].name;
@@ -128,7 +131,7 @@ class SelectBinder {
   Status add_item(const ast::Expr& tree, std::string name) {
     Binder with = binder();
     with.aggregates = &bound_->aggregates;
-    with.earlier_items = &earlier_;
+    if (items_are_seen()) with.earlier_items = &earlier_;
     ExpressionPtr item;
     COMMITD_RETURN_IF_ERROR(bind_into(with, &tree, "field list", item));
     bound_->columns.push_back(describe_column(*item, bound_->scope, std::move(name)));
@@ -141,7 +144,7 @@ class SelectBinder {
       const ast::Expr& tree = *item.expression;
       if (tree.kind == ast::ExprKind::Star) {
         COMMITD_RETURN_IF_ERROR(expand_star(tree));
-        earlier_.bound.push_back(nullptr);
+        if (items_are_seen()) earlier_.bound.push_back(nullptr);
         continue;
       }
       std::string name(item.alias);
@@ -150,7 +153,7 @@ class SelectBinder {
                : tree.kind == ast::ExprKind::String ? tree.text
                                                     : tree.source;
       COMMITD_RETURN_IF_ERROR(add_item(tree, std::move(name)));
-      earlier_.bound.push_back(bound_->items.back().get());
+      if (items_are_seen()) earlier_.bound.push_back(bound_->items.back().get());
     }
     return {};
   }
@@ -177,11 +180,30 @@ class SelectBinder {
       COMMITD_RETURN_IF_ERROR(bind_into(with, bound_tree, "group statement", group));
       bound_->group_by.push_back(std::move(group));
     }
+    if (select_.having == nullptr) return {};
+    const ast::List<ast::SelectItem> seen = items_seen_in_having();
     Binder with = binder();
     with.aggregates = &bound_->aggregates;
-    with.items = &select_.items;
+    with.items = &seen;
     with.aliases_first = true;
     return bind_into(with, select_.having, "having clause", bound_->having);
+  }
+
+  // A column in GROUP BY comes before an alias of the same name.
+  ast::List<ast::SelectItem> items_seen_in_having() const {
+    const auto is_column = [&](const ast::Expr* group, std::string_view name) {
+      return group->kind == ast::ExprKind::Column && same_name(group->text, name) &&
+             bound_->scope.find(group->db, group->table, group->text, "group statement").ok();
+    };
+    ast::List<ast::SelectItem> seen;
+    for (const ast::SelectItem& item : select_.items) {
+      const bool hidden =
+          !item.alias.empty() && std::ranges::any_of(select_.group_by, [&](const ast::Expr* group) {
+            return is_column(group, item.alias);
+          });
+      if (!hidden) seen.push_back(item);
+    }
+    return seen;
   }
 
   // ENUM and SET sort by their labels' numbers.

@@ -1,21 +1,13 @@
-// For tests: a session over a real storage engine, log, commit pipeline and catalog in a temporary directory.
+// For tests: a session over a server of its own (sql_server.h) in a temporary directory.
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
-#include "commit/commit_pipeline.h"
-#include "sql/accounts/accounts.h"
-#include "sql/process_list.h"
-#include "sql/server_context.h"
-#include "sql/session.h"
-#include "sql/variables/system_variables.h"
-#include "storage/engine_router.h"
+#include "sql/testing/sql_server.h"
 
 namespace commitd::sql::testing {
 
@@ -53,39 +45,20 @@ class TextSink : public ResultSink {
 class SqlTest : public ::testing::Test {
  protected:
   SqlTest();
-  ~SqlTest() override;
 
   // Runs a statement (or several) as root and gives its result as TextSink renders it.
   std::string run(std::string_view sql) { return run(*session_, sql); }
   std::string run(Session& session, std::string_view sql);
-  std::unique_ptr<Session> connect(std::string_view user = "root");
+  std::unique_ptr<Session> connect(std::string_view user = "root") { return server_.connect(user); }
   std::unique_ptr<Session> connect_to_test_database(std::string_view user = "root");
   std::string value(const std::string& expression) { return run("SELECT " + expression); }
 
   Session& session() { return *session_; }
-  ServerContext& server() { return server_; }
+  ServerContext& server() { return server_.context(); }
   const TextSink& last() const { return last_; }
 
  private:
-  void initialize();
-
-  class NoApplier final : public binlog::EventApplier {
-    Result<Outcome> build(std::string_view, How, WriteSet&) override {
-      return Error{1, "nothing is applied from events here"};
-    }
-  };
-  std::filesystem::path directory_;
-  std::unique_ptr<storage::EngineRouter> engine_;
-  NoApplier applier_;
-  std::unique_ptr<binlog::CommitPipeline> pipeline_;
-  txn::LockManager locks_;
-  std::unique_ptr<txn::Services> services_;
-  std::unique_ptr<Catalog> catalog_;
-  Accounts accounts_{std::nullopt};
-  SystemVariables variables_;
-  ProcessList processes_;
-  ServerContext server_;
-  uint32_t last_connection_ = 0;
+  SqlServer server_;
   std::unique_ptr<Session> session_;
   TextSink last_;
 };

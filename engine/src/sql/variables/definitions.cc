@@ -183,7 +183,8 @@ VariableDefinition sql_mode_variable() {
                          "DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION");
   definition.type = Type::Set;
   definition.choices = sql_modes();
-  definition.absent = sql_mode::kAllowInvalidDates | sql_mode::kTimeTruncateFractional;
+  definition.absent =
+      sql_mode::kAllowInvalidDates | sql_mode::kTimeTruncateFractional | sql_mode::kPadCharToFullLength;
   definition.groups = {
       {"ANSI", "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY"},
       {"TRADITIONAL",
