@@ -57,7 +57,7 @@ struct SessionState {
   TlsInfo tls;
 
   uint64_t last_insert_id = 0;
-  int64_t row_count = -1;   // of the previous statement: ROW_COUNT()
+  int64_t row_count = -1;            // of the previous statement: ROW_COUNT()
   uint64_t found_rows = 0;           // of the SELECT that was executed last, which may be a part of another
   uint64_t previous_found_rows = 0;  // of the previous statement: FOUND_ROWS()
 

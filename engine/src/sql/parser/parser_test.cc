@@ -169,14 +169,16 @@ TEST(Parser, VersionCommentsCountUpToOurVersion) {
 }
 
 TEST(Parser, CommentsHaveAnEnd) {
-  for (const char* open : {"SELECT 1 /* no end", "SELECT 1 /*! + 1", "SELECT 1 /*!99999 + 1", "/* nothing", "SELECT 1 /*/"})
+  for (const char* open :
+       {"SELECT 1 /* no end", "SELECT 1 /*! + 1", "SELECT 1 /*!99999 + 1", "/* nothing", "SELECT 1 /*/"})
     EXPECT_EQ(parse(open).error.substr(0, 5), "1064:") << open;
   for (const char* closed : {"SELECT 1 /**/", "SELECT 1 /*! + 1 */", "/* nothing */", "SELECT 1 /***/ -- /*"})
     EXPECT_EQ(parse(closed).error, "") << closed;
 }
 
 TEST(Parser, IndexHints) {
-  for (const char* hint : {"USE INDEX (PRIMARY)", "IGNORE KEY FOR ORDER BY (a, b)", "USE INDEX ()", "FORCE INDEX (`x y`) IGNORE INDEX (b)"})
+  for (const char* hint : {"USE INDEX (PRIMARY)", "IGNORE KEY FOR ORDER BY (a, b)", "USE INDEX ()",
+                           "FORCE INDEX (`x y`) IGNORE INDEX (b)"})
     EXPECT_EQ(parse("SELECT * FROM t " + std::string(hint) + " WHERE a = 1").error, "") << hint;
   for (const char* wrong : {"USE INDEX (a", "USE INDEX (", "USE INDEX (1)", "USE INDEX (a b)", "FORCE INDEX"})
     EXPECT_EQ(parse("SELECT * FROM t " + std::string(wrong)).error.substr(0, 5), "1064:") << wrong;
@@ -185,19 +187,30 @@ TEST(Parser, IndexHints) {
 // A text may end anywhere: nobody waits there for a word that never comes.
 TEST(Parser, EveryBeginningOfAStatementHasAnEnd) {
   for (const std::string statement :
-       {"SELECT DISTINCT a.b, COUNT(*) c FROM d.t AS a USE INDEX (x, PRIMARY) LEFT JOIN (u, {oj v}) USING (b) WHERE "
+       {"SELECT DISTINCT a.b, COUNT(*) c FROM d.t AS a USE INDEX (x, PRIMARY) LEFT JOIN (u, {oj v}) USING "
+        "(b) WHERE "
         "a IN (1, 2) AND b LIKE 'x' ESCAPE '!' GROUP BY a HAVING c > 1 ORDER BY 1 DESC LIMIT 1, 2 FOR UPDATE",
-        "WITH w (a) AS (SELECT 1 UNION ALL SELECT CASE a WHEN 1 THEN {d '2020-01-01'} ELSE @x := 2 END) SELECT * FROM w",
-        "INSERT IGNORE INTO t (a, b) VALUES (1, DEFAULT), ROW(2, -x'00') AS n ON DUPLICATE KEY UPDATE a = VALUES(a)",
-        "CREATE TABLE IF NOT EXISTS t (a INT UNSIGNED NOT NULL DEFAULT 1 COMMENT 'c', b ENUM('x', 'y') CHARACTER SET "
-        "latin1, c DECIMAL(5,2) CHECK (c > 1) NOT ENFORCED, UNIQUE KEY k USING BTREE (a DESC, b(2))) ENGINE=ROCKS",
-        "ALTER TABLE t ADD COLUMN (a INT, b TEXT), DROP PRIMARY KEY, MODIFY a BIGINT FIRST, ALGORITHM=INPLACE",
-        "GRANT SELECT, INSERT ON d.* TO 'u'@'h' WITH GRANT OPTION", "CREATE USER u IDENTIFIED BY 'p' ACCOUNT LOCK",
-        "LOAD DATA LOCAL INFILE 'f' INTO TABLE t FIELDS TERMINATED BY ',' LINES STARTING BY 'x' IGNORE 1 LINES (a, @b)",
-        "CHANGE REPLICATION SOURCE TO SOURCE_HOST = 'h', SOURCE_PORT = 1", "LOCK TABLES t AS x READ LOCAL, u WRITE",
+        "WITH w (a) AS (SELECT 1 UNION ALL SELECT CASE a WHEN 1 THEN {d '2020-01-01'} ELSE @x := 2 END) "
+        "SELECT * FROM w",
+        "INSERT IGNORE INTO t (a, b) VALUES (1, DEFAULT), ROW(2, -x'00') AS n ON DUPLICATE KEY UPDATE a = "
+        "VALUES(a)",
+        "CREATE TABLE IF NOT EXISTS t (a INT UNSIGNED NOT NULL DEFAULT 1 COMMENT 'c', b ENUM('x', 'y') "
+        "CHARACTER SET "
+        "latin1, c DECIMAL(5,2) CHECK (c > 1) NOT ENFORCED, UNIQUE KEY k USING BTREE (a DESC, b(2))) "
+        "ENGINE=ROCKS",
+        "ALTER TABLE t ADD COLUMN (a INT, b TEXT), DROP PRIMARY KEY, MODIFY a BIGINT FIRST, "
+        "ALGORITHM=INPLACE",
+        "GRANT SELECT, INSERT ON d.* TO 'u'@'h' WITH GRANT OPTION",
+        "CREATE USER u IDENTIFIED BY 'p' ACCOUNT LOCK",
+        "LOAD DATA LOCAL INFILE 'f' INTO TABLE t FIELDS TERMINATED BY ',' LINES STARTING BY 'x' IGNORE 1 "
+        "LINES (a, @b)",
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST = 'h', SOURCE_PORT = 1",
+        "LOCK TABLES t AS x READ LOCAL, u WRITE",
         "SET @a = 1, SESSION sql_mode = 'x', GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED",
-        "CREATE DEFINER = 'u'@'h' TRIGGER t", "EXPLAIN FORMAT=TRADITIONAL DELETE FROM t USING t, u WHERE t.a = u.a",
-        "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", "KILL QUERY 1", "SHOW FULL COLUMNS FROM t IN d LIKE 'x'"}) {
+        "CREATE DEFINER = 'u'@'h' TRIGGER t",
+        "EXPLAIN FORMAT=TRADITIONAL DELETE FROM t USING t, u WHERE t.a = u.a",
+        "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", "KILL QUERY 1",
+        "SHOW FULL COLUMNS FROM t IN d LIKE 'x'"}) {
     for (size_t length = 0; length < statement.size(); ++length) (void)parse(statement.substr(0, length));
   }
 }
