@@ -248,8 +248,8 @@ Token Lexer::punctuation() {
 Token Lexer::next() {
   skip_blanks_and_comments();
   if (at_ >= end_) {
-    const bool open =
-        std::exchange(comment_has_no_end_, false) || std::exchange(open_version_comments_, 0) != 0;
+    // A version comment may stay open: a statement's text, as it is logged and kept, ends with its last word.
+    const bool open = std::exchange(comment_has_no_end_, false);
     return make(open ? TokenKind::Invalid : TokenKind::End, at_, {});
   }
   const char c = *at_;

@@ -169,11 +169,22 @@ TEST(Parser, VersionCommentsCountUpToOurVersion) {
 }
 
 TEST(Parser, CommentsHaveAnEnd) {
-  for (const char* open :
-       {"SELECT 1 /* no end", "SELECT 1 /*! + 1", "SELECT 1 /*!99999 + 1", "/* nothing", "SELECT 1 /*/"})
+  for (const char* open : {"SELECT 1 /* no end", "SELECT 1 /*!99999 + 1", "/* nothing", "SELECT 1 /*/"})
     EXPECT_EQ(parse(open).error.substr(0, 5), "1064:") << open;
   for (const char* closed : {"SELECT 1 /**/", "SELECT 1 /*! + 1 */", "/* nothing */", "SELECT 1 /***/ -- /*"})
     EXPECT_EQ(parse(closed).error, "") << closed;
+}
+
+// It is what is logged, and what a restart parses again.
+TEST(Parser, AStatementsTextIsTheStatement) {
+  for (const char* sql :
+       {"CREATE TABLE t (a INT) /*! ENGINE = innodb */", "CREATE TABLE t (a INT) /*!50100 ENGINE=InnoDB */ ;",
+        "DROP TABLE /*! IF EXISTS */ t /* all of it */", "SELECT 1 /*! + 1 */ -- and so on"}) {
+    const std::string text(parse(sql).statement->text);
+    const Parsed again = parse(text);
+    EXPECT_EQ(again.error, "") << text;
+    EXPECT_EQ(again.statement->text, text);
+  }
 }
 
 TEST(Parser, IndexHints) {
