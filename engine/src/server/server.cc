@@ -410,7 +410,8 @@ Task<void> Server::close_client_sessions() {
 }
 
 replication::Surroundings Server::surroundings() const {
-  replication::Surroundings now{.data_format = data_format()};
+  replication::Surroundings now;
+  now.data_format = data_format();
   struct statvfs volume {};
   if (statvfs(options_.datadir.c_str(), &volume) == 0) {
     now.disk_bytes = static_cast<uint64_t>(volume.f_blocks) * volume.f_frsize;
