@@ -1,19 +1,15 @@
-#!/ usr / bin / env bash
-#run.sh PROGRAMS STATE SECONDS[NAME…] : each fuzzer(or those named) for so many seconds, \
-                               one per processor at a time, from its seeds and from what earlier
-#runs found interesting(STATE / found / NAME).An input that breaks something is kept as STATE / found / \
-        NAME -                                                                                          \
-    crash -…;                                                                                           \
-    running the fuzzer with that file
-#shows it again.FUZZ_SEED(0                                                              \
-                          : another one each time) decides what is tried in which order, \
-    as far as SECONDS go and at most
-#most_with_seed inputs                                                                             \
-    .That order also hangs on addresses and on when the fuzzer looks for new files : both are held \
-        still for it.
-set - euo pipefail cd "$(dirname " $0 ")" programs = $1 state = $2 seconds = $3 shift 3
-#An input of `plans` makes tables and some sixty statements on them; of the others it is one text or packet.
-    most_with_seed() {
+#!/usr/bin/env bash
+# run.sh PROGRAMS STATE SECONDS [NAME…]: each fuzzer (or those named) for so many seconds, one per processor at a time, from its seeds and from what earlier
+# runs found interesting (STATE/found/NAME). An input that breaks something is kept as STATE/found/NAME-crash-…; running the fuzzer with that file
+# shows it again. FUZZ_SEED (0: another one each time) decides what is tried in which order, as far as SECONDS go and at most
+# most_with_seed inputs. That order also hangs on addresses and on when the fuzzer looks for new files: both are held still for it.
+set -euo pipefail
+cd "$(dirname "$0")"
+programs=$1 state=$2 seconds=$3
+shift 3
+
+# An input of `plans` makes tables and some sixty statements on them; of the others it is one text or packet.
+most_with_seed() {
   case $1 in
     plans) echo 1500 ;;
     *) echo 1000000 ;;
