@@ -52,7 +52,7 @@ class UntilCount {
 
 }  // namespace
 
-Status ApplyGate::attach(binlog::CommitPipeline& pipeline, ApplyRule rule) {
+Status ApplyGate::attach(binlog::CommitPipeline& pipeline, const ApplyRule& rule) {
   pipeline_ = &pipeline;
   uint64_t generation = 0;
   {

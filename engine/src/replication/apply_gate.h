@@ -31,7 +31,7 @@ class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
   explicit ApplyGate(Reactor* reactor) : reactor_(reactor) {}
 
   // Of a start, before the pipeline's: what it has found in the log and not applied waits by this rule.
-  Status attach(binlog::CommitPipeline& pipeline, ApplyRule rule);
+  Status attach(binlog::CommitPipeline& pipeline, const ApplyRule& rule);
   // When it returns and the rule holds, nothing enters the engine any more; a change of that kind waits for
   // what is under way.
   Task<void> set(ApplyRule rule);

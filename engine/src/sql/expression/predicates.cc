@@ -323,7 +323,7 @@ class SharedOperand : public Expression {
 };
 
 // x IN (1, 'a'), where x is a number beside the one and a text beside the other.
-ExpressionPtr any_equal(std::shared_ptr<const Expression> operand, Expressions list, bool negated) {
+ExpressionPtr any_equal(const std::shared_ptr<const Expression>& operand, Expressions list, bool negated) {
   ExpressionPtr any;
   for (ExpressionPtr& item : list) {
     ExpressionPtr own = copy_of_operand(*operand);
