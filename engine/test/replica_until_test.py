@@ -68,6 +68,20 @@ class ReplicaUntilTest(FollowedPairTest):
         self.wait_for_all()
         self.assertEqual(self.rows(), [1, 2, 3])
 
+    def test_it_stops_within_what_was_let_through_before_the_applier_was_stopped(self):
+        with self.replica.connect() as backup, backup.cursor() as cursor:
+            cursor.execute("FLUSH TABLES WITH READ LOCK")  # a replica that lags behind
+            self.insert(1, 2, 3, 4)
+            self.wait_for_received()
+            self.replica.query("STOP REPLICA SQL_THREAD")
+            cursor.execute("UNLOCK TABLES")
+        self.start_until(f"SQL_BEFORE_GTIDS = '{self.gtid(1)}'")
+        self.applier_stops()
+        self.assertEqual(self.rows(), [1, 2])
+        self.start_until(f"SQL_AFTER_GTIDS = '{self.gtid(1)}'")
+        self.applier_stops()
+        self.assertEqual(self.rows(), [1, 2, 3])
+
     def test_stop_replica_applies_nothing_behind_it(self):
         self.replica.query("STOP REPLICA SQL_THREAD")
         self.insert(1, 2)

@@ -149,6 +149,8 @@ class CommitPipeline {
   void freeze();
   bool frozen();
   void thaw();
+  // Nothing behind that place enters the engine, acknowledged or not; nullopt: no such place.
+  void limit_apply(std::optional<LogPosition> end);
   // What is visible, and the place in the log that it goes with.
   struct Visible {
     LogPosition end;

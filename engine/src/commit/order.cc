@@ -139,6 +139,7 @@ void Order::acknowledge_through(const Gtid& gtid) {
 
 bool Order::front_may_be_taken() const {
   if (pending_.empty() || failure_ || apply_error_ || engine_frozen_) return false;
+  if (apply_limit_ && pending_.front().end > *apply_limit_) return false;
   // A transaction that is never shipped can be acknowledged by nobody: it follows what stands in front of it.
   return pending_.front().end <= acknowledged_end_ || pending_.front().gtid.empty();
 }

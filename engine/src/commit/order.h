@@ -90,6 +90,9 @@ class Order {
   bool waits_for_room() const { return apply_error_ && stop_ == Stop::NoRoom; }
   bool skip_unappliable(const Gtid& gtid);
 
+  // Nothing behind that place is taken, acknowledged or not.
+  void limit_apply(std::optional<LogPosition> end) { apply_limit_ = end; }
+
   // --- a freeze: nothing enters the engine; counted ---
   void freeze() { ++freezes_; }
   // True when what was under way has arrived: local commits hold locks, and count on an answer.
@@ -154,8 +157,9 @@ class Order {
   std::set<Gtid> acknowledged_ahead_;  // by name, before they were durable here
   std::optional<Error> failure_, apply_error_;
   Stop stop_ = Stop::Unappliable;  // why apply_error_
-  size_t freezes_ = 0;             // who wants nothing to enter the engine
-  bool engine_frozen_ = false;     // what was under way when they came has arrived
+  std::optional<LogPosition> apply_limit_;
+  size_t freezes_ = 0;          // who wants nothing to enter the engine
+  bool engine_frozen_ = false;  // what was under way when they came has arrived
 };
 
 }  // namespace commitd::binlog

@@ -161,6 +161,11 @@ bool CommitPipeline::frozen() {
 void CommitPipeline::thaw() {
   impl_->thaw();
 }
+void CommitPipeline::limit_apply(std::optional<LogPosition> end) {
+  MutexLock lock(impl_->mutex);
+  impl_->order.limit_apply(end);
+  impl_->wake_engine_thread();
+}
 CommitPipeline::Visible CommitPipeline::visible() const {
   MutexLock lock(impl_->mutex);
   return {impl_->order.visible_end(), impl_->order.executed()};

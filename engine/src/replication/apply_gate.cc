@@ -21,35 +21,6 @@ uint64_t committed_by(std::chrono::seconds delay) {
   return now - std::min(now, before);
 }
 
-// Transactions in their order, in front of or up to where START REPLICA UNTIL stops.
-class UntilCount {
- public:
-  UntilCount(const sql::ApplyUntil& until, const GtidSet& executed) : kind_(until.kind), left_(until.gtids) {
-    left_.subtract(executed);
-    is_over_ = kind_ == Kind::AfterGtids ? left_.empty() : !(left_ == until.gtids);
-  }
-
-  bool is_over() const { return is_over_; }
-  bool lets_through(const Gtid& gtid) {
-    if (is_over_) return false;
-    if (!left_.contains(gtid)) return true;
-    if (kind_ == Kind::BeforeGtids) {
-      is_over_ = true;
-      return false;
-    }
-    left_.subtract_interval(gtid.sid, gtid.gno, gtid.gno + 1);
-    is_over_ = left_.empty();
-    return true;
-  }
-
- private:
-  using Kind = sql::ApplyUntil::Kind;
-
-  const Kind kind_;
-  GtidSet left_;
-  bool is_over_ = false;
-};
-
 }  // namespace
 
 Status ApplyGate::attach(binlog::CommitPipeline& pipeline, const ApplyRule& rule) {
@@ -76,12 +47,16 @@ Status ApplyGate::attach(binlog::CommitPipeline& pipeline, const ApplyRule& rule
 Task<void> ApplyGate::set(ApplyRule rule) {
   uint64_t generation = 0;
   bool was_held = false;
+  LogPosition due_at_first;
   {
     MutexLock lock(mutex_);
     if (rule_ == rule) co_return;
     was_held = rule_.held;
     rule_ = rule;
     generation = ++generation_;
+    due_at_first = due_ = pipeline_->applied_end();  // first: what is executed is then as much at least
+    until_.reset();
+    if (rule.until) until_.emplace(*rule.until, pipeline_->gtid_executed());
     if (rule == ApplyRule{}) {
       let_everything_through();
     } else {
@@ -92,6 +67,8 @@ Task<void> ApplyGate::set(ApplyRule rule) {
     pipeline_->freeze();
     while (!pipeline_->frozen()) co_await sleep_until(Clock::now() + kLook);
   }
+  // Acknowledged may be more than UNTIL lets through: from before the applier was stopped.
+  pipeline_->limit_apply(rule.until ? std::optional(due_at_first) : std::nullopt);
   if (!rule.held && was_held) pipeline_->thaw();
   if (rule.waits()) reactor_->spawn(watch_the_time(shared_from_this(), generation));
 }
@@ -112,13 +89,14 @@ void ApplyGate::log_was_cut() {
   received_.cut(pipeline_->durable_end());
   MutexLock lock(mutex_);
   allowed_to_ = std::min(allowed_to_, pipeline_->durable_end());
+  due_ = std::min(due_, pipeline_->durable_end());
   allowed_through_ = {};
 }
 
 void ApplyGate::log_was_reset() {
   received_.clear();
   MutexLock lock(mutex_);
-  allowed_to_ = {};
+  allowed_to_ = due_ = {};
   allowed_through_ = {};
 }
 
@@ -152,35 +130,26 @@ void ApplyGate::let_everything_through() {
   if (!allowed_through_.empty()) pipeline_->acknowledge_through(allowed_through_);
 }
 
-LogPosition ApplyGate::end_of_what_is_due() const {
+LogPosition ApplyGate::find_end_of_what_is_due() {
   const bool delays = rule_.delay != rule_.delay.zero();
   const uint64_t time = committed_by(rule_.delay);
-  const LogPosition applied = pipeline_->applied_end();  // first: what is executed holds at least that
-  std::optional<UntilCount> until;
-  if (rule_.until) until.emplace(*rule_.until, pipeline_->gtid_executed());
-  return received_.end_of_those(applied, [&](const ReceivedEntry& entry) {
+  due_ = received_.end_of_those(std::max(due_, pipeline_->applied_end()), [&](const ReceivedEntry& entry) {
     if (delays && entry.committed_at > time) return false;
-    return !until || until->lets_through(entry.gtid);
+    return !until_ || until_->lets_through(entry.gtid);
   });
+  return due_;
 }
 
 bool ApplyGate::until_is_reached() const {
   MutexLock lock(mutex_);
-  if (!rule_.until) return false;
-  const LogPosition applied = pipeline_->applied_end();
-  UntilCount until(*rule_.until, pipeline_->gtid_executed());
-  bool next_is_held = false;
-  received_.end_of_those(applied, [&](const ReceivedEntry& next) {
-    next_is_held = !until.lets_through(next.gtid);
-    return false;
-  });
-  return until.is_over() || next_is_held;
+  return until_ && until_->is_over() && pipeline_->applied_end() >= due_;
 }
 
 bool ApplyGate::let_through_what_is_due(uint64_t generation) {
   MutexLock lock(mutex_);
   if (generation_ != generation) return false;
-  LogPosition due = end_of_what_is_due();
+  LogPosition due = find_end_of_what_is_due();
+  if (until_) pipeline_->limit_apply(due);
   if (source_tells_) {
     if (!allowed_through_.empty())
       allowed_to_ = std::max(allowed_to_, received_.find(allowed_through_).value_or(LogPosition()));

@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "commit/commit_pipeline.h"
 #include "replication/received_queue.h"
+#include "replication/until_count.h"
 #include "runtime/reactor.h"
 #include "runtime/task.h"
 #include "sql/apply_until.h"
@@ -60,7 +61,7 @@ class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
   Status find_what_waits();
   void let_everything_through() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool let_through_what_is_due(uint64_t generation);
-  LogPosition end_of_what_is_due() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  LogPosition find_end_of_what_is_due() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static Task<void> watch_the_time(std::shared_ptr<ApplyGate> self, uint64_t generation);
 
   Reactor* const reactor_;
@@ -70,6 +71,9 @@ class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
   mutable Mutex mutex_;
   ApplyRule rule_ ABSL_GUARDED_BY(mutex_);
   uint64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;  // of rules
+  // Where what the rule lets through ended when it was looked at last, and what it has counted until there.
+  LogPosition due_ ABSL_GUARDED_BY(mutex_);
+  std::optional<UntilCount> until_ ABSL_GUARDED_BY(mutex_);
   bool source_tells_ ABSL_GUARDED_BY(mutex_) = false;
   // The source's last words.
   LogPosition allowed_to_ ABSL_GUARDED_BY(mutex_);
