@@ -82,7 +82,7 @@ report: ## what `make bench` found, as one page (build/bench/report.html) and as
 regressions: engine ## a tour: each switch for half a minute under k6's load, with Prometheus (SHORT=1: four seconds each); leaves dashboard data and a report
 	@$(MAKE) --no-print-directory -C benchmarks regressions SCENARIO='$(SCENARIO)' SHORT='$(SHORT)' KEEP='$(KEEP)'
 
-pictures-of-regressions: regressions ## the tour, and the two pictures of it in docs/regressions.md: SCENARIO='R5 R9'
+pictures-of-regressions: regressions ## the tour, and the two pictures of it in benchmarks/README.md: SCENARIO='R5 R9'
 	@docs/make-pictures regressions
 
 bench-engine: engine ## commitd beside MariaDB: durable and relaxed, on this disk and on slower ones (half an hour)

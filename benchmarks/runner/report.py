@@ -10,6 +10,7 @@ import argparse
 import html
 import io
 import pathlib
+import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -115,11 +116,16 @@ def cells_of(found, scenario):
     return [c for c in found.cells if c["key"]["scenario"] == scenario.id and not c["key"]["builds"]]
 
 
+def inline(text):
+    """Markdown's `code` as HTML's; everything else is escaped, and nothing is bold."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text).replace("**", ""))
+
+
 def to_html(markdown_table):
-    """A table of ours; cells are escaped."""
+    """A table of ours."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in markdown_table.strip().splitlines()]
     head, body = rows[0], rows[2:]
-    write = lambda tag, cells: "<tr>" + "".join(f"<{tag}>{html.escape(c).replace('**', '')}</{tag}>" for c in cells) + "</tr>"
+    write = lambda tag, cells: "<tr>" + "".join(f"<{tag}>{inline(c)}</{tag}>" for c in cells) + "</tr>"
     return "<table>" + write("th", head) + "".join(write("td", row) for row in body) + "</table>"
 
 
@@ -131,9 +137,9 @@ def section(found, scenario, cells):
         if len(group) > 1:
             parts.append(f"<figure>{lines(group, group[0]['unit'])}</figure>")
         if scenario.model and (said := modelled(scenario, group, found.host["cores"])):
-            parts.append("<div class=model>" + "".join(f"<p>{html.escape(line)}</p>" for line in said) + "</div>")
+            parts.append("<div class=model>" + "".join(f"<p>{inline(line)}</p>" for line in said) + "</div>")
     for cell in cells:
-        parts.append(f"<p>{tables.conditions(cell)}, {cell['measured']}: {html.escape(tables.judged(cell)).replace('**', '')}</p>")
+        parts.append(f"<p>{tables.conditions(cell)}, {cell['measured']}: {inline(tables.judged(cell))}</p>")
         parts.append(f"<figure>{bars(cell, 'rate', cell['unit'] + ' per second')}</figure>")
         if scenario.judged:
             parts.append(f"<figure>{bars(cell, scenario.judged.figure, scenario.judged.figure + ' per operation')}</figure>")

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import queue
 import shutil
 import random
@@ -140,6 +141,8 @@ class ReportTest(unittest.TestCase):
         self.assertNotRegex(page, r'(src|href)="http')
         for text in ("the server has no variable x", "Model, not a measurement", "1623042", "p50 110 µs", "× 2.97"):
             self.assertIn(text, page)
+        self.assertIn("<td><code>broadcast</code></td>", page)
+        self.assertNotIn("`", re.sub(r"(?s)<(svg|style)\b.*?</\1>", "", page))
 
     def test_a_run_that_skipped_all_says_so(self):
         with tempfile.TemporaryDirectory() as out:
