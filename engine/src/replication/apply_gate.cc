@@ -133,9 +133,10 @@ void ApplyGate::let_everything_through() {
 LogPosition ApplyGate::find_end_of_what_is_due() {
   const bool delays = rule_.delay != rule_.delay.zero();
   const uint64_t time = committed_by(rule_.delay);
+  UntilCount* const until = until_ ? &*until_ : nullptr;
   due_ = received_.end_of_those(std::max(due_, pipeline_->applied_end()), [&](const ReceivedEntry& entry) {
     if (delays && entry.committed_at > time) return false;
-    return !until_ || until_->lets_through(entry.gtid);
+    return until == nullptr || until->lets_through(entry.gtid);
   });
   return due_;
 }
