@@ -107,6 +107,8 @@ sql::NamedValues RoleView::instance_row() const {
       {"certificate_not_before", surroundings.certificate_not_before},
       {"certificate_not_after", surroundings.certificate_not_after},
       {"data_format", surroundings.data_format},
+      {"tls_digest", surroundings.tls_digest},
+      {"built_in_accounts", surroundings.built_in_accounts},
   };
 }
 

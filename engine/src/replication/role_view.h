@@ -19,6 +19,8 @@ struct Surroundings {
   std::string data_format;
   uint64_t disk_bytes = 0, disk_free_bytes = 0;  // of the data directory's volume
   std::optional<std::string> certificate_not_before, certificate_not_after;
+  std::string tls_digest;         // of CA and certificate that are in use
+  std::string built_in_accounts;  // that there are
 };
 
 struct RoleView {

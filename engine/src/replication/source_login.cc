@@ -6,6 +6,11 @@
 namespace commitd::replication {
 namespace {
 
+std::string expected_name(const sql::FollowTarget& source) {
+  if (!source.options.server_name.empty()) return source.options.server_name;
+  return source.options.verify_server ? source.host : std::string();
+}
+
 Result<std::shared_ptr<const wire::TlsContext>> tls_of(const sql::FollowTarget& source) {
   const sql::SourceOptions& options = source.options;
   wire::TlsSettings settings;
@@ -17,7 +22,7 @@ Result<std::shared_ptr<const wire::TlsContext>> tls_of(const sql::FollowTarget& 
   if (!options.tls_versions.empty()) settings.versions = options.tls_versions;
   return wire::TlsContext::for_client(settings,
                                       {options.ca_directory, options.revoked, options.revoked_directory,
-                                       options.verify_server ? source.host : std::string()});
+                                       expected_name(source)});
 }
 
 }  // namespace

@@ -193,6 +193,8 @@ const std::vector<Definition>& definitions() {
                     "file with root's password for a new datadir"),
       password_file("operator-password-file", &Options::operator_password,
                     "enables the account commitlab_operator"),
+      password_file("replication-password-file", &Options::replication_password,
+                    "enables the account commitlab_replication, which reads the log and fetches clones"),
       flag("validate-config", &Options::validate_config,
            "check options and system variables, touch nothing, and exit: 0 when start would take them, else "
            "1"),

@@ -41,7 +41,7 @@ struct Options {
   bool handover = false;
   bool initialize_insecure = false;
   std::optional<std::string> root_password;  // set = initialise an empty datadir with it
-  std::optional<std::string> operator_password;
+  std::optional<std::string> operator_password, replication_password;  // of the built-in accounts
 
   // Taken from the system variables of these names once they are set.
   bool xa = false;  // commitd_durability

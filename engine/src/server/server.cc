@@ -68,7 +68,7 @@ std::string slow_log_heading(const Options& options, const std::string& version)
 Server::Server(Options options, Environment environment)
     : options_(std::move(options)),
       environment_(std::move(environment)),
-      accounts_(options_.operator_password) {
+      accounts_({options_.operator_password, options_.replication_password}) {
   context_.accounts = &accounts_;
   context_.observers = &observers_;
   context_.variables = &variables_;
@@ -143,8 +143,7 @@ void Server::set_up_clones() {
 bool Server::may_be_given_a_clone(const sql::Session& session, const wire::Channel& channel) {
   auto account = accounts_.find(processes_.user_of(session.connection_id()), channel.peer_address());
   if (!account) return false;
-  if (account->is_operator) return true;
-  const auto record = accounts_.record(account->user, account->host);
+  const auto record = accounts_.record_of(*account);
   return record && (record->global & (sql::privilege::kSuper | sql::privilege::kBackupAdmin)) != 0;
 }
 
@@ -164,6 +163,7 @@ Status Server::set_variables() {
   slow_log_.define(variables_);
   context_.slow_log = &slow_log_;
   define_tls(variables_, [this] { return tls_ && tls_->current(); });
+  define_built_in_accounts(variables_, accounts_);
   for (const auto& [name, value, loose] : options_.variables) {
     if (variables_.find(name) == sql::SystemVariables::kNone) {
       Error unknown = unknown_option(variables_, name);
@@ -421,7 +421,17 @@ replication::Surroundings Server::surroundings() const {
     now.certificate_not_before = tls->not_before();
     now.certificate_not_after = tls->not_after();
   }
+  now.tls_digest = tls_->digest();
+  now.built_in_accounts = accounts_.built_in_names();
   return now;
+}
+
+// For as long as its reactor turns.
+Task<void> Server::watch_certificates(std::chrono::seconds interval) {
+  for (;;) {
+    co_await sleep_until(Clock::now() + interval);
+    tls_->reload_if_replaced();
+  }
 }
 
 Status Server::set_up_tls() {
@@ -429,7 +439,13 @@ Status Server::set_up_tls() {
                                             variables_.global("auto_generate_certs").as_int() != 0);
   COMMITD_RETURN_IF_ERROR(tls_->load());
   context_.reload_tls = [this] { return tls_->load(); };
+  context_.tls_files = [this] {
+    wire::TlsSettings used = tls_->used();
+    return sql::TlsFiles{std::move(used.ca), std::move(used.certificate), std::move(used.key)};
+  };
   context_.tls_status = [this] { return tls_->status(); };
+  const std::chrono::seconds interval(variables_.global("commitd_tls_reload_interval").as_uint());
+  if (interval.count() > 0) background_.reactor->spawn(watch_certificates(interval));
   return {};
 }
 

@@ -80,6 +80,7 @@ class Server {
   Status open_instance_when_there_is_room();
   Place place() const { return {fs_, environment_.open_engine}; }
   Status set_up_tls();
+  Task<void> watch_certificates(std::chrono::seconds interval);
   Status listen();
   Status serve_http();
   Task<Status> initialize_on_command();

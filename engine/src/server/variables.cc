@@ -6,6 +6,7 @@
 #include "runtime/idle_spin.h"
 #include "server/logging.h"
 #include "server/processors.h"
+#include "sql/accounts/accounts.h"
 
 namespace commitd::server {
 namespace {
@@ -120,11 +121,30 @@ void define_tls(sql::SystemVariables& variables, std::function<bool()> is_offere
     definition.dynamic = true;
     variables.define(std::move(definition));
   }
+  auto interval = number("commitd_tls_reload_interval", 0);
+  interval.max = 86400;
+  variables.define(std::move(interval));
   variables.define(computed(
       "have_ssl",
       [is_offered = std::move(is_offered)] { return Value::string(is_offered() ? "YES" : "DISABLED"); },
       {"have_openssl"}));
   variables.define(fixed("auto_generate_certs", VariableType::Boolean, Value::integer(1)));
+}
+
+void define_built_in_accounts(sql::SystemVariables& variables, sql::Accounts& accounts) {
+  using sql::TlsRequirement;
+  auto definition = text("commitd_built_in_accounts_require", "NONE");
+  definition.type = VariableType::Enum;
+  definition.choices = {"NONE", "SSL", "X509"};
+  definition.dynamic = true;
+  definition.on_update = [&accounts](const Value& value) -> Status {
+    const std::string name = value.to_text();
+    accounts.require_of_built_in(name == "X509"  ? TlsRequirement::Certificate
+                                 : name == "SSL" ? TlsRequirement::Tls
+                                                 : TlsRequirement::None);
+    return {};
+  };
+  variables.define(std::move(definition));
 }
 
 wire::TlsSettings tls_settings(const sql::SystemVariables& variables) {

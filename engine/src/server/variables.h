@@ -19,6 +19,8 @@ void define_limits(sql::SystemVariables& variables, std::shared_ptr<wire::Server
 // What TLS is set up from, at start and at every reload.
 void define_tls(sql::SystemVariables& variables, std::function<bool()> is_offered);
 wire::TlsSettings tls_settings(const sql::SystemVariables& variables);
+// How commitlab_operator and commitlab_replication must connect.
+void define_built_in_accounts(sql::SystemVariables& variables, sql::Accounts& accounts);
 // server_uuid, datadir.
 void define_identity(sql::SystemVariables& variables, const Datadir& datadir, const Options& options);
 // What is computed: gtid_executed.

@@ -9,6 +9,10 @@ namespace commitd::sql {
 
 enum class TlsRequirement : uint8_t { None, Tls, Certificate };  // REQUIRE SSL, REQUIRE X509
 
+// Accounts that are options of the server, not rows of mysql.user: they work in every state, are not replicated, and do not
+// count as clients.
+enum class BuiltIn : uint8_t { No, Operator, Replication };
+
 // An account as authentication needs it.
 struct Account {
   std::string user, host;
@@ -17,8 +21,11 @@ struct Account {
   // SHA1(SHA1(password)). Empty = no password.
   std::string auth_string;
   bool locked = false;
-  bool is_operator = false;  // the built-in account of --operator-password-file
+  BuiltIn built_in = BuiltIn::No;
   TlsRequirement require = TlsRequirement::None;
+
+  bool is_operator() const { return built_in == BuiltIn::Operator; }
+  bool is_built_in() const { return built_in != BuiltIn::No; }
 };
 
 class AccountDirectory {

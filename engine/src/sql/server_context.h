@@ -41,6 +41,11 @@ class Published {
   std::atomic<T*> pointer_{nullptr};
 };
 
+// The files that this server's TLS is made of, by absolute paths; empty: there are none.
+struct TlsFiles {
+  std::string ca, certificate, key;
+};
+
 struct ServerContext {
   Published<storage::Engine> engine;
   Published<txn::Services> transactions;
@@ -56,6 +61,7 @@ struct ServerContext {
   std::atomic<uint64_t> max_binlog_cache_size{4ull << 30};  // what one transaction may take
   std::function<void()> request_shutdown;                   // SHUTDOWN statement
   std::function<Status()> reload_tls;                       // ALTER INSTANCE RELOAD TLS
+  std::function<TlsFiles()> tls_files;
   // Rows of SHOW STATUS about TLS that are the same for all sessions; added by the protocol.
   std::function<std::vector<std::pair<std::string, std::string>>()> tls_status;
   plugins::Observers* observers = nullptr;  // none in tests, as the next

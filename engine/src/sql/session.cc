@@ -344,7 +344,7 @@ std::optional<Value> Session::user_variable(std::string_view name) const {
 }
 
 bool Session::may_replicate() const {
-  return impl_->state.account.is_operator || impl_->state.has_privilege(privilege::kReplicationSlave);
+  return impl_->state.account.is_operator() || impl_->state.has_privilege(privilege::kReplicationSlave);
 }
 
 uint32_t Session::connection_id() const {

@@ -30,8 +30,7 @@ void SessionState::start_variables(const Collation* names) {
 void SessionState::refresh_account() {
   if (server.accounts == nullptr || server.accounts->version() == record_version) return;
   record_version = server.accounts->version();
-  record = account.is_operator ? server.accounts->operator_record()
-                               : server.accounts->record(account.user, account.host);
+  record = server.accounts->record_of(account);
 }
 
 bool SessionState::has_privilege(Privileges wanted) {

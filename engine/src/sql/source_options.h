@@ -9,6 +9,7 @@ namespace commitd::sql {
 struct SourceOptions {
   bool tls = false;            // then only with TLS
   bool verify_server = false;  // the certificate must be for the host
+  std::string server_name;     // it must be for this name instead
   std::string ca, ca_directory, certificate, key, revoked, revoked_directory;
   std::string ciphers, ciphersuites, tls_versions;
   bool get_public_key = true;  // where a password must be protected without TLS
@@ -30,6 +31,7 @@ template <class Options, class Visit>
 void visit_source_options(Options& options, const Visit& visit) {
   visit("SOURCE_SSL", options.tls);
   visit("SOURCE_SSL_VERIFY_SERVER_CERT", options.verify_server);
+  visit("SOURCE_SSL_NAME", options.server_name);
   visit("SOURCE_SSL_CA", options.ca);
   visit("SOURCE_SSL_CAPATH", options.ca_directory);
   visit("SOURCE_SSL_CERT", options.certificate);

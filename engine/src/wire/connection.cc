@@ -191,7 +191,7 @@ Task<Status> Connection::ask_for_more(Authenticator::Candidate candidate, LoginA
 
 Status Connection::admit(const sql::Account& account, const HandshakeResponse& request) {
   COMMITD_RETURN_IF_ERROR(check_requirement(account));
-  is_operator_.store(account.is_operator);
+  is_built_in_.store(account.is_built_in());
   COMMITD_RETURN_IF_ERROR(check_limit());
   if (!may_be_answered()) return out_of_lease();
   COMMITD_RETURN_IF_ERROR(take_place_of_user(account));
@@ -212,7 +212,7 @@ Deadline Connection::login_deadline() const {
 }
 
 Status Connection::check_limit() const {
-  if (entrance_ == Entrance::Admin || is_operator_.load()) return {};
+  if (entrance_ == Entrance::Admin || is_built_in_.load()) return {};
   if (context_.registry.count() <= limits().max_connections.load()) return {};
   return make_error(er::kConCount, "Too many connections");
 }
@@ -225,7 +225,7 @@ bool Connection::may_be_answered() const {
 
 Status Connection::take_place_of_user(const sql::Account& account) {
   const std::string name = account.user + '@' + account.host;
-  const uint32_t limit = account.is_operator ? 0 : limits().max_user_connections.load();
+  const uint32_t limit = account.is_built_in() ? 0 : limits().max_user_connections.load();
   if (context_.registry.take_place(*this, name, limit)) return {};
   return make_error(er::kTooManyUserConnections,
                     "User {} already has more than 'max_user_connections' active connections", account.user);

@@ -43,7 +43,7 @@ class Connection final : public RegisteredConnection {
   // Any thread. A statement that runs is ended and answered; a connection that waits is closed.
   void ask_to_end() override { session_.kill(true); }
   bool counts_as_client() const override {
-    return !is_operator_.load() && !dumping_.load() && !session_.gives_role();
+    return !is_built_in_.load() && !dumping_.load() && !session_.gives_role();
   }
 
  private:
@@ -109,7 +109,7 @@ class Connection final : public RegisteredConnection {
   uint32_t capabilities_ = 0;
   TlsStream* tls_ = nullptr;  // the channel's stream, once it is one
   std::optional<RegisterReplica> replica_;
-  std::atomic<bool> is_operator_{false}, dumping_{false};
+  std::atomic<bool> is_built_in_{false}, dumping_{false};
   std::unordered_map<uint32_t, StatementParameters> statements_;
   sql::Session session_;
 };

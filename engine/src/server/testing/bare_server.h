@@ -62,7 +62,7 @@ class BareServer {
   FileSystem& files_;
   std::unique_ptr<rocksdb::Env> env_;
   const OpenEngine open_engine_;
-  sql::Accounts accounts_{std::nullopt};
+  sql::Accounts accounts_{sql::BuiltInPasswords{}};
   sql::SystemVariables variables_;
   sql::ProcessList processes_;
   sql::ServerContext context_;

@@ -89,7 +89,8 @@ class Planner {
 
 Result<Planner::Name> Planner::resolve(const ast::AccountName& name) const {
   if (name.user != kCurrentUser) {
-    if (name.user == kOperatorUser) {
+    // What was logged before there was such an account is applied all the same.
+    if (name.user == kOperatorUser || (current_ && accounts_.is_built_in(name.user))) {
       return make_error(er::kCannotUser, "Operation failed for '{}': it is commitd's built-in account",
                         name.user);
     }

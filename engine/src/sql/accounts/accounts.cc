@@ -129,9 +129,18 @@ size_t specificity(std::string_view host) {
   return wildcard == std::string_view::npos ? SIZE_MAX : wildcard;
 }
 
-Account to_account(const AccountRecord& record, bool is_operator) {
-  return {record.user,   record.host, record.plugin, record.auth_string,
-          record.locked, is_operator, record.require};
+Account to_account(const AccountRecord& record, BuiltIn built_in) {
+  return {record.user, record.host, record.plugin, record.auth_string, record.locked, built_in, record.require};
+}
+
+AccountPtr built_in_account(std::string_view user, const std::optional<std::string>& password, Privileges global) {
+  if (!password) return nullptr;
+  AccountRecord record;
+  record.user = user;
+  record.host = "%";
+  record.auth_string = *Accounts::hash_password(record.plugin, *password);
+  record.global = global;
+  return std::make_shared<const AccountRecord>(std::move(record));
 }
 
 }  // namespace
@@ -163,15 +172,11 @@ bool AccountRecord::sees_database(std::string_view db) const {
   return db == "information_schema" || db == "performance_schema" || (on_database(db) & kSeeing) != 0;
 }
 
-Accounts::Accounts(std::optional<std::string> operator_password) {
-  if (!operator_password) return;
-  AccountRecord record;
-  record.user = kOperatorUser;
-  record.host = "%";
-  record.auth_string = *hash_password(record.plugin, *operator_password);
-  record.global = privilege::kAllGlobal | privilege::kGrantOption;
-  operator_ = std::make_shared<const AccountRecord>(std::move(record));
-}
+Accounts::Accounts(const BuiltInPasswords& passwords)
+    : operator_(built_in_account(kOperatorUser, passwords.of_operator,
+                                 privilege::kAllGlobal | privilege::kGrantOption)),
+      replication_(built_in_account(kReplicationUser, passwords.of_replication,
+                                    privilege::kReplicationSlave | privilege::kBackupAdmin)) {}
 
 Status Accounts::load(storage::Engine& engine) {
   std::string prefix;
@@ -203,10 +208,32 @@ void Accounts::initialize(WriteSet& writes, const std::string& root_password) co
 }
 
 std::optional<Account> Accounts::find(std::string_view user, std::string_view client_host) {
-  if (operator_ && user == kOperatorUser) return to_account(*operator_, true);
+  if (const BuiltIn which = built_in(user); which != BuiltIn::No) {
+    Account account = to_account(*built_in_record(which), which);
+    account.require = built_in_require_.load();
+    return account;
+  }
   auto found = match(user, client_host);
   if (!found) return std::nullopt;
-  return to_account(*found, false);
+  return to_account(*found, BuiltIn::No);
+}
+
+BuiltIn Accounts::built_in(std::string_view user) const {
+  if (operator_ && user == kOperatorUser) return BuiltIn::Operator;
+  if (replication_ && user == kReplicationUser) return BuiltIn::Replication;
+  return BuiltIn::No;
+}
+
+std::string Accounts::built_in_names() const {
+  std::string names;
+  for (const AccountPtr& account : {operator_, replication_}) {
+    if (account) names += (names.empty() ? "" : ",") + account->user;
+  }
+  return names;
+}
+
+AccountPtr Accounts::record_of(const Account& account) const {
+  return account.is_built_in() ? built_in_record(account.built_in) : record(account.user, account.host);
 }
 
 AccountPtr Accounts::match(std::string_view user, std::string_view client_host) const {

@@ -21,6 +21,13 @@
 namespace commitd::sql {
 
 inline constexpr std::string_view kOperatorUser = "commitlab_operator";
+// Reads the log and fetches clones, and nothing else.
+inline constexpr std::string_view kReplicationUser = "commitlab_replication";
+
+// Those of the built-in accounts; without one there is no such account.
+struct BuiltInPasswords {
+  std::optional<std::string> of_operator, of_replication;
+};
 
 struct AccountRecord {
   std::string user, host;
@@ -43,8 +50,8 @@ using AccountPtr = std::shared_ptr<const AccountRecord>;
 
 class Accounts : public AccountDirectory {
  public:
-  // `operator_password`: enables the built-in operator account, which no statement can see or change.
-  explicit Accounts(std::optional<std::string> operator_password);
+  // The built-in accounts cannot be seen or changed by any statement.
+  explicit Accounts(const BuiltInPasswords& passwords);
 
   Status load(storage::Engine& engine);
   // root@'%' and root@localhost of a new datadir.
@@ -52,8 +59,14 @@ class Accounts : public AccountDirectory {
 
   std::optional<Account> find(std::string_view user, std::string_view client_host) override;
   // What a session holds: the record of the account it authenticated as; the operator's has every privilege.
-  AccountPtr record(std::string_view user, std::string_view host) const;  // exact user and host
-  AccountPtr operator_record() const { return operator_; }
+  AccountPtr record_of(const Account& account) const;
+  AccountPtr record(std::string_view user, std::string_view host) const;  // exact user and host; not built in
+  // Whether the name is that of a built-in account that there is.
+  bool is_built_in(std::string_view user) const { return built_in(user) != BuiltIn::No; }
+  // Their names, with commas between them.
+  std::string built_in_names() const;
+  // How those must connect: commitd_built_in_accounts_require.
+  void require_of_built_in(TlsRequirement require) { built_in_require_.store(require); }
   std::vector<AccountPtr> all() const;
   // Grows with every change: sessions look their record up again when it has moved.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
@@ -69,10 +82,15 @@ class Accounts : public AccountDirectory {
  private:
   using Key = std::pair<std::string, std::string>;
   AccountPtr match(std::string_view user, std::string_view client_host) const;
+  BuiltIn built_in(std::string_view user) const;
+  const AccountPtr& built_in_record(BuiltIn which) const {
+    return which == BuiltIn::Operator ? operator_ : replication_;
+  }
 
   mutable std::mutex mutex_;
   std::map<Key, AccountPtr> records_;
-  AccountPtr operator_;
+  AccountPtr operator_, replication_;  // null: there is none
+  std::atomic<TlsRequirement> built_in_require_{TlsRequirement::None};
   std::atomic<uint64_t> version_{1};
 };
 

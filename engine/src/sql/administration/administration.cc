@@ -29,14 +29,33 @@ Result<std::vector<Uuid>> parse_members(std::string_view text) {
   return members;
 }
 
-Result<FollowTarget> follow_target(const ast::ControlInstanceStatement& statement) {
+// Members of a cluster know each other by the certificates that they serve with.
+Status protect(FollowTarget& target, std::string_view name, const ServerContext& server) {
+  if (name.empty()) return {};
+  TlsFiles files = server.tls_files ? server.tls_files() : TlsFiles{};
+  if (files.ca.empty() || files.certificate.empty())
+    return make_error(er::kWrongArguments,
+                      "SOURCE_SSL_NAME: this server has no certificates of its own to show and to check others "
+                      "by: start it with --ssl-ca, --ssl-cert and --ssl-key");
+  SourceOptions& options = target.options;
+  options.tls = true;
+  options.server_name = name;
+  options.ca = std::move(files.ca);
+  options.certificate = std::move(files.certificate);
+  options.key = std::move(files.key);
+  return {};
+}
+
+Result<FollowTarget> follow_target(const ast::ControlInstanceStatement& statement, const ServerContext& server) {
   auto uuid = Uuid::parse(statement.uuid);
   if (!uuid) return make_error(er::kWrongArguments, "SOURCE_UUID: '{}' is not a server UUID", statement.uuid);
   if (statement.host.empty() || statement.port == 0 || statement.port > UINT16_MAX) {
     return make_error(er::kWrongArguments, "FOLLOW needs SOURCE_HOST and a SOURCE_PORT from 1 to 65535");
   }
-  return FollowTarget{std::string(statement.host), static_cast<uint16_t>(statement.port), *uuid,
+  FollowTarget target{std::string(statement.host), static_cast<uint16_t>(statement.port), *uuid,
                       std::string(statement.user), std::string(statement.password)};
+  COMMITD_RETURN_IF_ERROR(protect(target, statement.source_name, server));
+  return target;
 }
 
 std::chrono::milliseconds milliseconds(std::optional<uint64_t> given, std::chrono::milliseconds otherwise) {
@@ -78,11 +97,12 @@ Result<QuorumRequest> quorum_request(const ast::ControlInstanceStatement& statem
   return quorum;
 }
 
-Task<Status> control(InstanceControl& instance, const ast::ControlInstanceStatement& statement) {
+Task<Status> control(ServerContext& server, const ast::ControlInstanceStatement& statement) {
+  InstanceControl& instance = *server.instance;
   if (statement.what == What::Initialize) co_return co_await instance.initialize();
   if (statement.what == What::Fence) co_return co_await instance.fence(statement.epoch);
   if (statement.what == What::Follow) {
-    auto target = follow_target(statement);
+    auto target = follow_target(statement, server);
     if (!target.ok()) co_return std::move(target).error();
     co_return co_await instance.follow(statement.epoch, std::move(*target));
   }
@@ -124,7 +144,7 @@ Task<Result<OkInfo>> execute_control(SessionState& session, const ast::ControlIn
   COMMITD_CO_RETURN_IF_ERROR(require_control(session));
   rollback_transaction(session);  // a role change must not wait for what this session left open
   const GivingRole giving(session);
-  co_return co_await answer(control(*session.server.instance, statement));
+  co_return co_await answer(control(session.server, statement));
 }
 
 Result<OkInfo> execute_kill(SessionState& session, uint64_t id, bool query_only) {

@@ -28,7 +28,7 @@ Result<CloneRequest> request_of(const SessionState& session, const ast::CloneSta
   request.password = statement.password;
   request.port = static_cast<uint16_t>(statement.port);
   request.directory = statement.directory;
-  request.any_donor = session.account.is_operator;
+  request.any_donor = session.account.is_operator();
   request.tls = static_cast<CloneRequest::Tls>(statement.tls);
   return request;
 }
@@ -41,7 +41,7 @@ Task<Status> execute_clone(SessionState& session, const ast::CloneStatement& sta
     std::string directory(statement.directory);
     co_return co_await clone_local(session, std::move(directory));
   }
-  if (!session.account.is_operator)
+  if (!session.account.is_operator())
     COMMITD_CO_RETURN_IF_ERROR(session.require(privilege::kSuper, "SUPER or CLONE_ADMIN"));
   auto request = request_of(session, statement);
   if (!request.ok()) co_return std::move(request).error();

@@ -7,7 +7,7 @@ namespace commitd::sql {
 
 // The built-in operator account, or somebody who could do anything anyway.
 inline Status require_control(SessionState& session) {
-  if (session.account.is_operator) return {};
+  if (session.account.is_operator()) return {};
   return session.require(privilege::kSuper | privilege::kReplicationSlaveAdmin, "SUPER");
 }
 

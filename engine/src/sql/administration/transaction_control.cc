@@ -175,7 +175,7 @@ Status check_may_write(SessionState& session) {
   }
   if (session.server.instance == nullptr) return {};
   COMMITD_RETURN_IF_ERROR(session.server.instance->check_writable());
-  if (!session.server.instance->only_privileged_may_write() || session.account.is_operator ||
+  if (!session.server.instance->only_privileged_may_write() || session.account.is_operator() ||
       session.has_privilege(privilege::kSuper) || session.has_privilege(privilege::kConnectionAdmin))
     return {};
   return make_error(

@@ -115,7 +115,7 @@ struct ControlInstanceStatement : Statement {
   } what = What::Initialize;
   uint64_t epoch = 0, version = 0, wait_count = 0, port = 3306;
   std::optional<uint64_t> timeout, lease;
-  std::string_view members, host, uuid, user, password, on_timeout, wait_point;
+  std::string_view members, host, uuid, user, password, source_name, on_timeout, wait_point;
 };
 struct CloneStatement : ControlInstanceStatement {  // of the donor: host, port, user, password
   CloneStatement() { what = What::Clone; }

@@ -68,7 +68,7 @@ constexpr PrivilegeColumn kDatabaseColumns[] = {{"Select_priv", privilege::kSele
 template <class Each>
 void for_each_account(SessionState& session, Each each) {
   if (!session.server.accounts) return;
-  const bool all = session.account.is_operator || session.has_privilege(privilege::kSelect);
+  const bool all = session.account.is_operator() || session.has_privilege(privilege::kSelect);
   for (const auto& account : session.server.accounts->all()) {
     if (all || (account->user == session.account.user && account->host == session.account.host))
       each(*account);

@@ -54,7 +54,9 @@ const std::vector<std::string>& instance_columns() {
                                                  "disk_free_bytes",
                                                  "certificate_not_before",
                                                  "certificate_not_after",
-                                                 "data_format"};
+                                                 "data_format",
+                                                 "tls_digest",
+                                                 "built_in_accounts"};
   return names;
 }
 

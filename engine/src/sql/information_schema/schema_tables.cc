@@ -13,7 +13,7 @@ std::vector<std::string> visible_databases(SessionState& session) {
   std::vector<std::string> names = {"information_schema"};
   if (session.server.catalog) {
     for (auto& name : session.server.catalog->databases()) {
-      if (session.account.is_operator || (session.record && session.record->sees_database(name)))
+      if (session.account.is_operator() || (session.record && session.record->sees_database(name)))
         names.push_back(std::move(name));
     }
   }

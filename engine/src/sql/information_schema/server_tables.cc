@@ -23,7 +23,7 @@ std::vector<Row> engines_rows(SessionState&) {
 
 std::vector<Row> processlist_rows(SessionState& session) {
   std::vector<Row> rows;
-  bool all = session.account.is_operator || session.has_privilege(privilege::kProcess);
+  bool all = session.account.is_operator() || session.has_privilege(privilege::kProcess);
   for (const auto& process : session.server.processes->list()) {
     if (!all && process.user != session.account.user) continue;
     auto optional = [](const std::string& text) { return text.empty() ? Value::null() : text_value(text); };

@@ -16,7 +16,7 @@ Value optional_text(const std::string& text) {
 // Those the session may see: its own without PROCESS, as in SHOW PROCESSLIST.
 std::vector<ProcessInfo> visible_processes(SessionState& session) {
   std::vector<ProcessInfo> list = session.server.processes->list();
-  if (session.account.is_operator || session.has_privilege(privilege::kProcess)) return list;
+  if (session.account.is_operator() || session.has_privilege(privilege::kProcess)) return list;
   std::erase_if(list, [&](const ProcessInfo& process) { return process.user != session.account.user; });
   return list;
 }

@@ -240,9 +240,13 @@ ast::Statement* Grammar::alter_instance() {
   return control;
 }
 
-// Of PROMOTE and QUORUM, and HANDOVER's TIMEOUT. Milliseconds.
+// Of PROMOTE and QUORUM, and HANDOVER's TIMEOUT: milliseconds. FOLLOW's SOURCE_SSL_NAME.
 bool Grammar::control_term(ast::ControlInstanceStatement& control) {
   using What = ast::ControlInstanceStatement::What;
+  if (control.what == What::Follow && accept_plain("source_ssl_name")) {
+    control.source_name = string_literal();
+    return true;
+  }
   const bool quorum = control.what == What::Promote || control.what == What::Quorum;
   if (!quorum && control.what != What::Handover) return false;
   if (accept_plain("timeout"))

@@ -44,7 +44,7 @@ class SqlServer {
   txn::LockManager locks_;
   std::unique_ptr<txn::Services> services_;
   std::unique_ptr<Catalog> catalog_;
-  Accounts accounts_{std::nullopt};
+  Accounts accounts_{BuiltInPasswords{}};
   SystemVariables variables_;
   ProcessList processes_;
   ServerContext context_;

@@ -265,7 +265,7 @@ std::optional<Value> Session::user_variable(std::string_view) const {
   return std::nullopt;
 }
 bool Session::may_replicate() const {
-  return impl_->account.is_operator || impl_->account.user == "replica";
+  return impl_->account.is_operator() || impl_->account.user == "replica";
 }
 uint32_t Session::connection_id() const {
   return impl_->id;

@@ -51,7 +51,7 @@ std::optional<sql::Account> TestAccounts::find(std::string_view user, std::strin
     return std::nullopt;
   }
   account.locked = user == "locked";
-  account.is_operator = user == "boss";
+  if (user == "boss") account.built_in = sql::BuiltIn::Operator;
   if (user == "tls") account.require = sql::TlsRequirement::Tls;
   if (user == "x509") account.require = sql::TlsRequirement::Certificate;
   return account;

@@ -22,8 +22,12 @@ class TlsService {
 
   // At start and at ALTER INSTANCE RELOAD TLS. After an error what was there before stays.
   Status load();
+  // The same when the files are not those that were loaded last; what cannot be loaded is said once.
+  void reload_if_replaced();
   // Null: no TLS here.
   std::shared_ptr<const TlsContext> current() const;
+  // SHA-256 of the CA's and the certificate's file, as load() has read them, in hexadecimal digits; empty: no TLS.
+  std::string digest() const;
   // What load() took: ssl_ca, ssl_cert and ssl_key of SHOW VARIABLES may be empty when these are not.
   TlsSettings used() const;
 
@@ -38,6 +42,8 @@ class TlsService {
   bool generate_;
   mutable std::mutex mutex_;
   TlsSettings used_;
+  std::string digest_;
+  std::string refused_;  // the digest of what could not be loaded last
   std::shared_ptr<const TlsContext> context_;
 };
 
