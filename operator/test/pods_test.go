@@ -72,10 +72,20 @@ func (s *site) runPod(ctx context.Context, set *appsv1.StatefulSet, ordinal int3
 		return
 	}
 	s.replaceServer(name)
+	s.startWith(name, pod.Spec.Containers[0].Args)
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.PodIP = fmt.Sprintf("10.0.0.%d", ordinal+1)
 	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 	_ = kube.Status().Update(ctx, pod)
+}
+
+// startWith: what a server's flags say of who must show a certificate.
+func (s *site) startWith(name string, flags []string) {
+	for _, flag := range flags {
+		if value, found := strings.CutPrefix(flag, "--commitd-built-in-accounts-require="); found {
+			_ = s.world.Server(name).SetGlobal(s.t.Context(), "commitd_built_in_accounts_require", &value)
+		}
+	}
 }
 
 // replaceServer: with its pod a server's program has ended, and starts again.

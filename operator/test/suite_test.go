@@ -145,7 +145,11 @@ func (w *worlds) Connect(t engine.Target) (engine.Server, error) {
 	parts := strings.Split(t.Name, "/") // namespace, cluster, pod
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.byNamespace[parts[0]].Server(parts[2]), nil
+	server := w.byNamespace[parts[0]].Server(parts[2])
+	if t.TLS == (engine.TLS{}) {
+		server = server.WithoutCertificate()
+	}
+	return server, nil
 }
 
 // Forget does nothing: there is nothing to close.

@@ -39,6 +39,14 @@ type CommitClusterStatus struct {
 	// AccountsRevision identifies the accounts and the database that were created on the master last.
 	// +optional
 	AccountsRevision string `json:"accountsRevision,omitempty"`
+
+	// Certificates is the Secret whose certificates servers have; empty: none has any but its own.
+	// +optional
+	Certificates string `json:"certificates,omitempty"`
+
+	// CertificatesRequired: every server has them, and the operator and replicas are refused without.
+	// +optional
+	CertificatesRequired bool `json:"certificatesRequired,omitempty"`
 }
 
 // Record is the durable state of the failover protocol. It is only ever changed by a status update that carries the

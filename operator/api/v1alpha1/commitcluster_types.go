@@ -44,6 +44,7 @@ type CommitClusterList struct {
 // CommitClusterSpec is what a person asks for.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.semisync.waitCount) || self.replicas == 0 || self.semisync.waitCount <= self.replicas",message="spec.semisync.waitCount must not be larger than spec.replicas: no write could ever be acknowledged; lower it or leave it out for a majority"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(oldSelf.tls) || (has(self.tls.secretName) ? self.tls.secretName : ”) == (has(oldSelf.tls.secretName) ? oldSelf.tls.secretName : ”)",message="spec.tls.secretName cannot be changed while servers use it: put other certificates into that Secret, or leave spec.tls out until all servers have been started without"
 // +kubebuilder:validation:XValidation:rule="self.replicas == 0 || self.semisync.minSyncReplicas <= self.replicas",message="spec.semisync.minSyncReplicas must not be larger than spec.replicas: no write could ever be acknowledged; lower it or add replicas"
 type CommitClusterSpec struct {
 	// Image of commitd. Empty means the operator's default.
@@ -121,6 +122,25 @@ type CommitClusterSpec struct {
 	// NetworkPolicy has the operator write a NetworkPolicy for the servers. Left out, there is none.
 	// +optional
 	NetworkPolicy *NetworkPolicySpec `json:"networkPolicy,omitempty"`
+
+	// TLS has servers serve with certificates that others can check; the operator and replicas then know servers by them, and show
+	// theirs. Left out, each server makes a certificate of its own, which nobody checks.
+	// +optional
+	TLS *TLSSpec `json:"tls,omitempty"`
+}
+
+// TLSSpec says where certificates come from, and who must connect over TLS.
+type TLSSpec struct {
+	// SecretName is a Secret with ca.crt, tls.crt and tls.key, as cert-manager writes it: good for servers and for clients, and for the
+	// names NAME-master.NAMESPACE.svc and *.NAME.NAMESPACE.svc. What changes in it is taken up without a restart. Left out, the operator
+	// makes and renews one, NAME-tls, by an authority of the cluster's own; applications find its ca.crt in the ConfigMap NAME-ca.
+	// +kubebuilder:validation:MinLength=1
+	// +optional
+	SecretName string `json:"secretName,omitempty"`
+
+	// RequireSecureTransport refuses clients without TLS (error 3159), as soon as every server has its certificates.
+	// +optional
+	RequireSecureTransport bool `json:"requireSecureTransport,omitempty"`
 }
 
 // StorageSpec describes the volume of each server.

@@ -172,7 +172,7 @@ func (v *View) cloneCommand(s, master *Server) Command {
 		}
 	}
 	return Command{Kind: CommandClone, Server: s.Name, PodUID: s.PodUID, UUID: s.Status.ServerUUID,
-		Source: engine.Source{Host: donor.Address, Port: MySQLPort, UUID: donor.Status.ServerUUID}}
+		Source: sourceFor(s, donor)}
 }
 
 // describeClones says for people what is being cloned.

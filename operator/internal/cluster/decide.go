@@ -140,7 +140,7 @@ func (v *View) bringIn(p *Plan, s, master *Server) {
 		p.Report(s.Name, "it receives and acknowledges, but cannot apply a transaction: "+s.Status.ApplierError)
 	case !v.follows(s):
 		p.Commands = append(p.Commands, Command{Kind: CommandFollow, Server: s.Name, Epoch: v.Record.Epoch,
-			Source: engine.Source{Host: master.Address, Port: MySQLPort, UUID: master.Status.ServerUUID}})
+			Source: sourceFor(s, master)})
 	}
 }
 

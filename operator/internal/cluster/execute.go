@@ -7,9 +7,31 @@ import (
 	"commitlab.dev/operator/internal/engine"
 )
 
-// Execute sends one command to its server. password is that of the account replicas log in with at their source: the
-// built-in one, because a replica must be able to attach before the first write can be acknowledged.
-func Execute(ctx context.Context, c Command, server engine.Server, password string) error {
+// Logins are the passwords of commitd's built-in accounts: a replica must be able to attach before the first write can be
+// acknowledged, so it needs one that is there before any data are.
+type Logins struct{ Operator, Replication string }
+
+func (l Logins) of(user string) string {
+	if user == engine.ReplicationUser {
+		return l.Replication
+	}
+	return l.Operator
+}
+
+// sourceFor is where a server reads from. One that does not know the account of replicas is an older one.
+func sourceFor(s, from *Server) engine.Source {
+	source := engine.Source{Host: from.Address, Port: MySQLPort, UUID: from.Status.ServerUUID, User: engine.OperatorUser}
+	if from.Status.HasReplicationAccount() {
+		source.User = engine.ReplicationUser
+	}
+	if s.TLSName != "" {
+		source.TLSName = from.TLSName
+	}
+	return source
+}
+
+// Execute sends one command to its server.
+func Execute(ctx context.Context, c Command, server engine.Server, logins Logins) error {
 	switch c.Kind {
 	case CommandInitialize:
 		return server.Initialize(ctx)
@@ -19,11 +41,11 @@ func Execute(ctx context.Context, c Command, server engine.Server, password stri
 		return server.PromoteFenced(ctx, c.Epoch, c.Quorum)
 	case CommandFollow:
 		source := c.Source
-		source.User, source.Password = engine.OperatorUser, password
+		source.Password = logins.of(source.User)
 		return server.Follow(ctx, c.Epoch, source)
 	case CommandClone:
 		donor := c.Source
-		donor.User, donor.Password = engine.OperatorUser, password
+		donor.Password = logins.of(donor.User)
 		return server.Clone(ctx, c.UUID, donor)
 	case CommandHandover:
 		return server.HandOver(ctx, c.Epoch)

@@ -278,7 +278,7 @@ func (l *lab) execute(c Command) {
 		l.takeDown(c)
 		return
 	}
-	_ = Execute(context.Background(), c, l.world.Server(c.Server), "secret")
+	_ = Execute(context.Background(), c, l.world.Server(c.Server), Logins{Operator: "secret"})
 }
 
 // takeDown deletes a pod and makes another one, which starts in a step of its own. No operator ever takes a second server down.

@@ -70,6 +70,8 @@ type Server struct {
 	PVCUID  string
 	// Label is the role label that the pod carries.
 	Label string
+	// TLSName is what the server's certificate is for; empty: it was started without one that others know it by.
+	TLSName string
 	// PodUID tells a pod from the one that was made anew under its name; empty while there is none.
 	PodUID string
 	// Leaving: the pod is being deleted.

@@ -30,7 +30,7 @@ type cloning struct {
 }
 
 // clone starts the statement, if none is under way for that pod.
-func (r *Reconciler) clone(ctx context.Context, c *v1alpha1.CommitCluster, command cluster.Command, server engine.Server, password string) {
+func (r *Reconciler) clone(ctx context.Context, c *v1alpha1.CommitCluster, command cluster.Command, server engine.Server, a access) {
 	if server == nil || !r.clones.begin(c.UID, command.PodUID) {
 		return
 	}
@@ -38,7 +38,7 @@ func (r *Reconciler) clone(ctx context.Context, c *v1alpha1.CommitCluster, comma
 	c = c.DeepCopy()
 	ctx = context.WithoutCancel(ctx)
 	run := func() {
-		err := cluster.Execute(ctx, command, server, password)
+		err := cluster.Execute(ctx, command, server, a.logins)
 		commands.WithLabelValues(string(command.Kind), outcome(err)).Inc()
 		log.FromContext(ctx).Info("cloned", "command", command.String(), "error", fmt.Sprint(err))
 		if r.clones.end(c.UID, command.PodUID, err) {
@@ -107,8 +107,8 @@ func (k *clones) forget(cluster types.UID) {
 }
 
 // describeClones asks how far each is, for people. Only tens of percents: each is a write of the status.
-func (r *Reconciler) describeClones(ctx context.Context, c *v1alpha1.CommitCluster, v *cluster.View, p *cluster.Plan, password string) {
-	reach := r.Observer.reach(c, password)
+func (r *Reconciler) describeClones(ctx context.Context, c *v1alpha1.CommitCluster, v *cluster.View, p *cluster.Plan, a access) {
+	reach := r.Observer.reach(c, a)
 	for i := range v.Record.Clones {
 		s := serverNamed(*v, v.Record.Clones[i].Name)
 		if failed := r.clones.failure(c.UID, s.PodUID); failed != "" {

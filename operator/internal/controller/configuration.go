@@ -19,11 +19,17 @@ type configuration struct {
 	Resources corev1.ResourceRequirements `json:"resources"`
 	// Variables by their flags' names.
 	Variables map[string]string `json:"variables,omitempty"`
+	// TLS is the Secret with the server's certificates.
+	TLS string `json:"tls,omitempty"`
 }
 
 func configurationOf(c *v1alpha1.CommitCluster) (configuration, error) {
 	flags, err := variableFlags(c)
-	return configuration{Image: c.Spec.Image, Resources: c.Spec.Resources, Variables: flags}, err
+	asked := configuration{Image: c.Spec.Image, Resources: c.Spec.Resources, Variables: flags}
+	if c.Spec.TLS != nil {
+		asked.TLS = tlsSecret(c)
+	}
+	return asked, err
 }
 
 func (c configuration) String() string {
@@ -62,6 +68,9 @@ func changesOf(started, asked *configuration) changes {
 	}
 	if !equality.Semantic.DeepEqual(started.Resources, asked.Resources) {
 		c.needRestart = append(c.needRestart, "resources")
+	}
+	if started.TLS != asked.TLS {
+		c.needRestart = append(c.needRestart, "tls")
 	}
 	c.variables = map[string]*string{}
 	for name, value := range asked.Variables {

@@ -270,7 +270,7 @@ func (s *stage) serves(servers int) error {
 	if !slices.Equal(masters, []string{c.Status.Master}) || len(replicas) != servers-1 {
 		return fmt.Errorf("masters %v, replicas %v", masters, replicas)
 	}
-	v, err := (&Observer{Client: s.store, Reader: s.store, Engines: worldsServers{s.world}}).View(context.Background(), c, "secret")
+	v, err := (&Observer{Client: s.store, Reader: s.store, Engines: worldsServers{s.world}}).View(context.Background(), c, access{logins: cluster.Logins{Operator: "secret"}})
 	if err != nil || !cluster.Writable(v) || len(v.Servers)-len(v.KeptOut) != servers {
 		return fmt.Errorf("not writable, or %d servers (%w)", len(v.Servers), err)
 	}

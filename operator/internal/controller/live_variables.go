@@ -104,8 +104,8 @@ func asOnOff(value string) string {
 
 // applyVariables gives running servers the variables that have changed since their pods were made, and reads each one back. It
 // says whether it has learned that some can only be set at start: then there is something to decide.
-func (r *Reconciler) applyVariables(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p *cluster.Plan, password string) bool {
-	reach := r.Observer.reach(c, password)
+func (r *Reconciler) applyVariables(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p *cluster.Plan, a access) bool {
+	reach := r.Observer.reach(c, a)
 	learned := false
 	applied := map[string][]string{}
 	for i := range v.Servers {

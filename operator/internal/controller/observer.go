@@ -33,8 +33,8 @@ type Observer struct {
 	mu sync.Mutex
 	// By cluster and pod. A cluster that is made anew under its name is another one.
 	seen map[types.UID]*elapsed
-	// The operator's password as each cluster's Secret last had it: a Secret that is gone stops no failover.
-	passwords map[types.UID]string
+	// What each cluster's Secrets last had: a Secret that is gone stops no failover.
+	accesses map[types.UID]access
 
 	variables knownVariables
 }
@@ -49,49 +49,22 @@ func (o *Observer) Forget(left []v1alpha1.CommitCluster) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	maps.DeleteFunc(o.seen, func(uid types.UID, _ *elapsed) bool { return !uids[uid] })
-	maps.DeleteFunc(o.passwords, func(uid types.UID, _ string) bool { return !uids[uid] })
+	maps.DeleteFunc(o.accesses, func(uid types.UID, _ access) bool { return !uids[uid] })
 	o.variables.forget(func(uid types.UID) bool { return uids[uid] })
 	o.Engines.Forget(func(server string) bool { return prefixes[server[:strings.LastIndex(server, "/")+1]] })
 }
 
-// operatorPassword reads past the cache, and does with what is remembered when the Secret cannot be used.
-func (o *Observer) operatorPassword(ctx context.Context, c *v1alpha1.CommitCluster) (string, error) {
-	found := &corev1.Secret{}
-	err := o.Reader.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: credentialsSecret(c)}, found)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if password := string(found.Data[keyOperatorPassword]); err == nil && password != "" {
-		if o.passwords == nil {
-			o.passwords = map[types.UID]string{}
-		}
-		o.passwords[c.UID] = password
-		return password, nil
-	}
-	if password, known := o.passwords[c.UID]; known {
-		return password, nil
-	}
-	return "", fmt.Errorf("the operator's password is not known: Secret %s has no key %q (%v)", credentialsSecret(c), keyOperatorPassword, err)
-}
-
-// knownPassword is the operator's password as it was read last, for whoever decides nothing.
-func (o *Observer) knownPassword(c *v1alpha1.CommitCluster) (string, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	password, known := o.passwords[c.UID]
-	return password, known
-}
-
 // View looks at everything that a decision about the cluster depends on.
-func (o *Observer) View(ctx context.Context, c *v1alpha1.CommitCluster, password string) (cluster.View, error) {
-	return o.view(ctx, c, password, o.Reader)
+func (o *Observer) View(ctx context.Context, c *v1alpha1.CommitCluster, a access) (cluster.View, error) {
+	return o.view(ctx, c, a, o.Reader)
 }
 
 // Glance is a view that asks nothing of the API server: the volumes are those of the cache. Nobody acts by it.
-func (o *Observer) Glance(ctx context.Context, c *v1alpha1.CommitCluster, password string) (cluster.View, error) {
-	return o.view(ctx, c, password, o.Client)
+func (o *Observer) Glance(ctx context.Context, c *v1alpha1.CommitCluster, a access) (cluster.View, error) {
+	return o.view(ctx, c, a, o.Client)
 }
 
-func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, password string, claims client.Reader) (cluster.View, error) {
+func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, a access, claims client.Reader) (cluster.View, error) {
 	volumes, err := volumesOf(ctx, c, claims)
 	if err != nil {
 		return cluster.View{}, err
@@ -111,17 +84,18 @@ func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, password
 	v.Request, v.RequestProblem = cluster.SwitchoverOf(c)
 	v.KeptOut, v.KeptOutProblem = cluster.FencedOf(c)
 	v.Promotion, v.PromotionProblem = cluster.PromotionOf(c)
-	cluster.Observe(ctx, &v, o.reach(c, password), statusTimeout)
+	cluster.Observe(ctx, &v, o.reach(c, a), statusTimeout)
 	o.remember(c, &v, containers)
 	return v, nil
 }
 
-func (o *Observer) reach(c *v1alpha1.CommitCluster, password string) cluster.Reach {
+func (o *Observer) reach(c *v1alpha1.CommitCluster, a access) cluster.Reach {
 	return func(s *cluster.Server) engine.Server {
 		if s.Address == "" {
 			return nil
 		}
-		server, err := o.Engines.Connect(engine.Target{Name: serverKey(c, s.Name), Address: s.Address, Port: cluster.AdminPort, Password: password})
+		server, err := o.Engines.Connect(engine.Target{Name: serverKey(c, s.Name), Address: s.Address, Port: cluster.AdminPort,
+			Password: a.logins.Operator, TLS: a.protection(s)})
 		if err != nil {
 			return nil
 		}
@@ -192,7 +166,11 @@ func (o *Observer) server(c *v1alpha1.CommitCluster, pod *corev1.Pod, ordinal in
 		Leaving: !pod.DeletionTimestamp.IsZero(),
 		Down:    !runs(pod),
 	}
-	changed := changesOf(configurationIn(pod.Annotations), asked)
+	started := configurationIn(pod.Annotations)
+	if started != nil && started.TLS != "" {
+		s.TLSName = serverName(c, pod.Name)
+	}
+	changed := changesOf(started, asked)
 	s.Changed = changed.variables
 	s.Outdated = changed.outdated(func(flag string) bool { return s.Down || o.variables.onlyAtStart(c.UID, flag) })
 	return s

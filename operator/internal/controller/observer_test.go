@@ -32,7 +32,7 @@ func called(name, uid string) *v1alpha1.CommitCluster {
 
 func TestOfAClusterThatIsGoneNothingIsRemembered(t *testing.T) {
 	open := connections{}
-	o := &Observer{Engines: open, passwords: map[types.UID]string{"1": "secret", "2": "other"}}
+	o := &Observer{Engines: open, accesses: map[types.UID]access{"1": {}, "2": {logins: cluster.Logins{Operator: "other"}}}}
 	gone, stays, longer := called("demo", "1"), called("stays", "2"), called("demo-2", "3")
 	for _, c := range []*v1alpha1.CommitCluster{gone, stays, longer} {
 		if _, err := o.Engines.Connect(engine.Target{Name: serverKey(c, c.Name+"-0")}); err != nil {
@@ -45,8 +45,8 @@ func TestOfAClusterThatIsGoneNothingIsRemembered(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(o.seen)); !slices.Equal(got, []types.UID{"2", "3"}) {
 		t.Errorf("servers of %v are remembered as lost", got)
 	}
-	if len(o.passwords) != 1 || o.passwords["2"] != "other" {
-		t.Errorf("passwords: %v", o.passwords)
+	if len(o.accesses) != 1 || o.accesses["2"].logins.Operator != "other" {
+		t.Errorf("accesses: %v", o.accesses)
 	}
 	o.Forget([]v1alpha1.CommitCluster{*stays})
 	if got := slices.Sorted(maps.Keys(open)); !slices.Equal(got, []string{"shop/stays/stays-0"}) {

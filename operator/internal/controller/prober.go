@@ -112,11 +112,11 @@ func (p *Prober) end(name types.NamespacedName) {
 }
 
 func (p *Prober) probe(ctx context.Context, c *v1alpha1.CommitCluster) {
-	password, known := p.Observer.knownPassword(c)
+	a, known := p.Observer.knownAccess(c)
 	if !known {
 		return // the protocol's controller asks for it, and says so when there is none
 	}
-	v, err := p.Observer.Glance(ctx, c, password)
+	v, err := p.Observer.Glance(ctx, c, a)
 	if err == nil && slices.ContainsFunc(v.Servers, func(s cluster.Server) bool { return s.Denied }) {
 		v, err = p.glanceAnew(ctx, c)
 	}
@@ -135,11 +135,11 @@ func (p *Prober) probe(ctx context.Context, c *v1alpha1.CommitCluster) {
 
 // glanceAnew: the Secret may have been put right.
 func (p *Prober) glanceAnew(ctx context.Context, c *v1alpha1.CommitCluster) (cluster.View, error) {
-	password, err := p.Observer.operatorPassword(ctx, c)
+	a, err := p.Observer.accessTo(ctx, c)
 	if err != nil {
 		return cluster.View{}, err
 	}
-	return p.Observer.Glance(ctx, c, password)
+	return p.Observer.Glance(ctx, c, a)
 }
 
 func (p *Prober) changed(name types.NamespacedName, now string) bool {

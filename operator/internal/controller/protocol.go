@@ -26,9 +26,9 @@ const commandTimeout = 5 * time.Second
 
 // runProtocol looks, decides and acts until there is nothing left to do at once. Every step starts from the record that
 // was persisted last; a conflict means that somebody else changed it, so everything is read again.
-func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster, password string) (ctrl.Result, error) {
+func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster, a access) (ctrl.Result, error) {
 	for range stepsPerReconcile {
-		v, err := r.Observer.View(ctx, c, password)
+		v, err := r.Observer.View(ctx, c, a)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
@@ -46,11 +46,11 @@ func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster,
 			}
 			continue
 		case len(p.Commands) > 0:
-			if r.execute(ctx, c, v, p, password) {
+			if r.execute(ctx, c, v, p, a) {
 				continue
 			}
 		}
-		result, err := r.finish(ctx, c, v, p, password)
+		result, err := r.finish(ctx, c, v, p, a)
 		return result, errors.Join(err, rolesErr)
 	}
 	return ctrl.Result{RequeueAfter: shortestWait}, nil
@@ -115,21 +115,21 @@ func (r *Reconciler) label(ctx context.Context, c *v1alpha1.CommitCluster, pod, 
 }
 
 // execute runs the commands side by side and says whether any of them succeeded, so that it is worth looking again at once.
-func (r *Reconciler) execute(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, password string) bool {
-	reach := r.Observer.reach(c, password)
+func (r *Reconciler) execute(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, a access) bool {
+	reach := r.Observer.reach(c, a)
 	// A pod that has been deleted is there for a while yet: nothing is to be seen at once.
 	restarts, clones, statements := split(p.Commands)
 	for _, command := range restarts {
 		r.restart(ctx, c, command)
 	}
 	for _, command := range clones {
-		r.clone(ctx, c, command, reach(serverNamed(v, command.Server)), password)
+		r.clone(ctx, c, command, reach(serverNamed(v, command.Server)), a)
 	}
 	succeeded := make([]bool, len(statements))
 	var wait sync.WaitGroup
 	for i, command := range statements {
 		wait.Go(func() {
-			succeeded[i] = r.executeOne(ctx, c, command, reach(serverNamed(v, command.Server)), password)
+			succeeded[i] = r.executeOne(ctx, c, command, reach(serverNamed(v, command.Server)), a)
 		})
 	}
 	wait.Wait()
@@ -150,13 +150,13 @@ func serverNamed(v cluster.View, name string) *cluster.Server {
 	return &cluster.Server{}
 }
 
-func (r *Reconciler) executeOne(ctx context.Context, c *v1alpha1.CommitCluster, command cluster.Command, server engine.Server, password string) bool {
+func (r *Reconciler) executeOne(ctx context.Context, c *v1alpha1.CommitCluster, command cluster.Command, server engine.Server, a access) bool {
 	if server == nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	err := cluster.Execute(ctx, command, server, password)
+	err := cluster.Execute(ctx, command, server, a.logins)
 	commands.WithLabelValues(string(command.Kind), outcome(err)).Inc()
 	logger := log.FromContext(ctx).WithValues("command", command.String())
 	if err == nil {
@@ -195,11 +195,13 @@ func outcome(err error) string {
 }
 
 // finish makes the accounts on a writable master and writes what people see.
-func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, password string) (ctrl.Result, error) {
+func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan, a access) (ctrl.Result, error) {
 	before := c.DeepCopy()
-	learned := r.applyVariables(ctx, c, v, &p, password)
-	accountsErr := r.ensureAccounts(ctx, c, v, password)
-	r.describeClones(ctx, c, &v, &p, password)
+	noteCertificates(c, v)
+	r.applyTransport(ctx, c, v, &p, a)
+	learned := r.applyVariables(ctx, c, v, &p, a)
+	accountsErr := r.ensureAccounts(ctx, c, v, a)
+	r.describeClones(ctx, c, &v, &p, a)
 	summary := cluster.Summarize(v, p)
 	setSummary(c, v, summary)
 	if err := r.writeStatus(ctx, before, c); err != nil {
@@ -225,7 +227,7 @@ func (r *Reconciler) finish(ctx context.Context, c *v1alpha1.CommitCluster, v cl
 }
 
 // ensureAccounts runs once for each set of accounts, on a master that acknowledges.
-func (r *Reconciler) ensureAccounts(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, password string) error {
+func (r *Reconciler) ensureAccounts(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, a access) error {
 	if !cluster.Writable(v) {
 		return nil
 	}
@@ -233,13 +235,14 @@ func (r *Reconciler) ensureAccounts(ctx context.Context, c *v1alpha1.CommitClust
 	if err != nil || c.Status.AccountsRevision == creds.revision() {
 		return nil // what is wrong with the Secrets is said by the controller of the objects
 	}
-	server := r.Observer.reach(c, password)(serverNamed(v, c.Status.Master))
+	master := serverNamed(v, c.Status.Master)
+	server := r.Observer.reach(c, a)(master)
 	if server == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	if err := server.EnsureAccounts(ctx, creds.database, creds.accounts()); err != nil {
+	if err := server.EnsureAccounts(ctx, creds.database, creds.accounts(&master.Status)); err != nil {
 		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, "AccountsFailed", "EnsureAccounts", "%s", err.Error())
 		return fmt.Errorf("create accounts on %s: %w", c.Status.Master, err)
 	}

@@ -102,7 +102,8 @@ func (countedServersChanged) Generic(event.GenericEvent) bool { return false }
 func (countedServersChanged) Update(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*v1alpha1.CommitCluster)
 	after, too := e.ObjectNew.(*v1alpha1.CommitCluster)
-	return ok && too && (podCount(before) != podCount(after) || !slices.Equal(before.Status.Released, after.Status.Released))
+	return ok && too && (podCount(before) != podCount(after) || !slices.Equal(before.Status.Released, after.Status.Released) ||
+		before.Status.CertificatesRequired != after.Status.CertificatesRequired || before.Status.Certificates != after.Status.Certificates)
 }
 
 func clusterOf(_ context.Context, o client.Object) []reconcile.Request {
@@ -166,6 +167,9 @@ func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster
 	if _, err := r.ensureSecrets(ctx, c); err != nil {
 		return err
 	}
+	if err := r.ensureCertificates(ctx, c); err != nil {
+		return err
+	}
 	set, err := BuildStatefulSet(c, r.DefaultImage)
 	if err != nil {
 		return err
@@ -212,7 +216,7 @@ func (r *Reconciler) applyServers(ctx context.Context, c *v1alpha1.CommitCluster
 }
 
 // reconcileProtocol runs the protocol until nothing is left to do at once. It needs nothing of the objects but the pods
-// that are there, and of the Secrets nothing but the operator's own password.
+// that are there, and of the Secrets nothing but what it logs in with.
 func (r *Reconciler) reconcileProtocol(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	c, err := r.get(ctx, req)
 	if c == nil {
@@ -225,12 +229,12 @@ func (r *Reconciler) reconcileProtocol(ctx context.Context, req ctrl.Request) (c
 	if err := r.writeStatus(ctx, before, c); err != nil || c.Spec.Paused {
 		return retryOnConflict(err)
 	}
-	password, err := r.Observer.operatorPassword(ctx, c)
+	a, err := r.Observer.accessTo(ctx, c)
 	if err != nil {
 		log.FromContext(ctx).Info("the servers cannot be asked", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: idleRequeue}, nil
 	}
-	result, err := r.runProtocol(ctx, c, password)
+	result, err := r.runProtocol(ctx, c, a)
 	if err != nil {
 		r.patience.forget(req.NamespacedName)
 	}

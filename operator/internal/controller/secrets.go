@@ -29,10 +29,8 @@ const (
 	keyPort                = "port"
 )
 
-const replicationUser = "commitlab_replication"
-
 // reservedUsers must not get an application's password and grants.
-var reservedUsers = []string{"root", engine.OperatorUser, replicationUser}
+var reservedUsers = []string{"root", engine.OperatorUser, engine.ReplicationUser}
 
 // credentials are the passwords of a cluster.
 type credentials struct {
@@ -114,12 +112,13 @@ func (r *Reconciler) ensureSecret(ctx context.Context, c *v1alpha1.CommitCluster
 	return found, nil
 }
 
-// accounts are what a writable master is given.
-func (cr credentials) accounts() []engine.Account {
-	return []engine.Account{
-		{User: replicationUser, Password: cr.replication, Grants: []string{engine.GrantReplication}},
-		{User: cr.appUser, Password: cr.appPassword, Grants: []string{engine.GrantAll(cr.database)}},
+// accounts are what a writable master is given, beside those that it has built in.
+func (cr credentials) accounts(master *engine.Status) []engine.Account {
+	accounts := []engine.Account{{User: cr.appUser, Password: cr.appPassword, Grants: []string{engine.GrantAll(cr.database)}}}
+	if !master.HasReplicationAccount() {
+		accounts = append(accounts, engine.Account{User: engine.ReplicationUser, Password: cr.replication, Grants: []string{engine.GrantReplication}})
 	}
+	return accounts
 }
 
 // revision changes when the accounts must be created anew.

@@ -111,12 +111,13 @@ func podSpec(c *v1alpha1.CommitCluster, defaultImage string) (*corev1ac.PodSpecA
 		WithVolumes(
 			corev1ac.Volume().WithName("secrets").WithSecret(corev1ac.SecretVolumeSource().
 				WithSecretName(credentialsSecret(c)).WithDefaultMode(0o440).
-				WithItems(keyFile(keyOperatorPassword), keyFile(keyRootPassword))),
+				WithItems(keyFile(keyOperatorPassword), keyFile(keyReplicationPassword), keyFile(keyRootPassword))),
 			corev1ac.Volume().WithName("run").WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
 			corev1ac.Volume().WithName("tmp").WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
 	for _, s := range c.Spec.ImagePullSecrets {
 		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(s.Name))
 	}
+	withCertificates(c, spec)
 	return spec, schedule(spec, c)
 }
 
@@ -214,8 +215,11 @@ func commitdArgs(c *v1alpha1.CommitCluster) ([]string, error) {
 		fmt.Sprintf("--commitd-server-id-from-hostname=%d", serverIDBase),
 		"--require-bootstrap",
 		"--operator-password-file=" + secretsPath + "/" + keyOperatorPassword,
+		// An older image does without.
+		"--loose-replication-password-file=" + secretsPath + "/" + keyReplicationPassword,
 		"--root-password-file=" + secretsPath + "/" + keyRootPassword,
 	}
+	args = append(args, tlsArgs(c)...)
 	if err := checkSemisync(c.Spec.Semisync); err != nil {
 		return nil, err
 	}

@@ -369,7 +369,7 @@ func newProcess(t *testing.T, binary, dir string, id int) *process {
 		t.Fatal(err)
 	}
 	p := &process{binary: binary, dir: dir, id: id, port: freePort(t), clients: freePort(t)}
-	client, err := engine.Dial("127.0.0.1", int32(p.port), "secret")
+	client, err := engine.Dial(engine.Target{Address: "127.0.0.1", Port: int32(p.port), Password: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -78,6 +79,14 @@ type Status struct {
 	// ApplierState is empty for an engine that does not tell.
 	ApplierState string
 	ApplierError string
+
+	// BuiltInAccounts are the names of those that the server has beside its data.
+	BuiltInAccounts []string
+}
+
+// HasReplicationAccount: replicas need not log in at it as the operator.
+func (s *Status) HasReplicationAccount() bool {
+	return slices.Contains(s.BuiltInAccounts, ReplicationUser)
 }
 
 // MayBePromoted: the server has stepped down for this epoch, and has listened to nobody older since.
@@ -129,6 +138,8 @@ type Source struct {
 	UUID     string
 	User     string
 	Password string
+	// TLSName is what its certificate must be for; empty: without TLS.
+	TLSName string
 }
 
 // Account is a user, its password and what it may do.

@@ -9,6 +9,14 @@ type Target struct {
 	Address  string
 	Port     int32
 	Password string
+	TLS      TLS
+}
+
+// TLS is how a server and its client know each other, in PEM; the zero value is none.
+type TLS struct {
+	Certificate, Key, Authorities string
+	// ServerName is what the server's certificate must be for.
+	ServerName string
 }
 
 // Connector finds the server behind a target.
@@ -18,7 +26,7 @@ type Connector interface {
 	Forget(keep func(name string) bool)
 }
 
-// Pool keeps one client for each server and makes a new one when the address or the password changes.
+// Pool keeps one client for each server and makes a new one when the address, the password or a certificate changes.
 type Pool struct {
 	mu      sync.Mutex
 	clients map[string]pooled
@@ -45,7 +53,7 @@ func (p *Pool) Connect(t Target) (Server, error) {
 		_ = known.client.Close()
 		delete(p.clients, t.Name)
 	}
-	client, err := Dial(t.Address, t.Port, t.Password)
+	client, err := Dial(t)
 	if err != nil {
 		return nil, err
 	}

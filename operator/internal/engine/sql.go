@@ -13,10 +13,15 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"commitlab.dev/operator/internal/certificate"
 )
 
-// OperatorUser is commitd's built-in account; it works in every state and is never replicated.
-const OperatorUser = "commitlab_operator"
+// commitd's built-in accounts; they work in every state and are never replicated.
+const (
+	OperatorUser    = "commitlab_operator"
+	ReplicationUser = "commitlab_replication"
+)
 
 // Error numbers of engine/CONTROL.md.
 const (
@@ -40,13 +45,21 @@ type Client struct {
 var _ Server = (*Client)(nil)
 
 // Dial prepares a client; connections are made when they are needed.
-func Dial(host string, port int32, password string) (*Client, error) {
+func Dial(t Target) (*Client, error) {
 	cfg := mysql.NewConfig()
 	cfg.User = OperatorUser
-	cfg.Passwd = password
+	cfg.Passwd = t.Password
 	cfg.Net = "tcp"
-	cfg.Addr = net.JoinHostPort(host, strconv.Itoa(int(port)))
+	cfg.Addr = net.JoinHostPort(t.Address, strconv.Itoa(int(t.Port)))
 	cfg.Timeout = time.Second
+	if t.TLS != (TLS{}) {
+		protected, err := certificate.ClientConfig(certificate.Pair{Certificate: []byte(t.TLS.Certificate), Key: []byte(t.TLS.Key)},
+			[]byte(t.TLS.Authorities), t.TLS.ServerName)
+		if err != nil {
+			return nil, fmt.Errorf("certificates for %s: %w", cfg.Addr, err)
+		}
+		cfg.TLS = protected
+	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("options for %s: %w", cfg.Addr, err)
@@ -105,7 +118,11 @@ func (c *Client) Clone(ctx context.Context, uuid string, donor Source) error {
 			// In a cluster nothing but an epoch takes a role away; a process that has just started has none.
 			return "SHUTDOWN", nil
 		}
-		return fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%d IDENTIFIED BY %s", quote(donor.User), quote(donor.Host), donor.Port, quote(donor.Password)), nil
+		protection := ""
+		if donor.TLSName != "" {
+			protection = " REQUIRE SSL"
+		}
+		return fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%d IDENTIFIED BY %s%s", quote(donor.User), quote(donor.Host), donor.Port, quote(donor.Password), protection), nil
 	})
 }
 
@@ -143,9 +160,13 @@ func promoteStatement(epoch int64, q Quorum) string {
 
 // Follow makes the server a replica of an epoch's master.
 func (c *Client) Follow(ctx context.Context, epoch int64, s Source) error {
-	return c.control(ctx, fmt.Sprintf(
+	statement := fmt.Sprintf(
 		"ALTER INSTANCE FOLLOW EPOCH %d SOURCE_HOST %s SOURCE_PORT %d SOURCE_UUID %s SOURCE_USER %s SOURCE_PASSWORD %s",
-		epoch, quote(s.Host), s.Port, quote(s.UUID), quote(s.User), quote(s.Password)))
+		epoch, quote(s.Host), s.Port, quote(s.UUID), quote(s.User), quote(s.Password))
+	if s.TLSName != "" {
+		statement += " SOURCE_SSL_NAME " + quote(s.TLSName)
+	}
+	return c.control(ctx, statement)
 }
 
 // SetQuorum changes who must acknowledge to this master.

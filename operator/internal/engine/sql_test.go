@@ -79,7 +79,7 @@ func serve(t *testing.T, s *script) *Client {
 		}
 	}()
 	address := listener.Addr().(*net.TCPAddr)
-	client, err := Dial("127.0.0.1", int32(address.Port), "secret")
+	client, err := Dial(Target{Address: "127.0.0.1", Port: int32(address.Port), Password: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +103,7 @@ func TestControlStatementsAreThoseOfTheContract(t *testing.T) {
 		c.Promote(ctx, 7, Quorum{WaitCount: 1, Members: []string{"a", "b"}}),
 		c.Promote(ctx, 7, Quorum{}),
 		c.Follow(ctx, 7, Source{Host: "10.0.0.1", Port: 3306, UUID: "u", User: OperatorUser, Password: `it's \ here`}),
+		c.Follow(ctx, 7, Source{Host: "h", Port: 1, UUID: "u", User: ReplicationUser, Password: "p", TLSName: "demo-0.demo.shop.svc"}),
 		c.SetQuorum(ctx, 7, 3, Quorum{WaitCount: 2, Members: []string{"a", "b"}}),
 		c.SetQuorum(ctx, 7, 4, Quorum{WaitCount: 1, Members: []string{"a"}, Terms: Terms{TimeoutMilliseconds: 1500, OnTimeout: OnTimeoutError, LeaseMilliseconds: 3000}}),
 		c.HandOver(ctx, 7),
@@ -117,6 +118,7 @@ func TestControlStatementsAreThoseOfTheContract(t *testing.T) {
 		"ALTER INSTANCE PROMOTE EPOCH 7 WAIT_COUNT 1 MEMBERS 'a,b'",
 		"ALTER INSTANCE PROMOTE EPOCH 7 WAIT_COUNT 0 MEMBERS ''",
 		`ALTER INSTANCE FOLLOW EPOCH 7 SOURCE_HOST '10.0.0.1' SOURCE_PORT 3306 SOURCE_UUID 'u' SOURCE_USER 'commitlab_operator' SOURCE_PASSWORD 'it\'s \\ here'`,
+		"ALTER INSTANCE FOLLOW EPOCH 7 SOURCE_HOST 'h' SOURCE_PORT 1 SOURCE_UUID 'u' SOURCE_USER 'commitlab_replication' SOURCE_PASSWORD 'p' SOURCE_SSL_NAME 'demo-0.demo.shop.svc'",
 		"ALTER INSTANCE QUORUM EPOCH 7 VERSION 3 WAIT_COUNT 2 MEMBERS 'a,b'",
 		"ALTER INSTANCE QUORUM EPOCH 7 VERSION 4 WAIT_COUNT 1 MEMBERS 'a' TIMEOUT 1500 ON_TIMEOUT 'error' SOURCE_LEASE 3000",
 		"ALTER INSTANCE HANDOVER EPOCH 7 TIMEOUT 1000",

@@ -80,6 +80,7 @@ func (r *statusRow) status() (Status, error) {
 		UnappliedTransactions: r.integer("unapplied_transactions"),
 		ApplierState:          r.text("applier_state"),
 		ApplierError:          r.text("applier_error"),
+		BuiltInAccounts:       r.list("built_in_accounts"),
 	}
 	_, s.CanHandOver = r.values["handed_over"]
 	_, s.KnowsLease = r.values["source_lease"]

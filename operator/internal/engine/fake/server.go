@@ -14,12 +14,20 @@ import (
 type Server struct {
 	world *World
 	name  string
+	// bare: the client shows no certificate.
+	bare bool
 }
 
 var _ engine.Server = Server{}
 
 // Server connects to a server by its pod's name.
 func (w *World) Server(name string) Server { return Server{world: w, name: name} }
+
+// WithoutCertificate is the same for a client that shows none.
+func (h Server) WithoutCertificate() Server {
+	h.bare = true
+	return h
+}
 
 // DataFormat is that of every server here.
 const DataFormat = "1.2"
@@ -33,6 +41,9 @@ func (h Server) with(do func(s *state) error) error {
 	s := h.world.named(h.name)
 	if s == nil || !s.alive || s.cut {
 		return errUnreachable
+	}
+	if h.bare && s.asksForCertificates() {
+		return engine.ErrDenied
 	}
 	return do(s)
 }

@@ -48,6 +48,9 @@ func (w *World) Connect(name string) bool {
 	if source == nil || !source.alive || source.unheard || source.role != engine.RoleMaster || source.next != 0 || source.epoch != s.epoch {
 		return false
 	}
+	if source.asksForCertificates() && s.source.TLSName == "" {
+		return false
+	}
 	common := 0
 	for common < len(s.log) && common < len(source.log) && s.log[common] == source.log[common] {
 		common++

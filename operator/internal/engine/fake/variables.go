@@ -9,7 +9,14 @@ import (
 )
 
 // defaults of the variables that these servers let one set while they run.
-var defaults = map[string]string{"max_connections": "151", "long_query_time": "10.000000", "general_log": "OFF"}
+var defaults = map[string]string{"max_connections": "151", "long_query_time": "10.000000", "general_log": "OFF",
+	requireVariable: "NONE", "require_secure_transport": "OFF"}
+
+// requireVariable says whom a server asks for a certificate.
+const requireVariable = "commitd_built_in_accounts_require"
+
+// asksForCertificates: neither the operator nor a replica gets in without one.
+func (s *state) asksForCertificates() bool { return s.variables[requireVariable] == "X509" }
 
 // GlobalVariables reads what was set since the start, or the defaults.
 func (h Server) GlobalVariables(_ context.Context, names []string) (map[string]string, error) {
