@@ -42,6 +42,7 @@ var cases = []testCase{
 	fenceCase,
 	promoteCase,
 	hibernateCase,
+	tlsCase,
 	adoptCase,
 }
 

@@ -116,7 +116,9 @@ func TestALostCertificateIsMadeAnewAndWhoWasTrustedStaysSo(t *testing.T) {
 	before, authority := s.secret("demo-tls"), s.secret("demo-ca")
 	must(kube.Delete(t.Context(), authority))
 	must(kube.Delete(t.Context(), s.secret("demo-tls")))
-	s.change(func(c *v1alpha1.CommitCluster) { c.Spec.Failover.HeartbeatTimeout = &metav1.Duration{Duration: 3001 * time.Millisecond} })
+	s.change(func(c *v1alpha1.CommitCluster) {
+		c.Spec.Failover.HeartbeatTimeout = &metav1.Duration{Duration: 3001 * time.Millisecond}
+	})
 	s.eventually("another certificate", func() error {
 		after := s.secret("demo-tls")
 		if len(after.Data) == 0 || bytes.Equal(after.Data["tls.crt"], before.Data["tls.crt"]) {
@@ -153,23 +155,30 @@ func TestACertificateOfSomebodyElseIsCheckedBeforeAnyServerGetsIt(t *testing.T) 
 		s.change(func(c *v1alpha1.CommitCluster) { c.Annotations = map[string]string{"look": names[0]} })
 	}
 	put("*.elsewhere.svc")
-	s.change(func(c *v1alpha1.CommitCluster) { c.Spec.Failover.HeartbeatTimeout = &metav1.Duration{Duration: 3001 * time.Millisecond} })
+	s.change(func(c *v1alpha1.CommitCluster) {
+		c.Spec.Failover.HeartbeatTimeout = &metav1.Duration{Duration: 3001 * time.Millisecond}
+	})
 	s.awaitConfiguration(metav1.ConditionFalse, "not demo-master."+s.namespace+".svc")
 	if len(s.servers()) > 0 {
 		t.Error("servers were made")
 	}
 	put("*.demo."+s.namespace+".svc", "demo-master."+s.namespace+".svc")
-	s.change(func(c *v1alpha1.CommitCluster) { c.Spec.Failover.HeartbeatTimeout = &metav1.Duration{Duration: 3002 * time.Millisecond} })
+	s.change(func(c *v1alpha1.CommitCluster) {
+		c.Spec.Failover.HeartbeatTimeout = &metav1.Duration{Duration: 3002 * time.Millisecond}
+	})
 	s.awaitRoles("demo-0", "demo-1")
 	s.awaitAllAsk("X509")
 	if err := kube.Get(t.Context(), types.NamespacedName{Namespace: s.namespace, Name: "demo-ca"}, &corev1.Secret{}); err == nil {
 		t.Error("an authority was made for nothing")
 	}
-	c = s.get()
-	c.Spec.TLS.SecretName = "others"
-	if err := kube.Update(t.Context(), c); err == nil || !strings.Contains(err.Error(), "secretName cannot be changed") {
-		t.Errorf("%v", err)
-	}
+	s.eventually("another Secret is refused", func() error {
+		c := s.get()
+		c.Spec.TLS.SecretName = "others"
+		if err := kube.Update(t.Context(), c); err == nil || !strings.Contains(err.Error(), "secretName cannot be changed") {
+			return fmt.Errorf("%v", err)
+		}
+		return nil
+	})
 }
 
 func TestASecretOfThatNameThatIsNotTheClustersIsNotTouched(t *testing.T) {

@@ -68,6 +68,7 @@ func (s *session) open(ctx context.Context, c *v1alpha1.CommitCluster, pod strin
 	}
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd, cfg.DBName = string(secret.Data["username"]), string(secret.Data["password"]), string(secret.Data["database"])
+	cfg.TLSConfig = "preferred" // there may be nothing else (spec.tls.requireSecureTransport); the port-forward ends at the pod itself
 	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port)))
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {

@@ -122,6 +122,9 @@ func ledgerEnv(c *v1alpha1.CommitCluster) []corev1.EnvVar {
 		env = append(env, corev1.EnvVar{Name: v.name, ValueFrom: &corev1.EnvVarSource{
 			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: secret, Key: v.key}}})
 	}
-	return append(env, corev1.EnvVar{Name: "LEDGER_DSN",
-		Value: fmt.Sprintf("$(DB_USER):$(DB_PASSWORD)@tcp(%s-master:%d)/$(DB_NAME)", c.Name, cluster.MySQLPort)})
+	dsn := fmt.Sprintf("$(DB_USER):$(DB_PASSWORD)@tcp(%s-master:%d)/$(DB_NAME)", c.Name, cluster.MySQLPort)
+	if c.Spec.TLS != nil {
+		dsn += "?tls=preferred"
+	}
+	return append(env, corev1.EnvVar{Name: "LEDGER_DSN", Value: dsn})
 }
