@@ -1,4 +1,9 @@
 // Users and privileges as clients see them.
+#include "sql/accounts/accounts.h"
+
+#include "base/error_codes.h"
+#include "sql/accounts/account_statements.h"
+#include "sql/parser/parser.h"
 #include "sql/testing/sql_fixture.h"
 
 namespace commitd::sql {
@@ -131,6 +136,45 @@ TEST_F(AccountsTest, TheMysqlDatabaseShowsAccountsToThoseWhoMayRead) {
   run("GRANT SELECT, DELETE ON d.* TO u");
   EXPECT_EQ(run("SELECT Db, Select_priv, Insert_priv, Delete_priv FROM mysql.db WHERE User = 'u'"),
             "d|Y|N|Y");
+}
+
+TEST(BuiltInAccounts, AreThereOnlyWithAPasswordAndCannotBeChanged) {
+  Accounts none{BuiltInPasswords{}};
+  EXPECT_FALSE(none.find("commitlab_replication", "10.0.0.1"));
+  EXPECT_EQ(none.built_in_names(), "");
+
+  Accounts accounts{{.of_operator = "a", .of_replication = "b"}};
+  EXPECT_EQ(accounts.built_in_names(), "commitlab_operator,commitlab_replication");
+  const auto replication = accounts.find("commitlab_replication", "10.0.0.1");
+  ASSERT_TRUE(replication);
+  EXPECT_TRUE(replication->is_built_in());
+  EXPECT_FALSE(replication->is_operator());
+  EXPECT_EQ(accounts.record_of(*replication)->global,
+            privilege::kReplicationSlave | privilege::kBackupAdmin);
+  EXPECT_FALSE(accounts.record("commitlab_replication", "%"));
+
+  accounts.require_of_built_in(TlsRequirement::Certificate);
+  EXPECT_EQ(accounts.find("commitlab_replication", "10.0.0.1")->require, TlsRequirement::Certificate);
+  EXPECT_EQ(accounts.find("commitlab_operator", "10.0.0.1")->require, TlsRequirement::Certificate);
+}
+
+// What a release without the built-in account has logged must be replayed by one that has it.
+TEST(BuiltInAccounts, AStatementOfThatNameIsRefusedFromPeopleAndTakenFromTheLog) {
+  Accounts accounts{{.of_operator = "a", .of_replication = "b"}};
+  AccountRecord root;
+  root.user = "root";
+  root.host = "%";
+  Arena arena;
+  auto parsed = parse_logged_statement("CREATE USER 'commitlab_replication'@'%'", arena, {});
+  ASSERT_TRUE(parsed.ok());
+  Diagnostics diagnostics;
+  const auto plan = [&](const AccountRecord* current) {
+    return plan_account_statement(*parsed->statement, accounts, current, "", diagnostics);
+  };
+  auto refused = plan(&root);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, er::kCannotUser);
+  EXPECT_TRUE(plan(nullptr).ok());
 }
 
 }  // namespace
