@@ -135,6 +135,9 @@ func (v *View) ordinaryWay() string {
 		return "enough servers are there to elect a master without losing anything: unfence those that are fenced by hand"
 	case v.Policy.FailoverDisabled:
 		return "enough servers are there to elect a master without losing anything: switch automatic failover on (spec.failover.disabled)"
+	case v.isAwaited(master):
+		return fmt.Sprintf("enough servers are there to elect a master without losing anything, and too few to acknowledge what it would write: "+
+			"%s is waited for. To have another one at once use 'kubectl commitlab fence'; 'durability: preferred' lets it write alone", master.Name)
 	}
 	return fmt.Sprintf("enough servers are there to elect a master without losing anything, which happens by itself when they do not hear %s any more. "+
 		"To have it at once use 'kubectl commitlab fence'", v.Record.Master)

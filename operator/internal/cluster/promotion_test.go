@@ -96,6 +96,13 @@ func TestNothingIsLostWhereTheOrdinaryWayWouldDo(t *testing.T) {
 	}
 }
 
+func TestAPromotionIsNoWayRoundAMasterThatIsWaitedFor(t *testing.T) {
+	l := bootstrapped(t, leasedPolicy(1), "c-0", "c-1")
+	l.promote("c-1")
+	l.world.Kill("c-0")
+	l.refused(t, "too few to acknowledge what it would write: c-0 is waited for")
+}
+
 func TestTheServerWithTheMostIsPromoted(t *testing.T) {
 	both := int32(2)
 	policy := requiredPolicy(4)
