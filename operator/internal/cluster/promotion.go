@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,20 +35,12 @@ type PromotionRequest struct {
 
 // PromotionOf reads the request out of a cluster's annotation; nil when there is none.
 func PromotionOf(c *v1alpha1.CommitCluster) (*PromotionRequest, error) {
-	text := c.Annotations[v1alpha1.AnnotationPromote]
-	if text == "" {
-		return nil, nil
-	}
-	r := &PromotionRequest{}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(r); err != nil {
-		return nil, err
-	}
-	if r.ID == "" || r.Server == "" || r.Epoch == 0 {
-		return nil, errors.New(`"id", "server" and "epoch" are needed`)
-	}
-	return r, nil
+	return requested(c, v1alpha1.AnnotationPromote, func(r *PromotionRequest) error {
+		if r.ID == "" || r.Server == "" || r.Epoch == 0 {
+			return errors.New(`"id", "server" and "epoch" are needed`)
+		}
+		return nil
+	})
 }
 
 // promotionAsked answers a request that has no answer yet, and says whether it has done so. It waits for servers that were reached a
