@@ -113,7 +113,7 @@ func (l *lab) now() time.Time {
 
 // view looks at everything there is.
 func (l *lab) view() View {
-	v := View{Now: l.now(), Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request, KeptOut: l.keptOut, Promotion: l.promotion, CoveredFor: l.waitedNow()}
+	v := View{Now: l.now(), Namespace: "ns", Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request, KeptOut: l.keptOut, Promotion: l.promotion, CoveredFor: l.waitedNow()}
 	names := l.world.Names()
 	v.Servers = make([]Server, 0, len(names))
 	for i, name := range names {
@@ -129,7 +129,7 @@ func (l *lab) view() View {
 }
 
 func (l *lab) look(ordinal int, name string) Server {
-	s := Server{Name: name, Ordinal: int32(ordinal), Address: name, PVCUID: l.claim(name), UnreachableFor: time.Hour,
+	s := Server{Name: name, Ordinal: int32(ordinal), Address: name, Claim: "data-" + name, PVCUID: l.claim(name), UnreachableFor: time.Hour,
 		PodUID: podUID(l.pods[name])}
 	if l.outdated[name] {
 		s.Outdated = "image"

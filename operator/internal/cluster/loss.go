@@ -14,7 +14,7 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 	p.Waiting = "the operator does not reach the master " + v.Record.Master
 	replaced := master != nil && master.Reachable
 	if replaced {
-		p.Report(master.Name, describeIdentity(v.identityOf(master)))
+		p.Report(master.Name, v.describeIdentity(master))
 	}
 	switch {
 	case v.Policy.FailoverDisabled:

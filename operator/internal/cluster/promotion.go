@@ -88,7 +88,7 @@ func (v *View) refusePromotion(r *PromotionRequest) string {
 	case !target.Reachable:
 		return "the operator does not reach " + r.Server
 	case !v.isMember(target):
-		return r.Server + " cannot be the master: " + describeIdentity(v.identityOf(target))
+		return r.Server + " cannot be the master: " + v.describeIdentity(target)
 	case target.Status.ReceiverState == engine.ReceiverDiverged:
 		return r.Server + " has diverged"
 	case coversRecord(uuids(reached), &v.Record):

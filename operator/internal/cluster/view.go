@@ -18,7 +18,9 @@ import (
 type View struct {
 	Now    time.Time
 	Policy Policy
-	Record v1alpha1.Record
+	// Namespace is for what people are told to type.
+	Namespace string
+	Record    v1alpha1.Record
 	// Initialized: the cluster has acknowledged something, ever.
 	Initialized bool
 	// Servers by ordinal: every pod of the StatefulSet, and every pod that should be there.
@@ -67,7 +69,9 @@ type Server struct {
 	Ordinal int32
 	// Address is empty while there is no pod.
 	Address string
-	PVCUID  string
+	// Claim is the name of its volume claim, PVCUID which claim of that name it is.
+	Claim  string
+	PVCUID string
 	// Label is the role label that the pod carries.
 	Label string
 	// PodUID tells a pod from the one that was made anew under its name; empty while there is none.
