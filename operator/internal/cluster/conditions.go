@@ -121,6 +121,10 @@ func (v *View) whatKeeps(s *Server) string {
 		return "is new and joins"
 	case id != identityMember:
 		return "is not this cluster's"
+	case s.Status.ReceiverState == engine.ReceiverDiverged && v.Policy.Divergence == v1alpha1.DivergenceReclone:
+		return "has diverged"
+	case s.Status.ReceiverState == engine.ReceiverDiverged:
+		return "has diverged and is kept as it is; once you have saved what you need of it, " + v.builtAnew(s)
 	case !v.follows(s):
 		return fmt.Sprintf("is %s in epoch %d", s.Status.Role, s.Status.Epoch)
 	case s.Status.ReceiverState != engine.ReceiverReceiving:

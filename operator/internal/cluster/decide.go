@@ -128,14 +128,14 @@ func (v *View) bringIn(p *Plan, s, master *Server) {
 	case id == identityCloning && v.wanted(s):
 		p.Commands = append(p.Commands, v.cloneCommand(s, master))
 	case id == identityForeign || id == identityReplacedVolume:
-		p.Report(s.Name, describeIdentity(id))
+		p.Report(s.Name, v.describeIdentity(s))
 	case id == identityFresh && s.Status.Epoch > v.Record.Epoch:
-		p.Report(s.Name, "its empty volume has promised an epoch of another cluster: delete its pod and volume to have it built anew")
+		p.Report(s.Name, "its empty volume has promised an epoch of another cluster: "+v.builtAnew(s))
 	case id != identityMember:
 	case v.cloneReason(s, master) != "": // what it waits for has been said
 	case s.Status.ReceiverState == engine.ReceiverDiverged:
-		p.Report(s.Name, "its log has transactions that the master does not have and that were visible already: it is kept as it is. "+
-			"Look at it, then delete its pod and volume to have it built anew")
+		p.Report(s.Name, "its log has transactions that the master does not have and that were visible already"+v.whyDiverged(s)+
+			": it is kept as it is, and acknowledges nothing. Save what you need of it; then "+v.builtAnew(s))
 	case v.follows(s) && s.Status.ApplierState == engine.ApplierStopped:
 		p.Report(s.Name, "it receives and acknowledges, but cannot apply a transaction: "+s.Status.ApplierError)
 	case !v.follows(s):
@@ -198,15 +198,37 @@ func describeTerms(q *v1alpha1.QuorumStatus) string {
 	return fmt.Sprintf("%s after %s", q.OnTimeout, time.Duration(q.TimeoutMilliseconds)*time.Millisecond)
 }
 
-func describeIdentity(id identity) string {
-	switch id {
+func (v *View) describeIdentity(s *Server) string {
+	switch v.identityOf(s) {
 	case identityEmpty:
 		return "its volume has been emptied: what it held is lost"
 	case identityReplacedVolume:
-		return "it has the server UUID of a member but another volume, perhaps an older copy: it is not used. " +
-			"Delete its pod and volume to have it built anew"
+		return "it has the server UUID of a member but another volume, perhaps an older copy: it is not used; " + v.builtAnew(s)
 	case identityForeign:
-		return "its volume holds data that did not come from this cluster: it is not used. Delete its pod and volume to have it built anew"
+		return "its volume holds data that did not come from this cluster: it is not used; " + v.builtAnew(s)
 	}
 	return "its identity is not the one on record"
+}
+
+// builtAnew is the command that has a server built anew. One for both objects: the claim does not go before its pod, nor the pod's
+// successor start on it.
+func (v *View) builtAnew(s *Server) string {
+	return fmt.Sprintf("'kubectl delete -n %s pvc/%s pod/%s' has it built anew, from the data of the others", v.Namespace, s.Claim, s.Name)
+}
+
+// AfterDivergence says for people what becomes of a server that cannot follow.
+func (v *View) AfterDivergence(server string) string {
+	s := v.server(server)
+	if s == nil || v.Policy.Divergence == v1alpha1.DivergenceReclone {
+		return "it is cloned anew, or a problem of its says why not (spec.divergencePolicy)"
+	}
+	return "it is kept as it is. Save what you need of it; then " + v.builtAnew(s)
+}
+
+// whyDiverged names the loss that a person has accepted, if it is that.
+func (v *View) whyDiverged(s *Server) string {
+	if !v.givenUp(s) {
+		return ""
+	}
+	return fmt.Sprintf(", and that were given up when a loss was accepted in epoch %d", v.Record.LossAcceptedEpoch)
 }

@@ -113,7 +113,7 @@ func (l *lab) now() time.Time {
 
 // view looks at everything there is.
 func (l *lab) view() View {
-	v := View{Now: l.now(), Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request, KeptOut: l.keptOut, Promotion: l.promotion, CoveredFor: l.waitedNow()}
+	v := View{Now: l.now(), Namespace: "ns", Policy: l.policy, Record: l.record, Initialized: l.initialized, Request: l.request, KeptOut: l.keptOut, Promotion: l.promotion, CoveredFor: l.waitedNow()}
 	names := l.world.Names()
 	v.Servers = make([]Server, 0, len(names))
 	for i, name := range names {
@@ -129,7 +129,7 @@ func (l *lab) view() View {
 }
 
 func (l *lab) look(ordinal int, name string) Server {
-	s := Server{Name: name, Ordinal: int32(ordinal), Address: name, PVCUID: l.claim(name), UnreachableFor: time.Hour,
+	s := Server{Name: name, Ordinal: int32(ordinal), Address: name, Claim: "data-" + name, PVCUID: l.claim(name), UnreachableFor: time.Hour,
 		PodUID: podUID(l.pods[name])}
 	if l.outdated[name] {
 		s.Outdated = "image"
@@ -242,12 +242,38 @@ func (l *lab) checkClaim(r *v1alpha1.Record) {
 	}
 }
 
+// checkRules: what whoever has just looked must not do.
+func (l *lab) checkRules(a *action) {
+	l.checkLoss(a)
+	l.checkAwaited(a)
+	l.checkKeptOut(a)
+	l.checkHibernation(a)
+}
+
 // checkLoss: rule 5: whoever has just looked takes no master for lost, or cut off, that has its writes acknowledged.
 func (l *lab) checkLoss(a *action) {
 	claimed := a.record != nil && a.record.Election != nil && l.record.Election == nil
 	lost := claimed && (a.record.Election.Reason == ReasonMasterLost || a.record.Election.Reason == ReasonMasterCutOff)
 	if lost && l.world.Acknowledges(l.record.Master) {
 		l.wrong = fmt.Sprintf("%s takes writes and has them acknowledged, and is taken for lost", l.record.Master)
+	}
+}
+
+// checkAwaited: rule 5: whoever has just looked waits for a master that has ended, where fewer others run than it takes to have another
+// one, with a lease, that answers anybody.
+func (l *lab) checkAwaited(a *action) {
+	claimed := a.record != nil && a.record.Election != nil && l.record.Election == nil && a.record.Election.Reason == ReasonMasterLost
+	if !claimed || l.world.Runs(l.record.Master) || l.policy.SourceLease == 0 {
+		return
+	}
+	running := int32(0)
+	for _, name := range l.world.Names() {
+		if l.world.Runs(name) {
+			running++
+		}
+	}
+	if running <= l.policy.floorWaitCount() {
+		l.wrong = fmt.Sprintf("%s has ended and is not waited for, though only %d others run", l.record.Master, running)
 	}
 }
 

@@ -14,7 +14,7 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 	p.Waiting = "the operator does not reach the master " + v.Record.Master
 	replaced := master != nil && master.Reachable
 	if replaced {
-		p.Report(master.Name, describeIdentity(v.identityOf(master)))
+		p.Report(master.Name, v.describeIdentity(master))
 	}
 	switch {
 	case v.Policy.FailoverDisabled:
@@ -25,6 +25,8 @@ func (v *View) detectLoss(p *Plan, master *Server) {
 			"nobody else is elected. Bring "+v.Record.Master+" back")
 	case !v.canReplace(v.silentServers()) && !mutated(operatorAloneLoses):
 		p.Waiting += "; too few replicas have lost it to elect another one"
+	case v.isAwaited(master):
+		p.Waiting += ": its program has ended, and is waited for, because too few others are left to acknowledge"
 	default:
 		message := fmt.Sprintf("neither the operator nor enough replicas reach %s", v.Record.Master)
 		p.Record = v.claim(ReasonMasterLost, message)
@@ -58,6 +60,36 @@ func (v *View) canReplace(silent uuidSet) bool {
 		}
 	}
 	return false
+}
+
+// isAwaited: the master has ended, and another one could have nothing acknowledged, nor answer readers, before it is back. Then it may
+// as well be the master. Where there is no lease, another one would answer readers: that is worth an election after the usual patience.
+func (v *View) isAwaited(master *Server) bool {
+	if master == nil || master.Reachable || !master.Ended || mutated(endedIsNotAwaited) {
+		return false
+	}
+	noLease := v.Policy.SourceLease <= 0 && master.UnreachableFor >= v.Policy.UnreachableAfter
+	return !noLease && v.able(master.Name) <= v.Policy.floorWaitCount()
+}
+
+// able counts the servers that are there to be the master or to acknowledge, but for one: also those that have to get the data first.
+func (v *View) able(but string) int32 {
+	var n int32
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if s.Name == but || v.keptOut(s) {
+			continue
+		}
+		switch v.identityOf(s) {
+		case identityMember:
+			n++
+		case identityEmpty, identityFresh, identityCloning:
+			if v.wanted(s) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (v *View) hears(s *Server) bool {

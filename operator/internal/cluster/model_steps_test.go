@@ -97,7 +97,7 @@ func (l *lab) steps(lim limits) []step {
 func (l *lab) operatorSteps(add func(string, *action, func(*lab)), lim limits) {
 	v := l.view()
 	for _, a := range l.actions(v, lim) {
-		add("operator:", &a, func(n *lab) { n.checkLoss(&a); n.checkKeptOut(&a); n.checkHibernation(&a); n.do(&a) })
+		add("operator:", &a, func(n *lab) { n.checkRules(&a); n.do(&a) })
 		if l.pauses < lim.pauses && !l.late.isAny() {
 			add("an operator is paused before:", &a, func(n *lab) { n.late = a; n.pauses++ })
 		}

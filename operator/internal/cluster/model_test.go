@@ -70,6 +70,7 @@ func deletingVolumes(p Policy) Policy {
 var models = map[string]model{
 	"failover":                         {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1}},
 	"failover of two":                  {policy: requiredPolicy(1), servers: 2, limits: limits{epochs: 4, writes: 2, kills: 2}},
+	"a master that is waited for":      {policy: leasedPolicy(1), servers: 2, limits: limits{epochs: 3, writes: 1, kills: 2}},
 	"wait for both":                    {policy: waitForBoth(), servers: 3, limits: limits{epochs: 3, writes: 2, kills: 1}},
 	"a master that is cut off":         {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, isolations: 1}},
 	"hidden servers":                   {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, hides: 2}},

@@ -34,6 +34,7 @@ var hunts = []struct {
 	{mutation: lossBesideARunningMaster, model: "a loss, and a hidden master"},
 	{mutation: lossForgetsTheRest, model: "a loss, and a fenced master"},
 	{mutation: operatorAloneLoses, model: "hidden servers"},
+	{mutation: endedIsNotAwaited, model: "a master that is waited for"},
 	{mutation: waitingIsCutOff, model: "preferred"},
 	{server: fake.TailKept, model: "an old log that is longer"},
 	{mutation: restartNotAwaited, model: "replicas are restarted"},

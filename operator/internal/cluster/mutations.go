@@ -24,6 +24,7 @@ const (
 	promotedBeforePersisted  mutation = "4: the winner is promoted before it is on record"
 	demotingIsFenced         mutation = "4: a server that has promised the epoch counts before it has stepped down"
 	operatorAloneLoses       mutation = "5: a master that the operator does not reach is lost"
+	endedIsNotAwaited        mutation = "5: a master that has ended is replaced though another one would have nothing acknowledged"
 	waitingIsCutOff          mutation = "5: a master is cut off when a write has waited, though its replicas hear it"
 	restartNotAwaited        mutation = "8: the next server is taken down before the one before serves again"
 	countedMayLeave          mutation = "3: a server leaves, and its volume is deleted, while it is still counted"

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,20 +35,12 @@ type PromotionRequest struct {
 
 // PromotionOf reads the request out of a cluster's annotation; nil when there is none.
 func PromotionOf(c *v1alpha1.CommitCluster) (*PromotionRequest, error) {
-	text := c.Annotations[v1alpha1.AnnotationPromote]
-	if text == "" {
-		return nil, nil
-	}
-	r := &PromotionRequest{}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(r); err != nil {
-		return nil, err
-	}
-	if r.ID == "" || r.Server == "" || r.Epoch == 0 {
-		return nil, errors.New(`"id", "server" and "epoch" are needed`)
-	}
-	return r, nil
+	return requested(c, v1alpha1.AnnotationPromote, func(r *PromotionRequest) error {
+		if r.ID == "" || r.Server == "" || r.Epoch == 0 {
+			return errors.New(`"id", "server" and "epoch" are needed`)
+		}
+		return nil
+	})
 }
 
 // promotionAsked answers a request that has no answer yet, and says whether it has done so. It waits for servers that were reached a
@@ -97,7 +88,7 @@ func (v *View) refusePromotion(r *PromotionRequest) string {
 	case !target.Reachable:
 		return "the operator does not reach " + r.Server
 	case !v.isMember(target):
-		return r.Server + " cannot be the master: " + describeIdentity(v.identityOf(target))
+		return r.Server + " cannot be the master: " + v.describeIdentity(target)
 	case target.Status.ReceiverState == engine.ReceiverDiverged:
 		return r.Server + " has diverged"
 	case coversRecord(uuids(reached), &v.Record):
@@ -135,6 +126,9 @@ func (v *View) ordinaryWay() string {
 		return "enough servers are there to elect a master without losing anything: unfence those that are fenced by hand"
 	case v.Policy.FailoverDisabled:
 		return "enough servers are there to elect a master without losing anything: switch automatic failover on (spec.failover.disabled)"
+	case v.isAwaited(master):
+		return fmt.Sprintf("enough servers are there to elect a master without losing anything, and too few to acknowledge what it would write: "+
+			"%s is waited for. To have another one at once use 'kubectl commitlab fence'; 'durability: preferred' lets it write alone", master.Name)
 	}
 	return fmt.Sprintf("enough servers are there to elect a master without losing anything, which happens by itself when they do not hear %s any more. "+
 		"To have it at once use 'kubectl commitlab fence'", v.Record.Master)

@@ -1,8 +1,11 @@
 package cluster
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"commitlab.dev/operator/api/v1alpha1"
 )
@@ -61,6 +64,44 @@ func TestWhoHasWhatWasGivenUpIsQuarantined(t *testing.T) {
 	}
 }
 
+// Writes wait then, where a replica must acknowledge: whoever asks why is told the command that helps, and it does.
+func TestThePersonIsToldWhatEndsAQuarantine(t *testing.T) {
+	l := bereft(t)
+	l.initialized = true
+	l.policy.Divergence = v1alpha1.DivergenceQuarantine
+	l.promote("c-1")
+	l.operate(t)
+	l.world.Start("c-2")
+	p := l.operate(t)
+	v := l.view()
+	command := "'kubectl delete -n ns pvc/data-c-2 pod/c-2'"
+	if problem := p.Problems["c-2"]; !strings.Contains(problem, command) || !strings.Contains(problem, "given up when a loss was accepted in epoch 2") {
+		t.Errorf("%s", problem)
+	}
+	summary := Summarize(v, p)
+	for _, c := range summary.Conditions {
+		blocked := c.Type == v1alpha1.ConditionWritesBlocked && c.Status == metav1.ConditionTrue && c.Reason == "TooFewReplicas"
+		degraded := c.Type == v1alpha1.ConditionDegraded && c.Reason == "NeedsAPerson"
+		if (blocked || degraded) && strings.Contains(c.Message, command) {
+			continue
+		}
+		if c.Type == v1alpha1.ConditionWritesBlocked || c.Type == v1alpha1.ConditionDegraded {
+			t.Errorf("%+v", c)
+		}
+	}
+	if i := slices.IndexFunc(summary.Members, func(m v1alpha1.MemberStatus) bool { return m.Name == "c-2" }); !strings.Contains(summary.Members[i].Problem, command) {
+		t.Errorf("%+v", summary.Members)
+	}
+	l.world.Kill("c-2")
+	l.world.Wipe("c-2")
+	l.start("c-2")
+	l.operate(t)
+	if !Writable(l.view()) || l.record.Master != "c-1" || l.world.Broken != "" {
+		t.Fatalf("%s%+v", l.world.Broken, l.record)
+	}
+	l.write(t)
+}
+
 func TestWithoutTheFlagItIsOnlySaidWhatMayBeLost(t *testing.T) {
 	l := bereft(t)
 	l.promote("c-1")
@@ -94,6 +135,13 @@ func TestNothingIsLostWhereTheOrdinaryWayWouldDo(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAPromotionIsNoWayRoundAMasterThatIsWaitedFor(t *testing.T) {
+	l := bootstrapped(t, leasedPolicy(1), "c-0", "c-1")
+	l.promote("c-1")
+	l.world.Kill("c-0")
+	l.refused(t, "too few to acknowledge what it would write: c-0 is waited for")
 }
 
 func TestTheServerWithTheMostIsPromoted(t *testing.T) {

@@ -2,11 +2,9 @@ package cluster
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,23 +43,13 @@ type SwitchoverRequest struct {
 
 // SwitchoverOf reads the request out of a cluster's annotation; nil when there is none.
 func SwitchoverOf(c *v1alpha1.CommitCluster) (*SwitchoverRequest, error) {
-	text := c.Annotations[v1alpha1.AnnotationSwitchover]
-	if text == "" {
-		return nil, nil
-	}
-	r := &SwitchoverRequest{}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(r); err != nil {
-		return nil, err
-	}
-	if r.ID == "" {
-		return nil, errors.New(`"id" is missing: it makes sure that the request is carried out once`)
-	}
-	if _, err := r.deadline(time.Time{}); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return requested(c, v1alpha1.AnnotationSwitchover, func(r *SwitchoverRequest) error {
+		if r.ID == "" {
+			return errors.New(`"id" is missing: it makes sure that the request is carried out once`)
+		}
+		_, err := r.deadline(time.Time{})
+		return err
+	})
 }
 
 func (r *SwitchoverRequest) deadline(now time.Time) (time.Time, error) {

@@ -18,7 +18,9 @@ import (
 type View struct {
 	Now    time.Time
 	Policy Policy
-	Record v1alpha1.Record
+	// Namespace is for what people are told to type.
+	Namespace string
+	Record    v1alpha1.Record
 	// Initialized: the cluster has acknowledged something, ever.
 	Initialized bool
 	// Servers by ordinal: every pod of the StatefulSet, and every pod that should be there.
@@ -67,7 +69,9 @@ type Server struct {
 	Ordinal int32
 	// Address is empty while there is no pod.
 	Address string
-	PVCUID  string
+	// Claim is the name of its volume claim, PVCUID which claim of that name it is.
+	Claim  string
+	PVCUID string
 	// Label is the role label that the pod carries.
 	Label string
 	// TLSName is what the server's certificate is for; empty: it was started without one that others know it by.

@@ -75,6 +75,7 @@ func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, a access
 	}
 	v := cluster.View{
 		Now:         time.Now(),
+		Namespace:   c.Namespace,
 		Policy:      cluster.PolicyOf(c),
 		Record:      *c.Status.Record.DeepCopy(),
 		Initialized: meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionInitialized),
@@ -146,7 +147,8 @@ func (o *Observer) servers(ctx context.Context, c *v1alpha1.CommitCluster, volum
 	}
 	var list []cluster.Server
 	for _, s := range found {
-		if s.PVCUID = volumes[pvcName(s.Name)]; s.PVCUID == "" {
+		s.Claim = pvcName(s.Name)
+		if s.PVCUID = volumes[s.Claim]; s.PVCUID == "" {
 			// Half of its identity is unknown: better not to ask than to take it for somebody else.
 			s.Address = ""
 		}

@@ -129,7 +129,7 @@ func (r *Reconciler) execute(ctx context.Context, c *v1alpha1.CommitCluster, v c
 	var wait sync.WaitGroup
 	for i, command := range statements {
 		wait.Go(func() {
-			succeeded[i] = r.executeOne(ctx, c, command, reach(serverNamed(v, command.Server)), a)
+			succeeded[i] = r.executeOne(ctx, c, &v, command, reach(serverNamed(v, command.Server)), a)
 		})
 	}
 	wait.Wait()
@@ -150,7 +150,7 @@ func serverNamed(v cluster.View, name string) *cluster.Server {
 	return &cluster.Server{}
 }
 
-func (r *Reconciler) executeOne(ctx context.Context, c *v1alpha1.CommitCluster, command cluster.Command, server engine.Server, a access) bool {
+func (r *Reconciler) executeOne(ctx context.Context, c *v1alpha1.CommitCluster, v *cluster.View, command cluster.Command, server engine.Server, a access) bool {
 	if server == nil {
 		return false
 	}
@@ -165,7 +165,7 @@ func (r *Reconciler) executeOne(ctx context.Context, c *v1alpha1.CommitCluster, 
 	}
 	logger.Info("command failed", "error", err.Error())
 	if errors.Is(err, engine.ErrDiverged) {
-		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, "Diverged", "Follow", "%s: %s", command.Server, err.Error())
+		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, "Diverged", "Follow", "%s: %s; %s", command.Server, err.Error(), v.AfterDivergence(command.Server))
 	}
 	return false
 }

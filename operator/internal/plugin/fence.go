@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,11 +57,7 @@ func (s *session) fenceCommand(f fencing) *cobra.Command {
 		}
 		ctx, stop := context.WithTimeout(cmd.Context(), timeout)
 		defer stop()
-		if err := s.awaitFenced(ctx, c, args[1], f.fence); err != nil {
-			return err
-		}
-		fmt.Fprintf(s.out, f.done, args[1])
-		return nil
+		return s.await(ctx, c, func() progress { return f.progress(c, args[1]) })
 	}
 	cmd.Flags().BoolVar(&wait, "wait", true, "wait until the operator has done it")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long")
@@ -99,26 +94,11 @@ func (s *session) setFenced(ctx context.Context, c *v1alpha1.CommitCluster, pod 
 	return s.kube.Patch(ctx, c, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
-func (s *session) awaitFenced(ctx context.Context, c *v1alpha1.CommitCluster, pod string, fence bool) error {
-	return s.await(ctx, c, func() (bool, error) {
-		i := slices.IndexFunc(c.Status.Members, func(m v1alpha1.MemberStatus) bool { return m.Name == pod })
-		return i >= 0 && c.Status.Members[i].Fenced == fence, nil
-	})
-}
-
-// await looks at the cluster until it is as it should be.
-func (s *session) await(ctx context.Context, c *v1alpha1.CommitCluster, done func() (bool, error)) error {
-	for {
-		if err := s.kube.Get(ctx, client.ObjectKeyFromObject(c), c); err != nil {
-			return fmt.Errorf("it goes on without this command, see 'kubectl commitlab status': %w", err)
-		}
-		if ended, err := done(); ended || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return errors.New("no word of the operator in time: is it running? See 'kubectl commitlab status' for how it goes on")
-		case <-time.After(switchoverPoll):
-		}
+// progress: the server is as it should be, or is not yet.
+func (f fencing) progress(c *v1alpha1.CommitCluster, pod string) progress {
+	done := slices.ContainsFunc(c.Status.Members, func(m v1alpha1.MemberStatus) bool { return m.Name == pod && m.Fenced == f.fence })
+	if !done {
+		return progress{}
 	}
+	return progress{said: []string{fmt.Sprintf(f.done, pod)}, ended: true}
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -53,45 +53,32 @@ func (s *session) promote(ctx context.Context, c *v1alpha1.CommitCluster, r clus
 	if err := s.annotate(ctx, c, v1alpha1.AnnotationPromote, string(text)); err != nil {
 		return err
 	}
-	err = s.awaitPromotion(ctx, c, r.ID)
+	err = s.await(ctx, c, func() progress { return promotionProgress(c.Status.Promotion, r.ID) })
 	return errors.Join(err, s.annotate(context.WithoutCancel(ctx), c, v1alpha1.AnnotationPromote, nil))
 }
 
-func (s *session) awaitPromotion(ctx context.Context, c *v1alpha1.CommitCluster, id string) error {
-	told := false
-	return s.await(ctx, c, func() (bool, error) {
-		under := c.Status.Promotion
-		if under == nil || under.ID != id {
-			return false, nil
-		}
-		if !told {
-			told = true
-			if err := printPromotion(s.out, under); err != nil {
-				return true, err
-			}
-		}
-		if !under.Ended() {
-			return false, nil
-		}
-		return true, s.outcome(under)
-	})
-}
-
-// outcome says how it has ended; a request that was not carried out is an error.
-func (s *session) outcome(p *v1alpha1.PromotionStatus) error {
-	switch p.Phase {
-	case v1alpha1.PromotionSucceeded:
-		fmt.Fprintln(s.out, p.Phase+": "+p.Message)
-		return nil
-	case v1alpha1.PromotionAssessed:
-		return fmt.Errorf("nothing was done: to make %s the master all the same, say --accept-data-loss", p.Server)
+// promotionProgress tells first what may be lost, then how it has ended; a request that was not carried out is an error.
+func promotionProgress(p *v1alpha1.PromotionStatus, id string) progress {
+	if p == nil || p.ID != id {
+		return progress{}
 	}
-	return fmt.Errorf("%s was not promoted: %s", p.Server, p.Message)
+	now := progress{said: []string{whatMayBeLost(p)}, ended: p.Ended()}
+	switch {
+	case !p.Ended():
+	case p.Phase == v1alpha1.PromotionSucceeded:
+		now.said = append(now.said, p.Phase+": "+p.Message+"\n")
+	case p.Phase == v1alpha1.PromotionAssessed:
+		now.failure = fmt.Errorf("nothing was done: to make %s the master all the same, say --accept-data-loss", p.Server)
+	default:
+		now.failure = fmt.Errorf("%s was not promoted: %s", p.Server, p.Message)
+	}
+	return now
 }
 
-// printPromotion says what is known of what may be lost.
-func printPromotion(out io.Writer, p *v1alpha1.PromotionStatus) error {
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+// whatMayBeLost is a table of whose logs are known.
+func whatMayBeLost(p *v1alpha1.PromotionStatus) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "SERVER\tLAST EPOCH\tHOLDS")
 	for _, s := range p.Seen {
 		fmt.Fprintf(w, "%s\t%d\t%s\n", s.Name, s.LastLogEpoch, orNone(s.GTIDLogged))
@@ -99,5 +86,6 @@ func printPromotion(out io.Writer, p *v1alpha1.PromotionStatus) error {
 	for _, m := range p.Missing {
 		fmt.Fprintf(w, "%s\t?\t? (%s)\n", m.Name, m.Why)
 	}
-	return w.Flush()
+	_ = w.Flush() // into memory
+	return text.String()
 }

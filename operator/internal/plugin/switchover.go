@@ -15,11 +15,8 @@ import (
 	"commitlab.dev/operator/internal/cluster"
 )
 
-const (
-	switchoverPoll = 200 * time.Millisecond
-	// operatorPatience is how much longer than the deadline the command waits for a word of the operator.
-	operatorPatience = 30 * time.Second
-)
+// operatorPatience is how much longer than the deadline the command waits for a word of the operator.
+const operatorPatience = 30 * time.Second
 
 func newSwitchoverCommand(s *session) *cobra.Command {
 	var to string
@@ -46,7 +43,7 @@ func newSwitchoverCommand(s *session) *cobra.Command {
 			}
 			ctx, stop := context.WithTimeout(cmd.Context(), deadline+operatorPatience)
 			defer stop()
-			return s.awaitSwitchover(ctx, c, request.ID)
+			return s.await(ctx, c, func() progress { return switchoverProgress(c.Status.Switchover, request.ID) })
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the pod that becomes master (default: a replica that the operator chooses)")
@@ -82,30 +79,15 @@ func (s *session) annotate(ctx context.Context, c *v1alpha1.CommitCluster, name 
 	return s.kube.Patch(ctx, c, client.RawPatch("application/merge-patch+json", patch))
 }
 
-// awaitSwitchover prints each step.
-func (s *session) awaitSwitchover(ctx context.Context, c *v1alpha1.CommitCluster, id string) error {
-	told := ""
-	return s.await(ctx, c, func() (bool, error) {
-		under := c.Status.Switchover
-		if under == nil || under.ID != id {
-			return false, nil
-		}
-		if line := DescribeSwitchover(under); line != told {
-			fmt.Fprintln(s.out, line)
-			told = line
-		}
-		if !under.Ended() {
-			return false, nil
-		}
-		return true, failureOf(under)
-	})
-}
-
-func failureOf(under *v1alpha1.SwitchoverStatus) error {
-	if under.Phase == v1alpha1.SwitchoverSucceeded {
-		return nil
+func switchoverProgress(under *v1alpha1.SwitchoverStatus, id string) progress {
+	if under == nil || under.ID != id {
+		return progress{}
 	}
-	return fmt.Errorf("the switchover to %s has come to nothing: %s", orNone(under.To), under.Message)
+	now := progress{said: []string{DescribeSwitchover(under) + "\n"}, ended: under.Ended()}
+	if under.Ended() && under.Phase != v1alpha1.SwitchoverSucceeded {
+		now.failure = fmt.Errorf("the switchover to %s has come to nothing: %s", orNone(under.To), under.Message)
+	}
+	return now
 }
 
 // DescribeSwitchover is a switchover in one line.

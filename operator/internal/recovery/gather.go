@@ -116,7 +116,7 @@ func (r *Reconciler) look(ctx context.Context, v *View, s *Server) {
 	if s.Running && slices.ContainsFunc(v.Test.Status.Faults, func(f v1alpha1.FaultStatus) bool { return f.Phase == v1alpha1.FaultRecovering }) {
 		s.Recovery = r.Servers.CrashRecovery(ctx, s.Address)
 	}
-	if s.Running && plans(v.Test, Fault.isOfDisk) {
+	if s.Running && needsDisks(v.Test) {
 		s.Disk, s.PlainDisk = r.Servers.Disk(ctx, s.Address)
 	}
 }

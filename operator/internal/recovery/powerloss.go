@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -31,6 +32,15 @@ type Disk struct {
 
 // takesPower: what proves it is what the disk has lost.
 func (f Fault) takesPower() bool { return f.Kind == v1alpha1.PowerLoss }
+
+// needsDisks: a fault that is to come, or has not been seen yet, is proved by what a disk that forgets says. What Chaos Mesh alone is to do is not.
+func needsDisks(t *v1alpha1.RecoveryTest) bool {
+	return slices.ContainsFunc(t.Status.Faults, func(s v1alpha1.FaultStatus) bool {
+		f := Fault{Kind: s.Kind}
+		ahead := s.Phase == v1alpha1.FaultPlanned || s.Phase == v1alpha1.FaultInjecting
+		return ahead && (f.takesPower() || f.spoilsDisk() && t.Spec.Injector != v1alpha1.InjectorChaosMesh)
+	})
+}
 
 // forgets tells whether all targets lose what they have not synced. It cannot be done to one that has a plain disk; what does not answer is asked again.
 func (d *decision) forgets(f Fault, status *v1alpha1.FaultStatus, objects []v1alpha1.FaultObject) bool {

@@ -168,3 +168,40 @@ func TestTheLibrarySaysWhatIsReadHere(t *testing.T) {
 		t.Errorf("no %q in the image (%v)", want, err)
 	}
 }
+
+// disksAsked counts the questions to disks.
+type disksAsked struct {
+	Network
+	asked int
+}
+
+func (d *disksAsked) Disk(context.Context, string) (*Disk, bool) { d.asked++; return nil, false }
+
+func (d *disksAsked) CrashRecovery(context.Context, string) *CrashRecovery { return nil }
+
+func TestDisksAreAskedOnlyForFaultsThatTheyProve(t *testing.T) {
+	for what, c := range map[string]struct {
+		kind     v1alpha1.FaultKind
+		phase    string
+		injector v1alpha1.Injector
+		asked    int
+	}{
+		"a loss of power that is to come":   {v1alpha1.PowerLoss, v1alpha1.FaultPlanned, v1alpha1.InjectorAuto, 1},
+		"one under way":                     {v1alpha1.PowerLoss, v1alpha1.FaultInjecting, v1alpha1.InjectorChaosMesh, 1},
+		"one that has been seen":            {v1alpha1.PowerLoss, v1alpha1.FaultRecovering, v1alpha1.InjectorAuto, 0},
+		"a full disk that is to come":       {v1alpha1.DiskFull, v1alpha1.FaultPlanned, v1alpha1.InjectorBuiltIn, 1},
+		"a full disk of Chaos Mesh":         {v1alpha1.DiskFull, v1alpha1.FaultPlanned, v1alpha1.InjectorChaosMesh, 0},
+		"a full disk that is held":          {v1alpha1.DiskFull, v1alpha1.FaultInjected, v1alpha1.InjectorAuto, 0},
+		"a killed pod, which is no power's": {v1alpha1.PodKill, v1alpha1.FaultPlanned, v1alpha1.InjectorAuto, 0},
+	} {
+		servers := &disksAsked{}
+		test := &v1alpha1.RecoveryTest{}
+		test.Spec.Injector, test.Spec.Faults, test.Status.Seed = c.injector, []v1alpha1.FaultSpec{{Name: "a", Kind: c.kind}}, new(int64)
+		test.Status.Faults = []v1alpha1.FaultStatus{{Name: "a", Kind: c.kind, Phase: c.phase}}
+		r := &Reconciler{Servers: servers}
+		r.look(t.Context(), &View{Test: test}, &Server{Name: "demo-0", Address: "127.0.0.1", Running: true})
+		if servers.asked != c.asked {
+			t.Errorf("%s: asked %d times", what, servers.asked)
+		}
+	}
+}

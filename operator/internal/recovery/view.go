@@ -72,7 +72,7 @@ type Server struct {
 	ReachedIn time.Duration
 	// Recovery is what the server says of its last start; looked at only behind a kill.
 	Recovery *CrashRecovery
-	// Disk is what a disk that forgets says of itself, nil when it has not answered; looked at only where a fault is one of a disk.
+	// Disk is what a disk that forgets says of itself, nil when it has not answered; looked at only where a fault is proved by it.
 	Disk *Disk
 	// PlainDisk says that the server has none such.
 	PlainDisk bool

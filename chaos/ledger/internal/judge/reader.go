@@ -17,8 +17,8 @@ type reader struct {
 	name string
 	pool *sql.DB
 	conn *sql.Conn
-	// gtids is what had been executed before the rows were read; empty where the server has no GTIDs.
-	gtids string
+	// gtids is what had been executed before the rows were read; nil where the server has no GTIDs of MySQL's kind.
+	gtids *string
 }
 
 func open(ctx context.Context, named server.Named) (*reader, error) {
@@ -57,38 +57,48 @@ func (r *reader) read(ctx context.Context, state *journal.State, who identify) F
 	return found
 }
 
-// executed returns an empty text for a server without GTIDs of MySQL's kind.
-func executed(ctx context.Context, conn *sql.Conn) (string, error) {
+// errUnknownVariable is what a server without GTIDs of MySQL's kind answers.
+const errUnknownVariable = 1193
+
+func executed(ctx context.Context, conn *sql.Conn) (*string, error) {
 	var set string
 	err := conn.QueryRowContext(ctx, "SELECT @@GLOBAL.gtid_executed").Scan(&set)
 	var serverError *mysql.MySQLError
-	if errors.As(err, &serverError) {
-		return "", nil
+	if errors.As(err, &serverError) && serverError.Number == errUnknownVariable {
+		return nil, nil
 	}
-	return set, err
+	return &set, err
 }
 
 // compareGTIDs says what a server lacks of the master's transactions, or has beyond them. Others than the ledger may go on writing, so each
-// set is compared with one that the other server showed later.
+// set is compared with one that the other server showed later. A set that is empty is one like any other.
 func compareGTIDs(ctx context.Context, r, master *reader) (string, error) {
-	if master.gtids == "" || r.gtids == "" {
+	if master.gtids == nil || r.gtids == nil {
 		return "", nil
 	}
-	caughtUp, err := contains(ctx, r.conn, master.gtids)
+	caughtUp, err := contains(ctx, r.conn, *master.gtids)
 	if err != nil {
 		return "", err
 	}
-	known, err := contains(ctx, master.conn, r.gtids)
+	known, err := contains(ctx, master.conn, *r.gtids)
 	if err != nil {
 		return "", err
 	}
+	sets := orNone(*r.gtids) + " against " + orNone(*master.gtids)
 	switch {
 	case !known:
-		return "it has executed transactions that the master has not: " + r.gtids + " against " + master.gtids, nil
+		return "it has executed transactions that the master has not: " + sets, nil
 	case !caughtUp:
-		return "it has not executed all of the master's transactions: " + r.gtids + " against " + master.gtids, nil
+		return "it has not executed all of the master's transactions: " + sets, nil
 	}
 	return "", nil
+}
+
+func orNone(set string) string {
+	if set == "" {
+		return "none"
+	}
+	return set
 }
 
 func contains(ctx context.Context, conn *sql.Conn, set string) (contained bool, err error) {
