@@ -98,6 +98,10 @@ func (d *deafReplicas) inject(ctx context.Context, prove func(timeline.Evidence)
 	if err != nil {
 		return err
 	}
+	// A careless election takes whoever answers first: of two replicas the one that has less, and the other one could never follow it.
+	if err := d.Await(ctx, replicas); err != nil {
+		return err
+	}
 	if err := d.FailOver(ctx); err != nil {
 		return err
 	}

@@ -74,12 +74,20 @@ func (s *Set) Start(ctx context.Context) error {
 
 // ElectAll waits for every server and elects among all of them.
 func (s *Set) ElectAll(ctx context.Context) error {
-	for _, m := range s.members {
+	if err := s.Await(ctx, s.members); err != nil {
+		return err
+	}
+	return s.elect(ctx)
+}
+
+// Await waits until each of these answers.
+func (s *Set) Await(ctx context.Context, members []*Member) error {
+	for _, m := range members {
 		if err := s.awaitAnswer(ctx, m); err != nil {
 			return err
 		}
 	}
-	return s.elect(ctx)
+	return nil
 }
 
 func (s *Set) awaitAnswer(ctx context.Context, m *Member) error {
