@@ -114,10 +114,11 @@ func (r *Reconciler) ensureSecret(ctx context.Context, c *v1alpha1.CommitCluster
 
 // accounts are what a writable master is given, beside those that it has built in.
 func (cr credentials) accounts(master *engine.Status) []engine.Account {
-	accounts := []engine.Account{{User: cr.appUser, Password: cr.appPassword, Grants: []string{engine.GrantAll(cr.database)}}}
+	var accounts []engine.Account
 	if !master.HasReplicationAccount() {
 		accounts = append(accounts, engine.Account{User: engine.ReplicationUser, Password: cr.replication, Grants: []string{engine.GrantReplication}})
 	}
+	accounts = append(accounts, engine.Account{User: cr.appUser, Password: cr.appPassword, Grants: []string{engine.GrantAll(cr.database)}})
 	return accounts
 }
 
