@@ -75,6 +75,28 @@ class MariaDBReplicaTest(unittest.TestCase):
         self.assertEqual((self.semisync("clients"), self.semisync("no_tx")), ("1", "0"))
         self.wait_for_all()
 
+    def test_what_counts_in_version_comments_reaches_it(self):
+        with self.source.connect() as connection, connection.cursor() as cursor:
+            for statement in ("CREATE DATABASE /*!32312 IF NOT EXISTS*/ commented /*!40100 DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin */",
+                              "CREATE TABLE commented.a (id INT PRIMARY KEY) /*! ENGINE = innodb */",
+                              "/*! CREATE */ TABLE commented.b (id INT /*!80016 NOT NULL */ PRIMARY KEY, r INT /*M!100000 COMMENT 'no' */)",
+                              "/*!50001 ALTER TABLE commented.b ADD c INT /* plain */ DEFAULT 5 */",
+                              "SET sql_mode = 'ANSI'",
+                              'CREATE TABLE commented."c" (id INT PRIMARY KEY, r REAL)',
+                              "INSERT INTO commented.b (id, r) VALUES (1, 2)", "INSERT INTO commented.c VALUES (1, 0.1)"):
+                cursor.execute(statement)
+        self.wait_for_all()
+        self.assertEqual(self.status()["Last_SQL_Error"], "")
+        source = Session(self.source.port)
+        self.addCleanup(source.close)
+        for query in ("SELECT * FROM commented.b", "SELECT * FROM commented.c",
+                      "SELECT table_name, column_name, data_type, is_nullable, column_comment FROM information_schema.columns "
+                      "WHERE table_schema = 'commented' ORDER BY 1, 2",
+                      "SELECT schema_name, default_collation_name FROM information_schema.schemata WHERE schema_name = 'commented'"):
+            ours, theirs = source.run(query), self.on_replica(query)
+            self.assertGreater(len(ours.rows), 0, query)
+            self.assertEqual(ours.rows, theirs.rows, query)
+
     def semisync(self, name):
         return self.source.query(f"SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_source_{name}'")[0][1]
 

@@ -1,6 +1,7 @@
 #include "binlog/events.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
@@ -17,9 +18,16 @@ Error damaged(const EventView& event, const char* what) {
 // Query events carry what the statement's meaning depends on as a list of (code, value); the width of a value
 // follows from its code. A code we do not know ends the list: its width is unknown.
 void parse_status_variables(std::string_view variables, QueryEvent& query) {
+  constexpr std::array kOurs = {QueryVariable::Flags2, QueryVariable::SqlMode, QueryVariable::CatalogNz,
+                                QueryVariable::Charset, QueryVariable::TimeZone};
   ByteReader reader(variables);
+  size_t seen = 0, ours = 0;
   while (reader.ok() && !reader.rest().empty()) {
-    switch (static_cast<QueryVariable>(reader.u8())) {
+    const auto code = static_cast<QueryVariable>(reader.u8());
+    if (seen < kOurs.size() && code == kOurs[seen]) ++ours;
+    ++seen;
+    query.by_commitd = seen == kOurs.size() && ours == seen;
+    switch (code) {
       case QueryVariable::Flags2:
         reader.skip(4);
         break;
@@ -179,6 +187,8 @@ Result<TableMapEvent> parse_table_map_event(const EventView& event, bool checksu
   const std::string_view types = reader.bytes(reader.lenenc());
   if (!reader.ok()) return damaged(event, "Table_map");
   map.types.assign(types.begin(), types.end());
+  map.metadata = std::string(reader.bytes(reader.lenenc()));
+  if (!reader.ok()) return damaged(event, "Table_map");
   return map;
 }
 

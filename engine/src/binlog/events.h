@@ -97,6 +97,7 @@ struct QueryEvent {
   uint16_t client_collation = 45, connection_collation = 45, server_collation = 45;
   std::string time_zone;
   bool has_microseconds = false;
+  bool by_commitd = false;  // has the status variables that append_query writes; MySQL has others for DDL
 };
 Result<QueryEvent> parse_query_event(const EventView& event, bool checksummed);
 
@@ -104,6 +105,7 @@ struct TableMapEvent {
   uint64_t table_id = 0;
   std::string db, table;
   std::vector<uint8_t> types;
+  std::string metadata;  // of the types that have some, one behind the other
 };
 Result<TableMapEvent> parse_table_map_event(const EventView& event, bool checksummed);
 

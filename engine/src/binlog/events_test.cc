@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
 #include "base/error_codes.h"
 #include "base/testing/recording_file_system.h"
 #include "binlog/event_writer.h"
@@ -119,6 +120,25 @@ TEST(Events, QueryCarriesWhatItsMeaningDependsOn) {
   EXPECT_EQ(query->client_collation, 255);
   EXPECT_EQ(query->connection_collation, 45);
   EXPECT_EQ(query->server_collation, 8);
+  EXPECT_TRUE(query->by_commitd);
+}
+
+// MySQL's DDL always has some more.
+TEST(Events, AQueryOfAnotherServerIsKnown) {
+  std::string bytes;
+  append_query(bytes, {}, {}, "shop", "CREATE TABLE t (a REAL)");
+  const size_t length_at = kHeaderLength + 11, variables_at = kHeaderLength + 13;
+  const uint16_t length = load_le16(bytes.data() + length_at);
+  for (const std::string& more : {std::string("\x11\0\0\0\0\0\0\0\1", 9), std::string("\x0c\1d\0", 4)}) {
+    std::string other = bytes;
+    other.insert(variables_at + length, more);
+    store_le16(other.data() + length_at, static_cast<uint16_t>(length + more.size()));
+    store_le32(other.data() + 9, static_cast<uint32_t>(other.size()));
+    auto query = parse_query_event(sealed(other), true);
+    ASSERT_TRUE(query.ok());
+    EXPECT_EQ(query->sql, "CREATE TABLE t (a REAL)");
+    EXPECT_FALSE(query->by_commitd);
+  }
 }
 
 TEST(Events, OwnEventsAreIgnorableAndOthersAreNotOurs) {

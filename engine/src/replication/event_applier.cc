@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error_codes.h"
 #include "base/text_case.h"
+#include "binlog/column_layout.h"
 #include "observe/metrics.h"
 #include "sql/server_context.h"
 #include "storage/record/key_codec.h"
@@ -120,6 +121,10 @@ class TransactionReplay {
                         "Row event before position {} has {} columns for table '{}.{}', which has {} here",
                         event.header.end_position, map->types.size(), map->db, map->table,
                         table->columns.size());
+    }
+    if (Status same = check_column_layout(*table, *map); !same.ok()) {
+      return make_error(same.error().code, "Row event before position {}: {}", event.header.end_position,
+                        same.error().message);
     }
     KeyColumns keys(*table);
     tables_.insert_or_assign(map->table_id, Mapped{std::move(table), std::move(keys)});

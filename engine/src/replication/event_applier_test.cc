@@ -294,6 +294,21 @@ TEST_P(EventApplierTest, MinimalImagesGiveTheSameWritesFromWhatIsStored) {
   EXPECT_EQ(applier().build(logged, {.alone = true}, nowhere).error().code, er::kKeyNotFound);
 }
 
+// An older log, or another server's, may have the rows of a table that was made otherwise there.
+TEST_F(EventApplierTest, RowsOfOtherTypesAreNotReadAsTheTables) {
+  TableDef logged = notes_table(true);
+  logged.columns[0].type = FieldType::LongLong;
+  Session session(logged);
+  session.insert(row(1, "one"));
+  expect_refused(session, er::kReplicaConversionFailed,
+                 "Column 0 of table 'd.notes' cannot be converted from type 'bigint' to type 'int'");
+  logged = notes_table(true);
+  logged.columns[1].length = 60;
+  Session wider(logged);
+  wider.insert(row(2, "two"));
+  EXPECT_TRUE(compared(wider).ok());
+}
+
 // --- received transactions: the rows must be here as the source had them ---
 
 TEST_P(EventApplierTest, AReceivedTransactionThatFitsIsAppliedAsItWasExecuted) {

@@ -116,7 +116,7 @@ bool FilterRules::takes_rows_of(std::string_view db, std::string_view table) con
 
 bool FilterRules::takes_statement(const binlog::QueryEvent& query) const {
   sql::Arena arena;
-  const auto parsed = sql::parse_logged_statement(query.sql, arena);
+  const auto parsed = sql::parse_logged_statement(query.sql, query.sql_mode, arena);
   if (parsed.ok() && is_of_database(*parsed->statement))
     return takes_database_itself(sql::ast::as<sql::ast::DatabaseStatement>(*parsed->statement).name);
   if (!takes_use_of(query.db)) return false;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sql/variables/system_variables.h"
+
 namespace commitd::replication {
 namespace {
 
@@ -23,6 +25,19 @@ TEST(FilterRules, WildPatternsMatchAsMySqlsDo) {
   EXPECT_TRUE(matches_wild("d.long_name_t", "d.%_%t"));
   EXPECT_FALSE(matches_wild("d.t", ""));
   EXPECT_FALSE(matches_wild("D.t", "d.%"));
+}
+
+TEST(FilterRules, NamesAreReadInTheSqlModeOfTheStatement) {
+  sql::ReplicationFilter filter;
+  filter.ignore_table = {"d.t"};
+  const FilterRules rules(filter);
+  binlog::QueryEvent query;
+  query.db = "d";
+  query.sql = "CREATE TABLE \"t\" (a INT)";
+  query.sql_mode = sql::sql_mode::kAnsiQuotes;
+  EXPECT_FALSE(rules.takes_statement(query));
+  query.sql = "CREATE TABLE \"u\" (a INT)";
+  EXPECT_TRUE(rules.takes_statement(query));
 }
 
 TEST(FilterRules, WithoutAnyEverythingIsTaken) {

@@ -7,19 +7,26 @@
 #include "sql/parser/parser.h"
 #include "sql/server_context.h"
 #include "sql/session_state.h"
+#include "sql/variables/system_variables.h"
 
 namespace commitd::sql {
 namespace {
 
+// Earlier versions of commitd took REAL for DOUBLE in every sql_mode. Since then their text has what was made
+// (logged_text), so a REAL of commitd's is theirs.
+uint64_t mode_of_text(const binlog::QueryEvent& event) {
+  return event.by_commitd ? event.sql_mode & ~sql_mode::kRealAsFloat : event.sql_mode;
+}
+
 Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::QueryEvent& event,
-                                        const ast::Statement& statement, WriteSet& writes) {
+                                        const LoggedStatement& logged, WriteSet& writes) {
   Diagnostics diagnostics;
   ddl::Context context{.catalog = *server.catalog,
                        .engine = *server.engine,
                        .default_db = event.db,
                        .diagnostics = diagnostics};
-  ddl::set_value_rules(context, event.sql_mode, parse_time_zone(event.time_zone).value_or(0));
-  auto effect = ddl::plan(statement, context);
+  ddl::set_value_rules(context, logged.sql_mode, parse_time_zone(event.time_zone).value_or(0));
+  auto effect = ddl::plan(*logged.statement, context);
   if (!effect.ok()) return std::move(effect).error();
   writes = std::move(effect->writes);
   return std::move(effect->publish);
@@ -39,10 +46,10 @@ Result<std::function<void()>> apply_account_statement(ServerContext& server, con
 Result<std::function<void()>> apply_logged_statement(ServerContext& server, const binlog::QueryEvent& event,
                                                      WriteSet& writes) {
   Arena arena;
-  auto parsed = parse_logged_statement(event.sql, arena, lexer_options(event.sql_mode));
-  if (!parsed.ok()) return std::move(parsed).error();
-  const ast::Statement& statement = *parsed->statement;
-  if (ddl::is_ddl(statement.kind)) return apply_ddl(server, event, statement, writes);
+  auto logged = parse_logged_statement(event.sql, mode_of_text(event), arena);
+  if (!logged.ok()) return std::move(logged).error();
+  const ast::Statement& statement = *logged->statement;
+  if (ddl::is_ddl(statement.kind)) return apply_ddl(server, event, *logged, writes);
   if (is_account_statement(statement.kind)) return apply_account_statement(server, event, statement, writes);
   return make_error(er::kNotSupportedYet, "The log has a statement that commitd cannot replay: {}",
                     event.sql);

@@ -14,13 +14,23 @@ constexpr std::string_view kDefaultPlugin = "caching_sha2_password";
 constexpr std::string_view kNativePlugin = "mysql_native_password";
 constexpr std::string_view kCurrentUser = "\1current";
 
-std::string quoted(std::string_view text) {
-  std::string out = "'";
+std::string in_quotes(char quote, std::string_view text) {
+  std::string out(1, quote);
   for (char c : text) {
-    if (c == '\'' || c == '\\') out += '\\';
+    if (c == quote) out += c;
     out += c;
   }
-  return out + "'";
+  return out + quote;
+}
+
+std::string quoted_name(std::string_view name) {
+  return in_quotes('`', name);
+}
+
+// The same to every sql_mode: what a backslash in a string is hangs on it.
+std::string quoted(std::string_view text) {
+  const bool has_backslash = text.find('\\') != std::string_view::npos;
+  return in_quotes(has_backslash ? '`' : '\'', text);
 }
 
 std::string account_text(const AccountRecord& account) {
@@ -208,12 +218,6 @@ Result<Privileges> granted(const ast::GrantStatement& statement) {
     privileges |= *bit;
   }
   return privileges;
-}
-
-std::string quoted_name(std::string_view name) {
-  std::string out = "`";
-  for (char c : name) out += c == '`' ? "``" : std::string(1, c);
-  return out + "`";
 }
 
 Error no_such_grant(const ast::GrantStatement& statement, std::string_view user, std::string_view host) {

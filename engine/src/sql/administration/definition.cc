@@ -10,6 +10,7 @@
 #include "sql/executor/statements.h"
 #include "sql/executor/turn.h"
 #include "sql/information_schema/virtual_table.h"
+#include "sql/parser/logged_text.h"
 #include "storage/engine_router.h"
 #include "storage/table_engines.h"
 
@@ -141,7 +142,7 @@ Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& sta
     return ddl::plan(statement, context);
   }();
   if (!effect.ok()) co_return std::move(effect).error();
-  std::string logged(statement.text);
+  std::string logged = logged_text(statement, session.settings.sql_mode);
   if (!context.default_engine.empty()) logged.append("\nENGINE=").append(context.default_engine);
   OkInfo ok;
   ok.affected_rows = effect->affected_rows;
@@ -151,8 +152,8 @@ Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& sta
         memory->check_room(*effect->rewritten, effect->writes.byte_size(), max_heap_table_size(session)));
   }
   if (effect->leaves_memory && effect->affected_rows != 0) {
-    COMMITD_CO_RETURN_IF_ERROR(
-        co_await move_out_of_memory(session, ast::as<ast::AlterTableStatement>(statement), *effect, context));
+    COMMITD_CO_RETURN_IF_ERROR(co_await move_out_of_memory(
+        session, ast::as<ast::AlterTableStatement>(statement), logged, *effect, context));
   } else if (!effect->nothing) {
     COMMITD_CO_RETURN_IF_ERROR(co_await session.transaction->commit_statement(
         session.database, logged, std::move(effect->writes), std::move(effect->publish)));

@@ -22,7 +22,8 @@ struct ColumnType {
 struct CheckSpec {
   std::string_view name;  // empty: is given one
   Expr* expression = nullptr;
-  std::string_view text;  // as written, without the parentheses around it
+  std::string_view text;      // as written, without the parentheses around it
+  uint8_t open_comments = 0;  // version comments that the text begins in
   bool enforced = true;
 };
 struct ColumnSpec {

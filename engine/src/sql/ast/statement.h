@@ -71,6 +71,7 @@ enum class StatementKind : uint8_t {
 struct Statement {
   Statement(StatementKind kind_of) : kind(kind_of) {}
   StatementKind kind;
+  uint8_t open_comments = 0;     // version comments that the text begins in
   std::string_view text;         // the statement as written, without the semicolon
   uint32_t parameter_count = 0;  // placeholders
 };

@@ -3,13 +3,13 @@
 #include <map>
 
 #include "base/error_codes.h"
+#include "binlog/column_layout.h"
 #include "binlog/events.h"
 #include "sql/ast/administration.h"
 #include "sql/ast/select.h"
 #include "sql/change/dml.h"
 #include "sql/change/row_rules.h"
 #include "sql/query/select.h"
-#include "storage/record/column_format.h"
 #include "storage/record/row_image.h"
 
 namespace commitd::sql {
@@ -113,10 +113,7 @@ class BinlogStatementRun {
   }
 
   static Status check_columns(const TableDef& table, const binlog::TableMapEvent& map) {
-    bool same = table.columns.size() == map.types.size();
-    for (size_t i = 0; same && i < map.types.size(); ++i)
-      same = static_cast<uint8_t>(column_metadata(table.columns[i]).type) == map.types[i];
-    if (same) return {};
+    if (table.columns.size() == map.types.size()) return binlog::check_column_layout(table, map);
     return make_error(er::kReplicaConversionFailed,
                       "The columns of table '{}.{}' are not those that the BINLOG statement was made for",
                       table.db, table.name);

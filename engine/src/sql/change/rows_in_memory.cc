@@ -96,7 +96,8 @@ Task<Status> empty_if_rows_are_lost(SessionState& session, std::string_view db, 
 }
 
 Task<Status> move_out_of_memory(SessionState& session, const ast::AlterTableStatement& statement,
-                                const ddl::Effect& planned, const ddl::Context& context) {
+                                std::string_view logged, const ddl::Effect& planned,
+                                const ddl::Context& context) {
   const std::string_view db =
       statement.table.db.empty() ? std::string_view(session.database) : statement.table.db;
   auto rows = planned_rows(planned);
@@ -118,7 +119,7 @@ Task<Status> move_out_of_memory(SessionState& session, const ast::AlterTableStat
   const TablePtr table = emptied->rewritten;
   begin_beside(session, beside.transaction);
   COMMITD_CO_RETURN_IF_ERROR(co_await beside.transaction.commit_statement(
-      session.database, statement.text, std::move(emptied->writes), std::move(emptied->publish)));
+      session.database, logged, std::move(emptied->writes), std::move(emptied->publish)));
   co_return co_await insert_rows(session, table, *rows, beside.transaction);
 }
 

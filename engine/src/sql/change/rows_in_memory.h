@@ -15,8 +15,10 @@ bool rows_are_lost(const SessionState& session, std::string_view db, std::string
 Task<Status> empty_if_rows_are_lost(SessionState& session, std::string_view db, std::string_view table);
 
 // ALTER TABLE from memory to a durable engine, planned and under the session's locks. Logged as TRUNCATE, the
-// ALTER of the empty table, and the rows: who executes it again, recovery above all, may not have them.
+// ALTER (`logged`) of the empty table, and the rows: who executes it again, recovery above all, may not have
+// them.
 Task<Status> move_out_of_memory(SessionState& session, const ast::AlterTableStatement& statement,
-                                const ddl::Effect& planned, const ddl::Context& context);
+                                std::string_view logged, const ddl::Effect& planned,
+                                const ddl::Context& context);
 
 }  // namespace commitd::sql

@@ -24,7 +24,8 @@ std::string quoted(char quote, std::string_view text) {
   return out + quote;
 }
 
-std::string canonical(const Token& token) {
+std::string canonical(const Token& token, const LexerOptions& options) {
+  if (options.real_as_float && token.word == Word::Real) return "FLOAT";
   switch (token.kind) {
     case TokenKind::QuotedIdentifier:
       return quoted('`', token.text);
@@ -63,7 +64,9 @@ void add_around(const ast::Expr& tree, const LexerOptions& options, Additions& a
 
 // The expression as the default sql_mode reads it, and without comments.
 std::string canonical(const ast::CheckSpec& check, uint64_t mode) {
-  const LexerOptions options = lexer_options(mode);
+  LexerOptions options = lexer_options(mode);
+  options.open_comments = check.open_comments;
+  options.logged = true;  // an earlier version may have cut the statement in a comment
   Additions additions;
   add_around(*check.expression, options, additions);
   Arena arena;
@@ -76,7 +79,7 @@ std::string canonical(const ast::CheckSpec& check, uint64_t mode) {
     last_end = token.end;
     if (const auto found = additions.in_front.find(token.begin); found != additions.in_front.end())
       out += found->second;
-    out += canonical(token);
+    out += canonical(token, options);
     if (const auto found = additions.behind.find(token.end); found != additions.behind.end())
       out += found->second;
   }

@@ -65,6 +65,14 @@ Token Lexer::make(TokenKind kind, const char* begin, std::string_view text) {
   return token;
 }
 
+bool Lexer::ends_version_comment() {
+  if (open_version_comments_ > 0) {
+    --open_version_comments_;
+    return true;
+  }
+  return options_.logged && peek(2) != '*';  // a */* b */ c: a product
+}
+
 bool Lexer::skip_comment() {
   const bool to_end_of_line =
       peek() == '#' || (peek() == '-' && peek(1) == '-' && (at_ + 2 >= end_ || is_blank(peek(2))));
@@ -72,9 +80,8 @@ bool Lexer::skip_comment() {
     while (at_ < end_ && *at_ != '\n') ++at_;
     return true;
   }
-  if (open_version_comments_ > 0 && peek() == '*' && peek(1) == '/') {
+  if (peek() == '*' && peek(1) == '/' && ends_version_comment()) {
     at_ += 2;
-    --open_version_comments_;
     return true;
   }
   if (peek() != '/' || peek(1) != '*') return false;
@@ -248,8 +255,8 @@ Token Lexer::punctuation() {
 Token Lexer::next() {
   skip_blanks_and_comments();
   if (at_ >= end_) {
-    // A version comment may stay open: a statement's text, as it is logged and kept, ends with its last word.
-    const bool open = std::exchange(comment_has_no_end_, false);
+    // A version comment may stay open: a statement's text, as it is kept, ends with its last word.
+    const bool open = std::exchange(comment_has_no_end_, false) && !options_.logged;
     return make(open ? TokenKind::Invalid : TokenKind::End, at_, {});
   }
   const char c = *at_;

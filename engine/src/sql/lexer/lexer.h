@@ -63,6 +63,10 @@ struct LexerOptions {
   bool high_not_precedence = false;
   bool real_as_float = false;
   bool parameters = true;  // ? is one: in what is prepared, and nowhere else
+  // The text was logged, maybe by an earlier version, which cut it at its first and its last word: the
+  // comments that it begins or ends in may lack their other end.
+  bool logged = false;
+  uint8_t open_comments = 0;  // version comments that the text begins in
 };
 // What a sql_mode says about how texts are read.
 LexerOptions lexer_options(uint64_t sql_mode);
@@ -70,14 +74,20 @@ LexerOptions lexer_options(uint64_t sql_mode);
 class Lexer {
  public:
   Lexer(std::string_view text, Arena& arena, LexerOptions options)
-      : at_(text.data()), end_(text.data() + text.size()), arena_(arena), options_(options) {
+      : at_(text.data()),
+        end_(text.data() + text.size()),
+        arena_(arena),
+        options_(options),
+        open_version_comments_(options.open_comments) {
     while (end_ > at_ && end_[-1] == '\0') --end_;  // some clients (mysqlslap) count their terminating NUL
   }
   Token next();
+  int open_version_comments() const { return open_version_comments_; }
 
  private:
   void skip_blanks_and_comments();
   bool skip_comment();
+  bool ends_version_comment();
   Token identifier();
   Token number();
   Token quoted(char quote, TokenKind kind);
@@ -91,7 +101,7 @@ class Lexer {
   const char* end_;
   Arena& arena_;
   LexerOptions options_;
-  int open_version_comments_ = 0;
+  int open_version_comments_;
   bool comment_has_no_end_ = false;
 };
 

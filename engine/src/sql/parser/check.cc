@@ -20,6 +20,7 @@ bool Grammar::check_definition(ast::CheckSpec& check) {
   if (!accept(Word::Check)) return false;
   expect('(');
   const char* begin = peek().begin;
+  check.open_comments = open_comments();
   check.expression = expression();
   check.text = previous_end_to(begin);
   expect(')');

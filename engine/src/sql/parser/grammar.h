@@ -18,7 +18,6 @@ namespace commitd::sql {
 class Grammar {
  public:
   Grammar(std::string_view text, Arena& arena, LexerOptions options);
-  void take_what_was_ignored() { executed_before_ = true; }
   Result<ParsedStatement> parse();
 
  private:
@@ -44,6 +43,7 @@ class Grammar {
   bool accept_plain(std::string_view word);  // an identifier that is not a keyword of ours; lower case
   void expect_plain(std::string_view word);
   std::string_view previous_end_to(const char* begin) const;
+  uint8_t open_comments() const;  // around this token, when none behind it was looked at
 
   std::string_view identifier();
   std::string_view string_literal();
@@ -251,8 +251,8 @@ class Grammar {
   std::optional<Token> ahead_;
   const char* previous_end_;
   uint32_t parameters_ = 0;
-  bool executed_before_ = false;  // by an earlier version, which ignored what is refused now
-  bool outermost_ = false;        // the next SELECT is the statement's first
+  const bool executed_before_;  // by an earlier version, which ignored what is refused now
+  bool outermost_ = false;      // the next SELECT is the statement's first
   int depth_ = 0;
   uint16_t tallest_ = 0;  // expression so far
   std::optional<Error> error_;

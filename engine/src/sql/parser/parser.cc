@@ -7,6 +7,7 @@
 #include "sql/ast/definitions.h"
 #include "sql/ast/session_statements.h"
 #include "sql/parser/grammar.h"
+#include "sql/variables/system_variables.h"
 
 namespace commitd::sql {
 
@@ -14,10 +15,20 @@ Result<ParsedStatement> parse_statement(std::string_view text, Arena& arena, Lex
   return Grammar(text, arena, options).parse();
 }
 
-Result<ParsedStatement> parse_logged_statement(std::string_view text, Arena& arena, LexerOptions options) {
-  Grammar grammar(text, arena, options);
-  grammar.take_what_was_ignored();
-  return grammar.parse();
+Result<LoggedStatement> parse_logged_statement(std::string_view text, uint64_t sql_mode, Arena& arena) {
+  const auto parse = [&](uint64_t mode) {
+    LexerOptions options = lexer_options(mode);
+    options.logged = true;
+    return Grammar(text, arena, options).parse();
+  };
+  auto parsed = parse(sql_mode);
+  const uint64_t earlier_mode = sql_mode & ~(sql_mode::kPipesAsConcat | sql_mode::kHighNotPrecedence);
+  if (!parsed.ok() && earlier_mode != sql_mode) {
+    if (auto earlier = parse(earlier_mode); earlier.ok())
+      return LoggedStatement{earlier->statement, earlier_mode};
+  }
+  if (!parsed.ok()) return std::move(parsed).error();
+  return LoggedStatement{parsed->statement, sql_mode};
 }
 
 Grammar::Grammar(std::string_view text, Arena& arena, LexerOptions options)
@@ -25,7 +36,8 @@ Grammar::Grammar(std::string_view text, Arena& arena, LexerOptions options)
       arena_(arena),
       options_(options),
       lexer_(text, arena, options),
-      previous_end_(text.data()) {
+      previous_end_(text.data()),
+      executed_before_(options.logged) {
   token_ = lexer_.next();
 }
 
@@ -33,11 +45,13 @@ Result<ParsedStatement> Grammar::parse() {
   while (accept(';')) {
   }
   const char* begin = token_.begin;
+  const uint8_t open = open_comments();
   ast::Statement* parsed = peek().kind == TokenKind::End ? nothing() : statement();
   if (!failed() && peek().kind != TokenKind::End && !is(';')) fail();
   if (failed()) return *std::move(error_);
   parsed->text = {begin, static_cast<size_t>(previous_end_ - begin)};
   if (previous_end_ < begin) parsed->text = {};
+  parsed->open_comments = open;
   parsed->parameter_count = parameters_;
   ParsedStatement result{parsed, {}};
   if (is(';')) {
@@ -145,6 +159,11 @@ bool Grammar::accept_plain(std::string_view word) {
 
 void Grammar::expect_plain(std::string_view word) {
   if (!accept_plain(word)) fail();
+}
+
+uint8_t Grammar::open_comments() const {
+  constexpr int kMost = 255;
+  return static_cast<uint8_t>(std::min(lexer_.open_version_comments(), kMost));
 }
 
 std::string_view Grammar::previous_end_to(const char* begin) const {

@@ -18,8 +18,13 @@ struct ParsedStatement {
 // Both texts must live as long as the tree. Error 1064 names the place, 1235 what is not supported.
 Result<ParsedStatement> parse_statement(std::string_view text, Arena& arena, LexerOptions options = {});
 
+struct LoggedStatement {
+  const ast::Statement* statement = nullptr;
+  uint64_t sql_mode = 0;  // that it was read by
+};
+
 // A statement that was executed once, maybe by an earlier version: what that one ignored is not refused.
-Result<ParsedStatement> parse_logged_statement(std::string_view text, Arena& arena,
-                                               LexerOptions options = {});
+// Earlier versions read || and NOT as the default sql_mode does; so is what could not be read otherwise.
+Result<LoggedStatement> parse_logged_statement(std::string_view text, uint64_t sql_mode, Arena& arena);
 
 }  // namespace commitd::sql
