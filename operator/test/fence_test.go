@@ -1,6 +1,7 @@
 package test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -76,6 +77,37 @@ func TestAPersonPromotesWithoutAQuorum(t *testing.T) {
 	s.world.Start("demo-2")
 	s.awaitRoles("demo-1", "demo-0", "demo-2")
 	s.awaitCondition(v1alpha1.ConditionDegraded, false)
+}
+
+// A request that nobody has answered is taken away again; one that another person has put in its place is not.
+func TestNobodysPromotionTakesAnotherOnesAway(t *testing.T) {
+	s := newSite(t, "demo-0", "demo-1", "demo-2")
+	c := demo(s.namespace, 2)
+	c.Spec.Paused = true // nobody answers
+	must(kube.Create(t.Context(), c))
+	for text, hers := range map[string]bool{"": false, `{"id":"hers","server":"demo-2","epoch":1}`: true} {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.kubectlCommitlab("promote", "demo", "demo-1", "--timeout", "2s")
+			ended <- err
+		}()
+		s.eventually("the request is there", func() error {
+			if s.get().Annotations[v1alpha1.AnnotationPromote] == "" {
+				return errors.New("not yet")
+			}
+			return nil
+		})
+		if hers {
+			s.change(func(c *v1alpha1.CommitCluster) { c.Annotations[v1alpha1.AnnotationPromote] = text })
+		}
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "no word of the operator in time") || strings.Contains(err.Error(), "test") {
+			t.Errorf("%v", err)
+		}
+		if left := s.get().Annotations[v1alpha1.AnnotationPromote]; left != text {
+			t.Errorf("%q is left, not %q", left, text)
+		}
+		s.change(func(c *v1alpha1.CommitCluster) { delete(c.Annotations, v1alpha1.AnnotationPromote) })
+	}
 }
 
 // hasEnded has Kubernetes say that the server's program does not run.

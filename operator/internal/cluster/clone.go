@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -175,14 +176,13 @@ func (v *View) cloneCommand(s, master *Server) Command {
 		Source: sourceFor(s, donor)}
 }
 
-// describeClones says for people what is being cloned.
+// describeClones says for people what is being cloned. A server that is too many may be gone on with some time.
 func (v *View) describeClones() string {
-	var text string
+	var list []string
 	for _, e := range v.Record.Clones {
-		if text != "" {
-			text += ", "
+		if v.server(e.Name) != nil {
+			list = append(list, fmt.Sprintf("%s (%s) %s", e.Name, e.Reason, e.Progress))
 		}
-		text += fmt.Sprintf("%s (%s) %s", e.Name, e.Reason, e.Progress)
 	}
-	return text
+	return strings.Join(list, ", ")
 }

@@ -206,7 +206,7 @@ func (v *View) progressing(p Plan) metav1.Condition {
 		return condition(v1alpha1.ConditionProgressing, true, "Electing", "", fmt.Sprintf("epoch %d: %s", v.Record.Epoch, p.Waiting))
 	case len(v.Record.PriorQuorums) > 0:
 		return condition(v1alpha1.ConditionProgressing, true, "EstablishingQuorum", "", "a new quorum is not established yet")
-	case len(v.Record.Clones) > 0:
+	case v.describeClones() != "":
 		return condition(v1alpha1.ConditionProgressing, true, "Cloning", "", "servers get the data of another one: "+v.describeClones())
 	case p.Rollout != "":
 		return condition(v1alpha1.ConditionProgressing, true, "RollingRestart", "", p.Rollout)

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,12 +27,7 @@ func PodCount(p Policy, r *v1alpha1.Record) int32 {
 	if p.Hibernated {
 		return 0
 	}
-	count := p.Replicas + 1
-	for _, released := range r.Released {
-		if ordinal, ok := OrdinalOf(released.Name); ok {
-			count = min(count, ordinal)
-		}
-	}
+	count := min(p.Replicas+1, firstReleased(r))
 	counted := countedIn(r)
 	for _, m := range r.Members {
 		if ordinal, ok := OrdinalOf(m.Name); ok && counted[m.ServerUUID] {
@@ -39,6 +35,17 @@ func PodCount(p Policy, r *v1alpha1.Record) int32 {
 		}
 	}
 	return count
+}
+
+// firstReleased is the lowest number of a pod whose volume is being deleted.
+func firstReleased(r *v1alpha1.Record) int32 {
+	first := int32(math.MaxInt32)
+	for _, released := range r.Released {
+		if ordinal, ok := OrdinalOf(released.Name); ok {
+			first = min(first, ordinal)
+		}
+	}
+	return first
 }
 
 // OrdinalOf reads the number at the end of a pod's name.
@@ -80,18 +87,29 @@ func (v *View) release(master *Server) (*v1alpha1.Record, *Event) {
 	if !v.Policy.DeleteVolumes || (needed && !mutated(countedMayLeave)) {
 		return nil, nil
 	}
-	counted := countedIn(&v.Record)
 	for _, name := range slices.Sorted(maps.Keys(v.Unused)) {
-		left := func(m v1alpha1.MemberStatus) bool {
-			return m.Name == name && m.PVCUID == v.Unused[name] && !counted[m.ServerUUID]
+		if r := v.without(name, v.Unused[name]); r != nil {
+			return r, &Event{Reason: ReasonVolumeReleased, Message: fmt.Sprintf("nobody counts on the volume of %s any more: it is deleted (spec.storage.scaleDownPolicy)", name)}
 		}
-		if !slices.ContainsFunc(v.Record.Members, left) || slices.ContainsFunc(v.Record.Released, func(r v1alpha1.ReleasedVolume) bool { return r.Name == name }) {
-			continue
-		}
-		r := v.Record.DeepCopy()
-		r.Members = slices.DeleteFunc(r.Members, left)
-		r.Released = append(r.Released, v1alpha1.ReleasedVolume{Name: name, PVCUID: v.Unused[name]})
-		return r, &Event{Reason: ReasonVolumeReleased, Message: fmt.Sprintf("nobody counts on the volume of %s any more: it is deleted (spec.storage.scaleDownPolicy)", name)}
 	}
 	return nil, nil
+}
+
+// without is the record that gives up a volume of a server on record, or of one that was to get another one's data; nil when it is
+// of neither, is counted on, or has been given up.
+func (v *View) without(name, claim string) *v1alpha1.Record {
+	counted := countedIn(&v.Record)
+	needed := func(m v1alpha1.MemberStatus) bool { return m.Name == name && counted[m.ServerUUID] }
+	left := func(m v1alpha1.MemberStatus) bool { return m.Name == name && m.PVCUID == claim }
+	cloned := func(c v1alpha1.CloneStatus) bool { return c.Name == name && c.PVCUID == claim }
+	known := slices.ContainsFunc(v.Record.Members, left) || slices.ContainsFunc(v.Record.Clones, cloned)
+	if !known || slices.ContainsFunc(v.Record.Members, needed) ||
+		slices.ContainsFunc(v.Record.Released, func(r v1alpha1.ReleasedVolume) bool { return r.Name == name }) {
+		return nil
+	}
+	r := v.Record.DeepCopy()
+	r.Members = slices.DeleteFunc(r.Members, left)
+	r.Clones = slices.DeleteFunc(r.Clones, cloned)
+	r.Released = append(r.Released, v1alpha1.ReleasedVolume{Name: name, PVCUID: claim})
+	return r
 }

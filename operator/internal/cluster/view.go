@@ -209,8 +209,11 @@ func holdsNothing(s *engine.Status) bool { return s.GTIDLogged == "" && s.LastLo
 
 func (v *View) isMember(s *Server) bool { return v.identityOf(s) == identityMember }
 
-// wanted says whether spec.replicas asks for this pod.
-func (v *View) wanted(s *Server) bool { return s.Ordinal <= v.Policy.Replicas }
+// wanted says whether spec.replicas asks for this pod. Nobody is beyond a volume that is being deleted: with it would come a pod that
+// runs on that volume.
+func (v *View) wanted(s *Server) bool {
+	return s.Ordinal <= v.Policy.Replicas && s.Ordinal < firstReleased(&v.Record)
+}
 
 func (v *View) server(name string) *Server {
 	for i := range v.Servers {

@@ -128,11 +128,12 @@ func (m *memory) current(o client.Object) (client.Object, error) {
 	return now, nil
 }
 
-// Update is a person's: the spec.
+// Update is a person's: the spec; or ends a StatefulSet's pods. What was applied before is applied anew then.
 func (m *memory) Update(_ context.Context, o client.Object, _ ...client.UpdateOption) error {
 	if _, err := m.current(o); err != nil {
 		return err
 	}
+	delete(m.applied, keyOf(o))
 	m.store(o)
 	return nil
 }

@@ -84,6 +84,10 @@ func (t *tappedAPI) Create(ctx context.Context, o client.Object, _ ...client.Cre
 	return t.stage.write(fmt.Sprintf("create %T %s", o, o.GetName()), func() error { return t.stage.store.Create(ctx, o) })
 }
 
+func (t *tappedAPI) Update(ctx context.Context, o client.Object, _ ...client.UpdateOption) error {
+	return t.stage.write(fmt.Sprintf("update %T %s", o, o.GetName()), func() error { return t.stage.store.Update(ctx, o) })
+}
+
 func (t *tappedAPI) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
 	return t.stage.write(fmt.Sprintf("delete %T %s", o, o.GetName()), func() error { return t.stage.store.Delete(ctx, o, opts...) })
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"commitlab.dev/operator/api/v1alpha1"
@@ -20,6 +21,11 @@ type change struct {
 	// begin happens once; goes on until done.
 	begin func(*stage)
 	done  func(*stage) error
+}
+
+// unusable are variables that no server can be started with.
+func unusable() map[string]apiextensionsv1.JSON {
+	return map[string]apiextensionsv1.JSON{"max_connections": {Raw: []byte(`{}`)}}
 }
 
 var bootstrap = change{
@@ -97,6 +103,19 @@ var crashChanges = map[string]change{
 		before: "hibernation",
 		begin:  func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Hibernated = false }) },
 		done:   func(s *stage) error { return s.serves(3) },
+	},
+	"hibernation, though the configuration cannot be used": {
+		begin: func(s *stage) {
+			s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Hibernated, c.Spec.Engine.Variables = true, unusable() })
+		},
+		done: func(s *stage) error { return s.hibernates() },
+	},
+	"waking, with a configuration that can be used": {
+		before: "hibernation, though the configuration cannot be used",
+		begin: func(s *stage) {
+			s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Hibernated, c.Spec.Engine.Variables = false, nil })
+		},
+		done: func(s *stage) error { return s.serves(3) },
 	},
 	"scale up": {
 		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 3 }) },

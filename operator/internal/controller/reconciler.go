@@ -138,6 +138,9 @@ func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ct
 		return ctrl.Result{}, nil // the other controller says so
 	}
 	cause := r.applyObjects(ctx, c)
+	if cause != nil && c.Spec.Hibernated {
+		cause = errors.Join(cause, r.endPods(ctx, c))
+	}
 	if apierrors.IsConflict(cause) {
 		return ctrl.Result{}, cause
 	}

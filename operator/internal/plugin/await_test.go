@@ -3,12 +3,15 @@ package plugin
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -106,5 +109,36 @@ func TestAnOperatorThatSaysNothingIsNotWaitedForForEver(t *testing.T) {
 	err := s.await(ctx, c, func() progress { return progress{} })
 	if err == nil || !strings.Contains(err.Error(), "no word of the operator in time") {
 		t.Error(err)
+	}
+}
+
+// asAPIServer answers a patch that does not apply as a real one does.
+func asAPIServer(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+	err := c.Patch(ctx, o, patch, options...)
+	if err != nil && strings.Contains(err.Error(), "test failed") {
+		return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "patch", schema.GroupResource{}, "", err.Error(), 0, false)
+	}
+	return err
+}
+
+// Two people may ask at once: whoever has his answer does not take the other's request away.
+func TestOnlyOnesOwnRequestIsTakenAway(t *testing.T) {
+	for standing, left := range map[string]string{`{"id":"mine"}`: "", `{"id":"hers"}`: `{"id":"hers"}`, "": ""} {
+		scheme := runtime.NewScheme()
+		if err := v1alpha1.AddToScheme(scheme); err != nil {
+			t.Fatal(err)
+		}
+		c := &v1alpha1.CommitCluster{}
+		c.Name, c.Namespace, c.Annotations = "demo", "ns", map[string]string{"other": "x"}
+		if standing != "" {
+			c.Annotations[v1alpha1.AnnotationPromote] = standing
+		}
+		s := &session{kube: fake.NewClientBuilder().WithScheme(scheme).WithObjects(c).WithInterceptorFuncs(interceptor.Funcs{Patch: asAPIServer}).Build()}
+		if err := s.withdraw(t.Context(), c.DeepCopy(), v1alpha1.AnnotationPromote, `{"id":"mine"}`); err != nil {
+			t.Errorf("%s: %v", standing, err)
+		}
+		if err := s.kube.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil || c.Annotations[v1alpha1.AnnotationPromote] != left || c.Annotations["other"] != "x" {
+			t.Errorf("%q: %v, %v", standing, c.Annotations, err)
+		}
 	}
 }

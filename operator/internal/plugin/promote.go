@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/cluster"
@@ -54,7 +57,21 @@ func (s *session) promote(ctx context.Context, c *v1alpha1.CommitCluster, r clus
 		return err
 	}
 	err = s.await(ctx, c, func() progress { return promotionProgress(c.Status.Promotion, r.ID) })
-	return errors.Join(err, s.annotate(context.WithoutCancel(ctx), c, v1alpha1.AnnotationPromote, nil))
+	return errors.Join(err, s.withdraw(context.WithoutCancel(ctx), c, v1alpha1.AnnotationPromote, string(text)))
+}
+
+// withdraw takes a request away, if it is there still: somebody else's may stand in its place.
+func (s *session) withdraw(ctx context.Context, c *v1alpha1.CommitCluster, annotation, text string) error {
+	path := "/metadata/annotations/" + strings.ReplaceAll(annotation, "/", "~1")
+	patch, err := json.Marshal([]map[string]string{{"op": "test", "path": path, "value": text}, {"op": "remove", "path": path}})
+	if err != nil {
+		return err
+	}
+	err = s.kube.Patch(ctx, c, client.RawPatch(types.JSONPatchType, patch))
+	if apierrors.IsInvalid(err) { // what the API server says to a test that fails
+		return nil
+	}
+	return err
 }
 
 // promotionProgress tells first what may be lost, then how it has ended; a request that was not carried out is an error.

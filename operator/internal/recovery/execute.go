@@ -112,10 +112,13 @@ func (r *Reconciler) inject(ctx context.Context, v View, i Inject) error {
 	}
 	var all error
 	for _, o := range i.Objects {
-		if i.Fault.Kind == v1alpha1.NodeDrain {
+		switch i.Fault.Kind {
+		case v1alpha1.NodeDrain:
 			all = errors.Join(all, r.evict(ctx, namespace, o.Name, o.UID))
-		} else {
+		case v1alpha1.PodKill, v1alpha1.OperatorKill:
 			all = errors.Join(all, r.kill(ctx, namespace, o.Name, o.UID))
+		default:
+			return fmt.Errorf("%s: the operator cannot do it by itself: a %s", i.Fault.Name, i.Fault.Kind)
 		}
 	}
 	return all

@@ -110,8 +110,8 @@ func (d *decision) start(i int) {
 	if f.takesPower() && !d.forgets(f, status, objects) {
 		return
 	}
-	if f.spoilsDisk() && d.allForget(objects) && d.view.Test.Spec.Injector != v1alpha1.InjectorChaosMesh {
-		status.Substitute, d.schedule[i].Substituted = diskSubstitute, true
+	if f.spoilsDisk() && !d.canSpoil(i, objects) {
+		return
 	}
 	now := metav1.NewMicroTime(d.view.Now.Truncate(time.Microsecond))
 	status.Phase, status.Objects, status.ChosenAt, status.Message = v1alpha1.FaultInjecting, objects, &now, ""

@@ -188,8 +188,8 @@ func unsupported(f Fault, v View) string {
 		return "a process that is to leave nothing to its disk needs Chaos Mesh to be killed: whoever deletes a pod asks it to end first"
 	case f.Kind == v1alpha1.Partition && injector == v1alpha1.InjectorBuiltIn:
 		return "cutting a network needs Chaos Mesh, which is not installed or not to be used"
-	case f.spoilsDisk() && v.forgets():
-		return ""
+	case f.spoilsDisk() && v.Test.Spec.Injector != v1alpha1.InjectorChaosMesh && !v.noneForgets():
+		return "" // or it is not known yet
 	case lasts(f.Kind) && injector == v1alpha1.InjectorBuiltIn:
 		return string(f.Kind) + " needs Chaos Mesh, which is not installed or not to be used"
 	case f.Kind == v1alpha1.OperatorKill && v.Operator.UID == "":

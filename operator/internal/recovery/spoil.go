@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -38,21 +39,35 @@ func (f Fault) spoilsDisk() bool {
 
 func (f Fault) isOfDisk() bool { return f.takesPower() || f.spoilsDisk() }
 
-// forgets tells whether the cluster has disks that can be spoiled.
-func (v *View) forgets() bool {
-	for _, s := range v.Servers {
-		if s.Disk != nil {
-			return true
-		}
-	}
-	return false
+// noneForgets: every server says that it has a plain disk. One that does not run says nothing.
+func (v *View) noneForgets() bool {
+	return len(v.Servers) > 0 && !slices.ContainsFunc(v.Servers, func(s Server) bool { return !s.PlainDisk })
 }
 
-func (d *decision) allForget(objects []v1alpha1.FaultObject) bool {
+// canSpoil says by whom a fault of disks is done: by all its targets' disks, or by Chaos Mesh. Where that is not known yet, or neither can,
+// it is not begun.
+func (d *decision) canSpoil(i int, objects []v1alpha1.FaultObject) bool {
+	f, status := &d.schedule[i], &d.status.Faults[i]
+	if d.view.Test.Spec.Injector == v1alpha1.InjectorChaosMesh {
+		return true
+	}
+	plain := ""
 	for _, o := range objects {
-		if d.view.server(o.Name).Disk == nil {
+		s := d.view.server(o.Name)
+		if s.Disk == nil && !s.PlainDisk {
+			status.Message = fmt.Sprintf("the disk of %s does not say what it is", o.Name)
 			return false
 		}
+		if s.PlainDisk {
+			plain = o.Name
+		}
+	}
+	switch {
+	case plain == "":
+		status.Substitute, f.Substituted = diskSubstitute, true
+	case d.status.Injector == v1alpha1.InjectorBuiltIn:
+		d.cannotBeDone(*f, status, string(f.Kind)+" needs Chaos Mesh, which is not installed or not to be used, or another disk for "+plain)
+		return false
 	}
 	return true
 }

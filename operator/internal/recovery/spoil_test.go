@@ -56,6 +56,47 @@ func TestDisksAreNotSpoiledInPart(t *testing.T) {
 	}
 }
 
+// A disk whose server is restarting says nothing: neither that it can be spoiled nor that it cannot.
+func TestWhileNoServerRunsNothingIsKnownOfTheirDisks(t *testing.T) {
+	w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: v1alpha1.PodKill, Target: v1alpha1.TargetAll},
+		v1alpha1.FaultSpec{Name: "b", Kind: v1alpha1.DiskFull, Duration: &metav1.Duration{Duration: time.Second}})
+	w.forget()
+	w.expect(w.run(), v1alpha1.VerdictPassed, "")
+	if fault := w.test.Status.Faults[1]; fault.Substitute != diskSubstitute {
+		t.Errorf("%+v", fault)
+	}
+	if why := unsupported(Fault{Kind: v1alpha1.DiskFull}, View{Test: w.test}); why != "" {
+		t.Errorf("without any pod: %s", why)
+	}
+}
+
+// The operator can do one thing to a server by itself, and that is to kill it.
+func TestATargetWhoseDiskDoesNotAnswerIsNotKilledInstead(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: v1alpha1.DiskSlow})
+		w.forget()
+		disk := w.servers[0].Disk
+		w.servers[0].Disk, w.servers[0].PlainDisk = nil, plain
+		for range 60 {
+			w.round(-1)
+			w.live()
+		}
+		fault := w.test.Status.Faults[0]
+		if len(w.kills) > 0 || fault.Substitute != "" {
+			t.Errorf("plain: %v, killed %v: %+v", plain, w.kills, fault)
+		}
+		if plain {
+			w.expect(w.run(), v1alpha1.VerdictUnsupported, "DiskSlow needs Chaos Mesh")
+			continue
+		}
+		if fault.Phase != v1alpha1.FaultPlanned || !strings.Contains(fault.Message, "does not say what it is") {
+			t.Errorf("%+v", fault)
+		}
+		w.servers[0].Disk = disk
+		w.expect(w.run(), v1alpha1.VerdictPassed, "")
+	}
+}
+
 // On the local cluster a server that its disk had ended was let wait by the kubelet for most of a minute.
 func TestADiskWhoseServerHasEndedIsAskedLate(t *testing.T) {
 	w := newWorld(t, v1alpha1.FaultSpec{Name: "a", Kind: v1alpha1.DiskError})

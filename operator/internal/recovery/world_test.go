@@ -115,6 +115,11 @@ func (w *world) view() View {
 	v := View{Now: w.now, Test: w.test.DeepCopy(), Cluster: w.cluster, BusyWith: w.busy, ChaosMesh: w.chaosMesh, Operator: w.operator,
 		Servers: append([]Server{}, w.servers...), Experiments: map[string]Experiment{}, Volume: w.volume, HistorySaved: w.history,
 		LedgerPod: LedgerPod{Exists: w.ledgerPod}}
+	for i := range v.Servers {
+		if s := &v.Servers[i]; !s.Running {
+			s.Disk, s.PlainDisk = nil, false // nobody asks it
+		}
+	}
 	maps.Copy(v.Experiments, w.experiments)
 	if w.ledgerPod {
 		status, _ := w.ledger.Status(w.t.Context())
@@ -199,6 +204,11 @@ func (w *world) inject(i Inject) {
 	}
 	if byChaosMesh {
 		w.experiments[i.Fault.Name] = Experiment{Exists: true, Injected: !w.nothing && w.refusal == "", Problem: w.refusal}
+	}
+	switch kind := i.Fault.Kind; {
+	case byChaosMesh, i.Fault.Substituted, kind == v1alpha1.PodKill, kind == v1alpha1.OperatorKill, kind == v1alpha1.NodeDrain:
+	default:
+		w.t.Fatalf("the operator cannot do %s by itself", kind)
 	}
 	if w.nothing || w.refusal != "" {
 		return
