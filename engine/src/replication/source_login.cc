@@ -20,9 +20,8 @@ Result<std::shared_ptr<const wire::TlsContext>> tls_of(const sql::FollowTarget& 
   settings.ciphers = options.ciphers;
   settings.ciphersuites = options.ciphersuites;
   if (!options.tls_versions.empty()) settings.versions = options.tls_versions;
-  return wire::TlsContext::for_client(settings,
-                                      {options.ca_directory, options.revoked, options.revoked_directory,
-                                       expected_name(source)});
+  return wire::TlsContext::for_client(
+      settings, {options.ca_directory, options.revoked, options.revoked_directory, expected_name(source)});
 }
 
 }  // namespace

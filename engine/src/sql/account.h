@@ -9,8 +9,8 @@ namespace commitd::sql {
 
 enum class TlsRequirement : uint8_t { None, Tls, Certificate };  // REQUIRE SSL, REQUIRE X509
 
-// Accounts that are options of the server, not rows of mysql.user: they work in every state, are not replicated, and do not
-// count as clients.
+// Accounts that are options of the server, not rows of mysql.user: they work in every state, are not
+// replicated, and do not count as clients.
 enum class BuiltIn : uint8_t { No, Operator, Replication };
 
 // An account as authentication needs it.

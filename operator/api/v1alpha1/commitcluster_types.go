@@ -44,7 +44,7 @@ type CommitClusterList struct {
 // CommitClusterSpec is what a person asks for.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.semisync.waitCount) || self.replicas == 0 || self.semisync.waitCount <= self.replicas",message="spec.semisync.waitCount must not be larger than spec.replicas: no write could ever be acknowledged; lower it or leave it out for a majority"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(oldSelf.tls) || (has(self.tls.secretName) ? self.tls.secretName : ”) == (has(oldSelf.tls.secretName) ? oldSelf.tls.secretName : ”)",message="spec.tls.secretName cannot be changed while servers use it: put other certificates into that Secret, or leave spec.tls out until all servers have been started without"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(oldSelf.tls) || (has(self.tls.secretName) == has(oldSelf.tls.secretName) && (!has(self.tls.secretName) || self.tls.secretName == oldSelf.tls.secretName))",message="spec.tls.secretName cannot be changed while servers use it: put other certificates into that Secret, or leave spec.tls out until all servers have been started without"
 // +kubebuilder:validation:XValidation:rule="self.replicas == 0 || self.semisync.minSyncReplicas <= self.replicas",message="spec.semisync.minSyncReplicas must not be larger than spec.replicas: no write could ever be acknowledged; lower it or add replicas"
 type CommitClusterSpec struct {
 	// Image of commitd. Empty means the operator's default.

@@ -130,10 +130,12 @@ size_t specificity(std::string_view host) {
 }
 
 Account to_account(const AccountRecord& record, BuiltIn built_in) {
-  return {record.user, record.host, record.plugin, record.auth_string, record.locked, built_in, record.require};
+  return {record.user,   record.host, record.plugin, record.auth_string,
+          record.locked, built_in,    record.require};
 }
 
-AccountPtr built_in_account(std::string_view user, const std::optional<std::string>& password, Privileges global) {
+AccountPtr built_in_account(std::string_view user, const std::optional<std::string>& password,
+                            Privileges global) {
   if (!password) return nullptr;
   AccountRecord record;
   record.user = user;

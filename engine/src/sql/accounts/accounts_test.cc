@@ -149,8 +149,7 @@ TEST(BuiltInAccounts, AreThereOnlyWithAPasswordAndCannotBeChanged) {
   ASSERT_TRUE(replication);
   EXPECT_TRUE(replication->is_built_in());
   EXPECT_FALSE(replication->is_operator());
-  EXPECT_EQ(accounts.record_of(*replication)->global,
-            privilege::kReplicationSlave | privilege::kBackupAdmin);
+  EXPECT_EQ(accounts.record_of(*replication)->global, privilege::kReplicationSlave | privilege::kBackupAdmin);
   EXPECT_FALSE(accounts.record("commitlab_replication", "%"));
 
   accounts.require_of_built_in(TlsRequirement::Certificate);
@@ -165,7 +164,7 @@ TEST(BuiltInAccounts, AStatementOfThatNameIsRefusedFromPeopleAndTakenFromTheLog)
   root.user = "root";
   root.host = "%";
   Arena arena;
-  auto parsed = parse_logged_statement("CREATE USER 'commitlab_replication'@'%'", arena, {});
+  auto parsed = parse_logged_statement("CREATE USER 'commitlab_replication'@'%'", 0, arena);
   ASSERT_TRUE(parsed.ok());
   Diagnostics diagnostics;
   const auto plan = [&](const AccountRecord* current) {

@@ -34,9 +34,10 @@ Status protect(FollowTarget& target, std::string_view name, const ServerContext&
   if (name.empty()) return {};
   TlsFiles files = server.tls_files ? server.tls_files() : TlsFiles{};
   if (files.ca.empty() || files.certificate.empty())
-    return make_error(er::kWrongArguments,
-                      "SOURCE_SSL_NAME: this server has no certificates of its own to show and to check others "
-                      "by: start it with --ssl-ca, --ssl-cert and --ssl-key");
+    return make_error(
+        er::kWrongArguments,
+        "SOURCE_SSL_NAME: this server has no certificates of its own to show and to check others "
+        "by: start it with --ssl-ca, --ssl-cert and --ssl-key");
   SourceOptions& options = target.options;
   options.tls = true;
   options.server_name = name;
@@ -46,7 +47,8 @@ Status protect(FollowTarget& target, std::string_view name, const ServerContext&
   return {};
 }
 
-Result<FollowTarget> follow_target(const ast::ControlInstanceStatement& statement, const ServerContext& server) {
+Result<FollowTarget> follow_target(const ast::ControlInstanceStatement& statement,
+                                   const ServerContext& server) {
   auto uuid = Uuid::parse(statement.uuid);
   if (!uuid) return make_error(er::kWrongArguments, "SOURCE_UUID: '{}' is not a server UUID", statement.uuid);
   if (statement.host.empty() || statement.port == 0 || statement.port > UINT16_MAX) {

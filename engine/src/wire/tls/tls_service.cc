@@ -14,7 +14,8 @@ namespace {
 std::string digest_of(const TlsSettings& settings) {
   std::string content, digits;
   for (const std::string& path : {settings.ca, settings.certificate}) {
-    auto file = path.empty() ? Result<std::string>(std::string()) : read_whole_file(FileSystem::posix(), path);
+    auto file =
+        path.empty() ? Result<std::string>(std::string()) : read_whole_file(FileSystem::posix(), path);
     if (file.ok()) content += *file;
   }
   for (const char byte : sha256(content)) digits += fmt::format("{:02x}", static_cast<uint8_t>(byte));

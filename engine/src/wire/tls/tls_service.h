@@ -26,7 +26,7 @@ class TlsService {
   void reload_if_replaced();
   // Null: no TLS here.
   std::shared_ptr<const TlsContext> current() const;
-  // SHA-256 of the CA's and the certificate's file, as load() has read them, in hexadecimal digits; empty: no TLS.
+  // SHA-256 of the CA's and the certificate's file as load() has read them, in hexadecimal; empty: no TLS.
   std::string digest() const;
   // What load() took: ssl_ca, ssl_cert and ssl_key of SHOW VARIABLES may be empty when these are not.
   TlsSettings used() const;
