@@ -94,9 +94,10 @@ constexpr std::array<std::string_view, 12> kReals = {"0e0",   "1e0",  "1.5e0",  
                                                      "3e0",   "1e-3", "16777217e0", "(-1 * 0e0)"};
 // Some begin alike: an index may have so much of them.
 constexpr std::array<std::string_view, 27> kTexts = {
-    "''",   "'a'",  "'A'",   "'ab'",       "'AB'",        "'abc'",      "'abd'", "'abcd'",       "'ab '",
-    "'b'",  "'B'",  "'a '",  "'\xc3\xa4'", "'\xc3\xa4b'", "'\xc3\xa9'", "'aba'", "'1'",          "'2'",
-    "'01'", "'1a'", "'1.5'", "' 3'",       "'x'",         "'a%'",       "'a_b'", "'2020-01-01'", "'0'"};
+    "''",         "'a'",   "'A'",  "'ab'",  "'AB'",         "'abc'",      "'abd'",
+    "'abcd'",     "'ab '", "'b'",  "'B'",   "'a '",         "'\xc3\xa4'", "'\xc3\xa4\x62'",
+    "'\xc3\xa9'", "'aba'", "'1'",  "'2'",   "'01'",         "'1a'",       "'1.5'",
+    "' 3'",       "'x'",   "'a%'", "'a_b'", "'2020-01-01'", "'0'"};
 constexpr std::array<std::string_view, 13> kBytes = {"''",    "'a'",     "'A'",      "'ab'",  "x'00'",
                                                      "x'ff'", "x'0041'", "'1'",      "'abc'", "x'610000'",
                                                      "'abd'", "x'6162'", "x'616200'"};
