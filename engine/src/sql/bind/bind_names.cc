@@ -93,6 +93,8 @@ class ItemReference : public Expression {
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     return item_.evaluate(evaluation, scratch);
   }
+  const ColumnDef* labels() const override { return item_.labels(); }
+  ExpressionPtr copy() const override { return std::make_unique<ItemReference>(item_); }
 
  private:
   const Expression& item_;
@@ -104,6 +106,11 @@ class OuterReference : public Expression {
   explicit OuterReference(ExpressionPtr column) : column_(std::move(column)) { type_ = column_->type(); }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     return column_->evaluate(*evaluation.outer, scratch);
+  }
+  const ColumnDef* labels() const override { return column_->labels(); }
+  ExpressionPtr copy() const override {
+    ExpressionPtr column = column_->copy();
+    return column ? std::make_unique<OuterReference>(std::move(column)) : nullptr;
   }
 
  private:

@@ -4,6 +4,7 @@
 #include "base/error_codes.h"
 #include "sql/bind/binder.h"
 #include "sql/expression/operators.h"
+#include "storage/record/column_format.h"
 
 namespace commitd::sql {
 namespace {
@@ -15,6 +16,7 @@ class KnownRows : public RowSource {
  public:
   explicit KnownRows(std::shared_ptr<SubqueryResult> result) : result_(std::move(result)) {
     types = result_->types;
+    for (const auto& of_column : result_->labels) labels.push_back(of_column.get());
   }
   bool read(Evaluation&, std::vector<Row>& rows) const override {
     rows = result_->rows;
@@ -63,10 +65,16 @@ ExpressionPtr Binder::subquery(const ast::Expr& tree) {
   const bool in = tree.kind == ExprKind::InSelect || (tree.kind == ExprKind::AnyOf && tree.op == Op::Equal);
   const auto known = precomputed_.subqueries.find(&tree);
   if (in && width == 1 && known != precomputed_.subqueries.end()) {
+    ExpressionPtr operand = node(left);
+    const ColumnDef* labels = is_number(operand->type()) ? rows->labels[0] : nullptr;
     Expressions list;
-    for (const Row& row : known->second->rows)
-      list.push_back(std::make_unique<Constant>(row[0], known->second->types[0]));
-    return make_in(node(left), std::move(list), tree.negated);
+    for (const Row& row : known->second->rows) {
+      if (labels != nullptr && !row[0].is_null())
+        list.push_back(std::make_unique<Constant>(Value::unsigned_integer(label_number(*labels, row[0]))));
+      else
+        list.push_back(std::make_unique<Constant>(row[0], known->second->types[0]));
+    }
+    return make_in(std::move(operand), std::move(list), tree.negated);
   }
   if (width > 1 && !in && !(tree.kind == ExprKind::AllOf && tree.op == Op::NotEqual))
     return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));

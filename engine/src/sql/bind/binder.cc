@@ -102,8 +102,8 @@ ExpressionPtr Binder::null_test(const ast::Expr& tree) {
                         !definition->nullable &&
                         (definition->type == FieldType::Date || definition->type == FieldType::DateTime2);
   if (!zero_too) return make_is_null(std::move(operand), tree.negated);
-  ExpressionPtr is_zero = make_comparison(Op::Equal, copy_of_operand(*operand),
-                                          std::make_unique<Constant>(Value::temporal(Temporal())));
+  ExpressionPtr is_zero =
+      make_comparison(Op::Equal, operand->copy(), std::make_unique<Constant>(Value::temporal(Temporal())));
   return make_logic(Op::Or, std::move(is_zero), make_is_null(std::move(operand), false));
 }
 

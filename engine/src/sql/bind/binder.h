@@ -23,6 +23,7 @@ namespace commitd::sql {
 // row, and functions that wait.
 struct SubqueryResult {
   std::vector<ValueType> types;
+  std::vector<std::shared_ptr<const ColumnDef>> labels;  // nullptr: of no ENUM or SET column
   std::vector<Row> rows;
 };
 class Binder;

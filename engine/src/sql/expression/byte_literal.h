@@ -10,6 +10,7 @@ namespace commitd::sql {
 class ByteLiteral : public Constant {
  public:
   using Constant::Constant;
+  ExpressionPtr copy() const override { return std::make_unique<ByteLiteral>(*this); }
 };
 
 bool is_byte_literal(const Expression& expression);

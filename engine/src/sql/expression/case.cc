@@ -59,8 +59,8 @@ class Case : public Expression {
 // As text and number (labels), as dates or as documents the operand is not compared alike with all WHENs.
 bool needs_pairs(const Expression& operand) {
   const ValueType& type = operand.type();
-  return copy_of_operand(operand) != nullptr && (has_labels_too(operand) || is_byte_literal(operand) ||
-                                                 type.is_temporal() || type.type == FieldType::Json);
+  return operand.copy() != nullptr && (operand.labels() != nullptr || is_byte_literal(operand) ||
+                                       type.is_temporal() || type.type == FieldType::Json);
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_el
   // Each WHEN is compared as its kind and the operand's have it.
   if (operand && needs_pairs(*operand)) {
     for (size_t i = 0; i + 1 < branches.size(); i += 2)
-      branches[i] = make_comparison(ast::Op::Equal, copy_of_operand(*operand), std::move(branches[i]));
+      branches[i] = make_comparison(ast::Op::Equal, operand->copy(), std::move(branches[i]));
     operand.reset();
   }
   return std::make_unique<Case>(std::move(operand), std::move(branches), has_else);

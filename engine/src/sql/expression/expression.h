@@ -103,6 +103,10 @@ class Expression {
   virtual const Value& evaluate(Evaluation& evaluation, Value& scratch) const = 0;
   // Its value is the same for all rows of a statement.
   virtual bool is_constant() const { return false; }
+  // The ENUM or SET column whose label it is: a number, too. nullptr: it is none.
+  virtual const ColumnDef* labels() const { return nullptr; }
+  // A second one; nullptr where there can be only one.
+  virtual std::unique_ptr<Expression> copy() const { return nullptr; }
   const ValueType& type() const { return type_; }
 
   // Sources (bits) whose columns it reads.
@@ -121,6 +125,7 @@ class Constant : public Expression {
   Constant(Value value, ValueType type) : value_(std::move(value)) { type_ = type; }
   const Value& evaluate(Evaluation&, Value&) const override { return value_; }
   bool is_constant() const override { return true; }
+  ExpressionPtr copy() const override { return std::make_unique<Constant>(*this); }
   const Value& value() const { return value_; }
 
  private:
@@ -140,6 +145,10 @@ class ColumnReference : public Expression {
     scratch = Value::null();
     return scratch;
   }
+  const ColumnDef* labels() const override {
+    return definition_ != nullptr && has_labels(definition_->type) ? definition_ : nullptr;
+  }
+  ExpressionPtr copy() const override { return std::make_unique<ColumnReference>(*this); }
   size_t source() const { return source_; }
   size_t column() const { return column_; }
   const ColumnDef* definition() const { return definition_; }  // nullptr: of a derived or virtual table

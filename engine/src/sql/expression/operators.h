@@ -58,11 +58,8 @@ const Expression* is_null_operand(const Expression& expression);  // x of `x IS 
 void split_conjunction(const Expression& expression, std::vector<const Expression*>& conjuncts);
 
 bool is_number(const ValueType& type);
-// The column's label number when the expression is an ENUM or SET column (labels.cc); else the expression.
+// Its label's number when the expression is an ENUM or SET column (labels.cc); else the expression.
 ExpressionPtr number_of_label(ExpressionPtr expression);
-bool has_labels_too(const Expression& expression);  // it is such a column
-// Another expression for the same value: of a column or a constant; null for what has to be evaluated once.
-ExpressionPtr copy_of_operand(const Expression& expression);
 // The same value, with a warning where a text is not wholly a number (text_numbers.cc). `type`: as messages
 // name it, a literal.
 ExpressionPtr numeric_text(ExpressionPtr expression, std::string_view type = "DOUBLE");

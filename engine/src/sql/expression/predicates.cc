@@ -317,6 +317,7 @@ class SharedOperand : public Expression {
     return operand_->evaluate(evaluation, scratch);
   }
   bool is_constant() const override { return operand_->is_constant(); }
+  const ColumnDef* labels() const override { return operand_->labels(); }
 
  private:
   std::shared_ptr<const Expression> operand_;
@@ -326,7 +327,7 @@ class SharedOperand : public Expression {
 ExpressionPtr any_equal(const std::shared_ptr<const Expression>& operand, Expressions list, bool negated) {
   ExpressionPtr any;
   for (ExpressionPtr& item : list) {
-    ExpressionPtr own = copy_of_operand(*operand);
+    ExpressionPtr own = operand->copy();
     if (own == nullptr) own = std::make_unique<SharedOperand>(operand);
     ExpressionPtr equal = make_comparison(Op::Equal, std::move(own), std::move(item));
     any = any ? make_logic(Op::Or, std::move(any), std::move(equal)) : std::move(equal);
@@ -342,7 +343,7 @@ ExpressionPtr make_in(ExpressionPtr operand, Expressions list, bool negated) {
   const bool numbers = any_number && std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) {
                          return is_number(item->type()) || item->type().type == FieldType::Null;
                        });
-  if ((any_number && !numbers && has_labels_too(*operand)) || is_compared_in_two_ways(*operand, list))
+  if ((any_number && !numbers && operand->labels() != nullptr) || is_compared_in_two_ways(*operand, list))
     return any_equal(std::move(operand), std::move(list), negated);
   if (numbers) operand = numeric_text(number_of_label(std::move(operand)));
   if (is_number(operand->type())) {

@@ -2,6 +2,8 @@
 
 #include "base/error_codes.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/operators.h"
+#include "storage/record/column_format.h"
 
 namespace commitd::sql {
 namespace {
@@ -19,6 +21,7 @@ class OverRows : public Expression {
   RowSourcePtr rows_;
 };
 
+// Of an ENUM or SET column it gives the text only, as in MySQL.
 class ScalarSubquery : public OverRows {
  public:
   explicit ScalarSubquery(RowSourcePtr rows) : OverRows(std::move(rows)) {
@@ -54,6 +57,8 @@ class Quantified : public OverRows {
       : OverRows(std::move(rows)), op_(op), all_(all), operands_(std::move(operands)) {
     type_ = ValueType::integer(1);
     for (size_t i = 0; i < operands_.size(); ++i) {
+      if (is_number(rows_->types[i])) operands_[i] = number_of_label(std::move(operands_[i]));
+      labels_.push_back(is_number(operands_[i]->type()) ? rows_->labels[i] : nullptr);
       sources |= operands_[i]->sources;
       has_aggregate |= operands_[i]->has_aggregate;
       collations_.push_back(comparison_collation(operands_[i]->type(), rows_->types[i]));
@@ -86,9 +91,14 @@ class Quantified : public OverRows {
     for (size_t i = 0; i < left.size(); ++i) {
       if (left[i].is_null() || row[i].is_null()) {
         unknown = true;
-      } else if (!holds(compare_values(left[i], row[i], collations_[i]))) {
-        return Truth::False;
+        continue;
       }
+      const std::strong_ordering order =
+          labels_[i] == nullptr
+              ? compare_values(left[i], row[i], collations_[i])
+              : compare_values(left[i], Value::unsigned_integer(label_number(*labels_[i], row[i])),
+                               collations_[i]);
+      if (!holds(order)) return Truth::False;
     }
     return unknown ? Truth::Unknown : Truth::True;
   }
@@ -113,6 +123,7 @@ class Quantified : public OverRows {
   bool all_;
   Expressions operands_;
   std::vector<uint16_t> collations_;
+  std::vector<const ColumnDef*> labels_;  // where a number stands beside
 };
 
 }  // namespace

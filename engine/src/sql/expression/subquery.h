@@ -17,8 +17,9 @@ class RowSource {
   virtual bool read(Evaluation& evaluation, std::vector<Row>& rows) const = 0;
 
   std::vector<ValueType> types;
-  uint64_t sources = 0;        // of the statement around it, whose columns it reads
-  bool has_aggregate = false;  // it reads aggregate functions of that statement
+  std::vector<const ColumnDef*> labels;  // nullptr: of no ENUM or SET column
+  uint64_t sources = 0;                  // of the statement around it, whose columns it reads
+  bool has_aggregate = false;            // it reads aggregate functions of that statement
 };
 using RowSourcePtr = std::unique_ptr<RowSource>;
 

@@ -37,7 +37,7 @@ class Coalesce : public Expression {
 
 // `left` has a copy.
 ExpressionPtr null_if_equal(ExpressionPtr left, ExpressionPtr right) {
-  ExpressionPtr copy = copy_of_operand(*left);
+  ExpressionPtr copy = left->copy();
   Expressions branches;
   ValueType null = left->type();
   null.nullable = true;
@@ -81,8 +81,8 @@ ExpressionPtr make_conditional(std::string_view name, Expressions& arguments) {
   }
   if (name == "NULLIF" && arguments.size() == 2) {
     const Expression& left = *arguments[0];
-    if (has_labels_too(left) || left.type().is_temporal() || left.type().type == FieldType::Json) {
-      if (copy_of_operand(left)) return null_if_equal(std::move(arguments[0]), std::move(arguments[1]));
+    if (left.labels() != nullptr || left.type().is_temporal() || left.type().type == FieldType::Json) {
+      if (left.copy()) return null_if_equal(std::move(arguments[0]), std::move(arguments[1]));
     }
     return std::make_unique<NullIf>(std::move(arguments[0]), std::move(arguments[1]));
   }

@@ -20,6 +20,45 @@ TEST_F(Shapes, WhatStandsBehindParenthesesIsDoneToTheirRows) {
   EXPECT_EQ(run("SELECT * FROM ((SELECT a FROM t ORDER BY a LIMIT 2) ORDER BY a DESC LIMIT 1) x"), "2");
 }
 
+// In the rows of a subquery, and where a subquery names a column of the statement around it.
+TEST_F(Shapes, LabelsAreNumbersBesideNumbersInSubqueriesToo) {
+  run("CREATE TABLE u (b INT, e ENUM('x', 'z', 'y'), s SET('p', 'q')); INSERT INTO u VALUES (1, 'x', 'q'), "
+      "(2, "
+      "'z', 'p,q'), (5, 'y', '')");
+  for (const std::string in : {"IN", "= ANY"}) {
+    EXPECT_EQ(run("SELECT a FROM t WHERE a " + in + " (SELECT e FROM u) ORDER BY a"), "1\n2\n3");
+    EXPECT_EQ(run("SELECT a FROM t WHERE a " + in + " (SELECT s FROM u) ORDER BY a"), "2\n3");
+    EXPECT_EQ(run("SELECT a FROM t WHERE a + 0.0 " + in + " (SELECT e FROM u WHERE u.b <= t.a) ORDER BY a"),
+              "1\n2");
+    EXPECT_EQ(run("SELECT a FROM t WHERE e " + in + " (SELECT b FROM u) ORDER BY a"), "1\n3");
+    EXPECT_EQ(run("SELECT a FROM t WHERE e " + in + " (SELECT b FROM u WHERE u.b <= t.a) ORDER BY a"),
+              "1\n3");
+    EXPECT_EQ(run("SELECT a FROM t WHERE e " + in + " (SELECT e FROM u WHERE u.b <= t.a) ORDER BY a"),
+              "2\n3");
+    EXPECT_EQ(run("SELECT a FROM t WHERE a " + in + " (SELECT e FROM (SELECT e FROM u) d) ORDER BY a"),
+              "1\n2\n3");
+  }
+  EXPECT_EQ(run("SELECT 1 > ANY (SELECT e FROM u), 2 > ANY (SELECT e FROM u), 3 >= ALL (SELECT e FROM u)"),
+            "0|1|1");
+  EXPECT_EQ(run("SELECT (2, 2) IN (SELECT b, e FROM u), (2, 3) IN (SELECT b, s FROM u), (1, 2) IN (SELECT b, "
+                "e FROM "
+                "u)"),
+            "1|1|0");
+  EXPECT_EQ(
+      run("SELECT a, (SELECT COUNT(*) FROM u WHERE t.e = b), (SELECT t.e + 0), (SELECT COUNT(*) FROM u WHERE "
+          "t.e IN (1, 'x')) FROM t ORDER BY a"),
+      "1|1|1|3\n2|0|3|0\n3|1|2|3\n4|0|NULL|0");
+  EXPECT_EQ(
+      run("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE CASE t.e WHEN 2 THEN TRUE END) ORDER BY a"),
+      "3");
+  EXPECT_EQ(run("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE NULLIF(t.e, 2) IS NULL) ORDER BY a"),
+            "3\n4");
+  EXPECT_EQ(run("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t.e BETWEEN 2 AND b) ORDER BY a"),
+            "2\n3");
+  // A subquery as a value is text only.
+  EXPECT_EQ(run("SELECT (SELECT e FROM u WHERE b = 2) = 2, (SELECT e FROM u WHERE b = 2) = 'z'"), "0|1");
+}
+
 TEST_F(Shapes, AggregatesOfTheStatementAroundASubquery) {
   EXPECT_EQ(run("SELECT (SELECT SUM(o.a)) FROM t o"), "10");
   EXPECT_EQ(

@@ -28,7 +28,10 @@ class CorrelatedRows : public RowSource {
  public:
   CorrelatedRows(StatementContext& context, PlannedSelect planned)
       : context_(context), planned_(std::move(planned)) {
-    for (const ExpressionPtr& item : planned_.bound->items) types.push_back(item->type());
+    for (const ExpressionPtr& item : planned_.bound->items) {
+      types.push_back(item->type());
+      labels.push_back(item->labels());
+    }
   }
   bool read(Evaluation& outer, std::vector<Row>& rows) const override {
     Evaluation evaluation = context_.evaluation();

@@ -116,7 +116,10 @@ Task<Status> run_subquery(StatementContext& context, const ast::Expr& tree) {
     co_return co_await open_correlated(context, *tree.select);
   }
   auto result = std::make_shared<SubqueryResult>();
-  for (const ResultColumn& column : buffer.columns) result->types.push_back(type_of_result(column));
+  for (const ResultColumn& column : buffer.columns) {
+    result->types.push_back(type_of_result(column));
+    result->labels.push_back(column.labels);
+  }
   result->rows = std::move(buffer.rows);
   context.precomputed.subqueries[&tree] = std::move(result);
   co_return Status();
