@@ -74,6 +74,7 @@ Server::Server(Options options, Environment environment)
   context_.variables = &variables_;
   context_.processes = &processes_;
   context_.version = kVersion;
+  context_.server_id = options_.server_id;
   context_.request_shutdown = [] { kill(getpid(), SIGTERM); };
 }
 

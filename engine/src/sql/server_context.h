@@ -53,6 +53,7 @@ struct ServerContext {
   Published<Maintenance> maintenance;
   std::string version;  // "8.4.0-commitd"
   Uuid server_uuid;
+  uint32_t server_id = 1;
   std::atomic<uint64_t> max_binlog_cache_size{4ull << 30};  // what one transaction may take
   std::function<void()> request_shutdown;                   // SHUTDOWN statement
   std::function<Status()> reload_tls;                       // ALTER INSTANCE RELOAD TLS

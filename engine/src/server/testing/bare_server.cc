@@ -16,11 +16,6 @@ BareServer::BareServer(FileSystem& files, Wrap wrap)
         if (engine.ok() && wrap) return wrap(std::move(*engine));
         return engine;
       }) {
-  sql::VariableDefinition server_id;
-  server_id.name = "server_id";
-  server_id.type = sql::VariableType::Integer;
-  server_id.initial = Value::unsigned_integer(1);
-  variables_.define(std::move(server_id));
   context_.accounts = &accounts_;
   context_.variables = &variables_;
   context_.processes = &processes_;

@@ -8,7 +8,7 @@ namespace {
 
 binlog::TransactionBuffer::Context log_context(const SessionState& session) {
   binlog::TransactionBuffer::Context context;
-  context.server_id = static_cast<uint32_t>(session.server.variables->global("server_id").as_uint());
+  context.server_id = session.server.server_id;
   context.thread_id = session.connection_id;
   context.sql_mode = session.settings.sql_mode;
   context.time_zone = session.variables.text(kTimeZone);

@@ -170,10 +170,9 @@ Result<ShowResult> show_replicas(SessionState& session) {
   auto result = shown({number("Server_Id"), text("Host", 255), number("Port"), number("Source_Id"),
                        text("Replica_UUID", 36)});
   if (!session.server.instance) return result;
-  const Value own_id = session.server.variables->global("server_id");
   for (const AttachedReplica& replica : session.server.instance->replicas()) {
     result.rows.push_back({number_value(replica.server_id), text_value(replica.host),
-                           number_value(replica.port), own_id,
+                           number_value(replica.port), number_value(session.server.server_id),
                            text_value(replica.uuid.is_nil() ? "" : replica.uuid.to_string())});
   }
   return result;

@@ -32,11 +32,6 @@ SqlServer::SqlServer(std::filesystem::path directory, Syncs syncs) : directory_(
   pipeline_->set_gate(binlog::CommitPipeline::Gate::Immediate);
   pipeline_->start();
   services_ = std::make_unique<txn::Services>(txn::Services{*engine_, locks_, *pipeline_});
-  VariableDefinition server_id;
-  server_id.name = "server_id";
-  server_id.type = VariableType::Integer;
-  server_id.initial = Value::unsigned_integer(1);
-  variables_.define(std::move(server_id));
   context_.engine = engine_.get();
   context_.transactions = services_.get();
   context_.catalog = catalog_.get();
