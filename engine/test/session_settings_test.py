@@ -1,6 +1,7 @@
 """What clients SET is done or refused by name, and means the same after a restart and in a dump."""
 
 import contextlib
+import pathlib
 import unittest
 
 import pymysql
@@ -52,6 +53,19 @@ class SessionSettingsTest(unittest.TestCase):
         self.assertEqual(run("SELECT COUNT(*) FROM t"), ("3", ""))
         self.assertIn("ERROR 1104 (42000)", run("SELECT COUNT(*) FROM t, t u")[1])
         self.assertEqual(run("SET sql_big_selects = 1; SELECT COUNT(*) FROM t, t u"), ("9", ""))
+
+    def test_what_earlier_versions_persisted_and_ignored_does_not_stop_a_start(self):
+        self.server.query("SET PERSIST sql_mode = 'ANSI', PERSIST lc_time_names = 'en_US', PERSIST sql_notes = 0")
+        self.server.kill()
+        persisted = pathlib.Path(self.server.datadir, "mysqld-auto.cnf")
+        mode = "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY,ANSI"
+        before = persisted.read_text()
+        self.assertIn(mode, before)
+        persisted.write_text(before.replace(mode, "PAD_CHAR_TO_FULL_LENGTH").replace("en_US", "de_DE"))
+        self.server.start()
+        ((mode, names, notes),) = self.server.query("SELECT @@GLOBAL.sql_mode, @@GLOBAL.lc_time_names, @@GLOBAL.sql_notes")
+        self.assertEqual((mode.split(",")[0], names, notes), ("ONLY_FULL_GROUP_BY", "en_US", 0))
+        self.assertIn("sql_mode in mysqld-auto.cnf is left out", self.server.log_text())
 
     def test_a_check_means_what_it_meant(self):
         """Its operators were read by the sql_mode of its session, which neither a restart nor a dump has."""

@@ -242,7 +242,13 @@ Status Server::apply_persisted_variables() {
       continue;
     sql::VariableOrigin origin{sql::VariableOrigin::Source::Persisted, variable.microseconds, variable.user,
                                variable.host};
-    COMMITD_RETURN_IF_ERROR(variables_.set_persisted(ordinal, variable.value, std::move(origin)));
+    const Status taken = variables_.set_persisted(ordinal, variable.value, std::move(origin));
+    if (!taken.ok() && variables_.definition(ordinal).refuses_what_is_absent()) {
+      spdlog::warn("{} in mysqld-auto.cnf is left out: {}. An earlier version took it and did nothing.", name,
+                   taken.error().message);
+      continue;
+    }
+    COMMITD_RETURN_IF_ERROR(taken);
   }
   return {};
 }

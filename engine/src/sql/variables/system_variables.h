@@ -48,6 +48,7 @@ struct VariableDefinition {
   uint64_t max = UINT64_MAX;
   std::vector<std::string> choices;  // members of Enum, Set and Flags, in MySQL's order
   uint64_t absent = 0;  // Set: members (bits) that are refused, since what they ask for is not there
+  bool refuses_what_is_absent() const { return fixed || absent != 0; }
   std::vector<std::pair<std::string, std::string>> groups;  // Set: members that stand for others, too
   std::vector<std::string> aliases;
   // Called with a checked value before it is taken, outside all locks; an error refuses the SET. Also called
