@@ -1,6 +1,15 @@
 // Statements from logs that earlier versions wrote.
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "binlog/event_writer.h"
 #include "binlog/events.h"
+#include "sql/accounts/account_statements.h"
+#include "sql/ast/accounts.h"
 #include "sql/catalog.h"
+#include "sql/ddl/ddl.h"
+#include "sql/parser/parser.h"
 #include "sql/testing/sql_fixture.h"
 #include "sql/variables/system_variables.h"
 
@@ -55,6 +64,78 @@ TEST_F(Replay, OperatorsThatNoModeReadsAreReadAsEarlierVersionsDid) {
   EXPECT_EQ(replay("CREATE TABLE t (a INT, b INT, CHECK (a || NOT b))", sql_mode::kPipesAsConcat), "");
   EXPECT_NE(run("SHOW CREATE TABLE t").find("CHECK (a || NOT b)"), std::string::npos);
   EXPECT_EQ(run("INSERT INTO t VALUES (1, 1)"), "");
+}
+
+class ReplayOfOwnLog : public Replay {
+ protected:
+  std::vector<binlog::QueryEvent> logged() const {
+    std::vector<binlog::QueryEvent> queries;
+    std::ifstream file(log_directory() / "binlog.000001", std::ios::binary);
+    const std::string log{std::istreambuf_iterator<char>(file), {}};
+    std::string_view rest = std::string_view(log).substr(binlog::kFileMagic.size());
+    while (!rest.empty()) {
+      const auto event = binlog::parse_event(rest);
+      if (!event.ok()) break;  // what the file has been grown by
+      rest.remove_prefix(event->bytes.size());
+      if (event->header.type != binlog::EventType::Query) continue;
+      auto query = binlog::parse_query_event(*event, true);
+      if (query.ok() && query->sql != "BEGIN") queries.push_back(*std::move(query));
+    }
+    return queries;
+  }
+};
+
+// Whatever the sql_mode says of quotes and backslashes.
+TEST_F(ReplayOfOwnLog, EveryKindOfStatementIsReadAgain) {
+  std::set<ast::StatementKind> kinds;
+  for (const std::string mode :
+       {"", "NO_BACKSLASH_ESCAPES", "ANSI", "ANSI,NO_BACKSLASH_ESCAPES,HIGH_NOT_PRECEDENCE"}) {
+    run("SET sql_mode = '" + mode + "'");
+    const size_t before = logged().size();
+    const std::vector<std::string> statements = {
+        "CREATE DATABASE d /*! CHARACTER SET latin1 */",
+        "ALTER DATABASE d COLLATE utf8mb4_bin",
+        "CREATE TABLE d.t (a REAL COMMENT 'it''s', b VARCHAR(9) DEFAULT 'x', CHECK (NOT a = 7 || b))",
+        "/*! CREATE */ TABLE d.m (a INT) ENGINE=MEMORY",
+        "ALTER TABLE d.t ADD c INT /*!50000 DEFAULT 5 */",
+        "CREATE INDEX i ON d.t (a)",
+        "DROP INDEX i ON d.t",
+        "TRUNCATE TABLE d.t",
+        "RENAME TABLE d.t TO d.u",
+        "DROP TABLE d.u, d.m",
+        "DROP DATABASE d",
+        "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'h', PASSWORD 'it''s')",
+        "ALTER SERVER s OPTIONS (USER 'u')",
+        "DROP SERVER s",
+        "CREATE USER `a\\b`@'%' IDENTIFIED BY 'p', 'it''s'@'%' IDENTIFIED WITH mysql_native_password BY 'q'",
+        "ALTER USER `a\\b`@'%' ACCOUNT LOCK",
+        "SET PASSWORD FOR 'it''s'@'%' = 'r'",
+        "GRANT SELECT ON `d``e`.* TO `a\\b`@'%', 'it''s'@'%'",
+        "REVOKE SELECT ON `d``e`.* FROM 'it''s'@'%'",
+        "DROP USER `a\\b`@'%', 'it''s'@'%'"};
+    for (const std::string& sql : statements) EXPECT_EQ(run(sql), "") << mode << ": " << sql;
+    const auto queries = logged();
+    ASSERT_EQ(queries.size(), before + statements.size());
+    for (size_t i = before; i < queries.size(); ++i) {
+      Arena arena;
+      const auto parsed = parse_logged_statement(queries[i].sql, queries[i].sql_mode, arena);
+      ASSERT_TRUE(parsed.ok()) << mode << ": " << queries[i].sql << ": " << parsed.error().message;
+      EXPECT_TRUE(queries[i].by_commitd);
+      EXPECT_EQ(queries[i].sql.find("*/"), std::string::npos) << queries[i].sql;
+      kinds.insert(parsed->statement->kind);
+      if (parsed->statement->kind != ast::StatementKind::CreateUser) continue;
+      const auto& accounts = ast::as<ast::UserStatement>(*parsed->statement).accounts;
+      ASSERT_EQ(accounts.size(), 2u);
+      EXPECT_EQ(accounts[0].name.user, "a\\b") << mode;
+      EXPECT_EQ(accounts[1].name.user, "it's") << mode;
+    }
+  }
+  for (int i = 0; i <= static_cast<int>(ast::StatementKind::Comment); ++i) {
+    const auto kind = static_cast<ast::StatementKind>(i);
+    const bool is_logged = ddl::is_ddl(kind) || is_account_statement(kind);
+    const bool as_another = kind == ast::StatementKind::SetPassword;  // ALTER USER
+    EXPECT_EQ(kinds.contains(kind), is_logged && !as_another) << "kind " << i;
+  }
 }
 
 TEST_F(Replay, WhatNoVersionTookStopsIt) {

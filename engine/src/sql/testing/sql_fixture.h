@@ -55,6 +55,7 @@ class SqlTest : public ::testing::Test {
 
   Session& session() { return *session_; }
   ServerContext& server() { return server_.context(); }
+  std::filesystem::path log_directory() const { return server_.log_directory(); }
   const TextSink& last() const { return last_; }
 
  private:

@@ -9,14 +9,14 @@ namespace commitd::sql::testing {
 
 SqlServer::SqlServer(std::filesystem::path directory, Syncs syncs) : directory_(std::move(directory)) {
   std::filesystem::remove_all(directory_);
-  std::filesystem::create_directories(directory_ / "log");
+  std::filesystem::create_directories(log_directory());
   auto engine = storage::open_rocks(
       {.directory = directory_ / "data", .block_cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20});
   if (!engine) throw std::runtime_error(engine.error().message);
   engine_ = std::make_unique<storage::EngineRouter>(*std::move(engine));
   engine_->memory().start(1, false);
   binlog::LogOptions log_options;
-  log_options.directory = directory_ / "log";
+  log_options.directory = log_directory();
   binlog::OpenReport report;
   auto log = binlog::Log::open(FileSystem::posix(), log_options, engine_->replay_position(), &report);
   if (!log) throw std::runtime_error(log.error().message);

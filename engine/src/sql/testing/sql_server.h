@@ -28,6 +28,7 @@ class SqlServer {
 
   std::unique_ptr<Session> connect(std::string_view user = "root");
   ServerContext& context() { return context_; }
+  std::filesystem::path log_directory() const { return directory_ / "log"; }
 
  private:
   void initialize();
