@@ -341,6 +341,7 @@ bool Checks::one() {
                             &Checks::order_and_limit,
                             &Checks::order_of_tables,
                             &Checks::groups,
+                            &Checks::in_is_exists,
                             &Checks::forms_mean_the_same,
                             &Checks::aggregates,
                             &Checks::changed_rows,

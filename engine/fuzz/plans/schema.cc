@@ -92,11 +92,15 @@ constexpr std::array<std::string_view, 14> kDecimals = {"0.0",
 constexpr std::array<std::string_view, 12> kReals = {"0e0",   "1e0",  "1.5e0",      "-2.5e0",
                                                      "0.1e0", "1e10", "1e20",       "-1e-5",
                                                      "3e0",   "1e-3", "16777217e0", "(-1 * 0e0)"};
-constexpr std::array<std::string_view, 22> kTexts = {
-    "''",  "'a'", "'A'",  "'ab'", "'AB'",  "'abc'", "'b'", "'B'",  "'a '",  "'\xc3\xa4'",   "'\xc3\xa9'",
-    "'1'", "'2'", "'01'", "'1a'", "'1.5'", "' 3'",  "'x'", "'a%'", "'a_b'", "'2020-01-01'", "'0'"};
-constexpr std::array<std::string_view, 10> kBytes = {"''",    "'a'",     "'A'", "'ab'",  "x'00'",
-                                                     "x'ff'", "x'0041'", "'1'", "'abc'", "x'610000'"};
+// Some begin alike: an index may have so much of them.
+constexpr std::array<std::string_view, 27> kTexts = {
+    "''",         "'a'",   "'A'",  "'ab'",  "'AB'",         "'abc'",      "'abd'",
+    "'abcd'",     "'ab '", "'b'",  "'B'",   "'a '",         "'\xc3\xa4'", "'\xc3\xa4\x62'",
+    "'\xc3\xa9'", "'aba'", "'1'",  "'2'",   "'01'",         "'1a'",       "'1.5'",
+    "' 3'",       "'x'",   "'a%'", "'a_b'", "'2020-01-01'", "'0'"};
+constexpr std::array<std::string_view, 13> kBytes = {"''",    "'a'",     "'A'",      "'ab'",  "x'00'",
+                                                     "x'ff'", "x'0041'", "'1'",      "'abc'", "x'610000'",
+                                                     "'abd'", "x'6162'", "x'616200'"};
 constexpr std::array<std::string_view, 9> kDates = {"'2020-01-01'", "'2020-01-02'", "'2020-02-29'",
                                                     "'1999-12-31'", "'2038-01-19'", "'9999-12-31'",
                                                     "'1970-01-02'", "'2020-12-31'", "'2019-07-04'"};
@@ -135,7 +139,8 @@ Column make_column(const ColumnType& type, size_t number, Choices& choices) {
 std::string index_part(const ColumnType& type, const Column& column, Choices& choices) {
   std::string part = column.name;
   const bool has_characters = type.kind == Kind::Text || type.kind == Kind::Bytes;
-  if (type.is_long || (has_characters && choices.one_in(4))) part += "(2)";
+  if (type.is_long || (has_characters && choices.flip()))
+    part += "(" + std::to_string(1 + choices.below(3)) + ")";
   if (choices.one_in(4)) part += " DESC";
   return part;
 }
@@ -153,6 +158,7 @@ std::string make_index(Table& table, const std::vector<const ColumnType*>& types
         table.columns[column].type.ends_with(" NULL") && !table.columns[column].type.ends_with("NOT NULL");
     if (types[column]->has_no_index || std::ranges::find(used, column) != used.end() || (primary && nullable))
       continue;
+    if (used.empty()) table.leading.push_back(column);
     used.push_back(column);
     parts += (parts.empty() ? "" : ", ") + index_part(*types[column], table.columns[column], choices);
     table.columns[column].is_unique |= unique;

@@ -40,6 +40,7 @@ struct Table {
   std::string name;
   std::vector<Column> columns;
   std::vector<std::string> indexes;
+  std::vector<size_t> leading;    // columns that an index begins with
   std::string engine;             // MEMORY cannot hold all types
   std::vector<std::string> rows;  // VALUES of INSERT
 
