@@ -64,6 +64,7 @@ func awaitRows(t *testing.T, ctx context.Context, m *dbserver.Member, want int) 
 
 // All that a replica has received and not applied is acknowledged; the source is gone, and the replicas have been started again.
 func TestWhatReplicasHadOnlyReceivedSurvivesTheirRestart(t *testing.T) {
+	t.Parallel()
 	ctx, s := start(t, Config{})
 	source := s.Source()
 	write(t, ctx, source, 0, 20)
@@ -94,6 +95,7 @@ func TestWhatReplicasHadOnlyReceivedSurvivesTheirRestart(t *testing.T) {
 
 // A former source takes back what nobody acknowledged; it is not made anew for that.
 func TestAFormerSourceTakesBackWhatWasNotAcknowledged(t *testing.T) {
+	t.Parallel()
 	ctx, s := start(t, Config{})
 	source := s.Source()
 	write(t, ctx, source, 0, 5)
@@ -115,6 +117,7 @@ func TestAFormerSourceTakesBackWhatWasNotAcknowledged(t *testing.T) {
 }
 
 func TestAServerThatHasDivergedIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	ctx, s := start(t, Config{Asynchronous: true})
 	source := s.Source()
 	write(t, ctx, source, 0, 5)
@@ -138,6 +141,7 @@ func TestAServerThatHasDivergedIsMadeAnew(t *testing.T) {
 }
 
 func TestNobodyIsPromotedWhileAReplicaCannotBeAsked(t *testing.T) {
+	t.Parallel()
 	ctx, s := start(t, Config{AnswerWithin: time.Second})
 	source, silent := s.Source(), s.Replicas()[0]
 	must(t, silent.Kill())

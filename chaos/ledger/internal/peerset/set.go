@@ -3,6 +3,7 @@
 package peerset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -64,12 +65,8 @@ type Set struct {
 
 // New prepares the servers.
 func New(config Config, log *slog.Logger) (*Set, error) {
-	if config.Timeout == 0 {
-		config.Timeout = never
-	}
-	if config.AnswerWithin == 0 {
-		config.AnswerWithin = commandTimeout
-	}
+	config.Timeout = cmp.Or(config.Timeout, never)
+	config.AnswerWithin = cmp.Or(config.AnswerWithin, commandTimeout)
 	s := &Set{config: config, log: log, attached: map[*dbserver.Member]bool{}, former: map[*dbserver.Member]bool{}}
 	for number := range config.Replicas + 1 {
 		m, err := newMember(config, number+1)

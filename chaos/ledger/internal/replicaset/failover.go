@@ -87,6 +87,8 @@ func (s *Set) fence(ctx context.Context) ([]status, map[*member]bool) {
 	var mu sync.Mutex
 	var candidates []status
 	fenced := map[*member]bool{}
+	ctx, cancel := context.WithTimeout(ctx, s.config.AnswerWithin)
+	defer cancel()
 	atOnce(s.members, func(m *member) {
 		if m.Member == s.unreached {
 			return

@@ -3,6 +3,7 @@
 package replicaset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,8 @@ type Config struct {
 	WaitCount int
 	// Terms of each promotion, as ON_TIMEOUT 'async' TIMEOUT 100.
 	Terms string
+	// AnswerWithin is how long a server has to answer before an election goes on without it; 0 is 15 s.
+	AnswerWithin time.Duration
 	// Careless elections do not ask whether the servers that were reached can know of every acknowledged commit. For tests of the checker.
 	Careless bool
 }
@@ -48,6 +51,7 @@ type Set struct {
 
 // New prepares the servers.
 func New(config Config, log *slog.Logger) (*Set, error) {
+	config.AnswerWithin = cmp.Or(config.AnswerWithin, commandTimeout)
 	s := &Set{config: config, log: log}
 	for number := range config.Replicas + 1 {
 		m, err := newMember(config, number+1)
