@@ -82,11 +82,11 @@ func (s *Set) redirect(ctx context.Context, m *dbserver.Member, now replication,
 			return err
 		}
 	} else if now.idle() {
-		if err := applyRelayLog(ctx, m); err != nil {
-			return err
+		if err := applyRelayLog(ctx, m); err != nil { // the source has it as well
+			s.log.Warn("relay log", "server", m.Name, "error", err)
 		}
 	}
-	return commands(ctx, m, "STOP SLAVE", "SET GLOBAL read_only = ON", "SET GLOBAL rpl_semi_sync_master_enabled = OFF",
+	return commands(ctx, m, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = ON", "SET GLOBAL rpl_semi_sync_master_enabled = OFF",
 		"SET GLOBAL rpl_semi_sync_slave_enabled = ON",
 		fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=%d, MASTER_USER='root', MASTER_PASSWORD='', MASTER_CONNECT_RETRY=1,"+
 			" MASTER_USE_GTID=slave_pos", source.Port()),

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -153,4 +155,25 @@ func TestNobodyIsPromotedWhileAReplicaCannotBeAsked(t *testing.T) {
 	}
 	must(t, s.Launch(silent))
 	must(t, s.FailOver(ctx))
+}
+
+// A kill between the removal of relay logs and that of their names leaves what MariaDB cannot begin with.
+func TestAReplicaWithoutTheFilesOfItsRelayLogFollowsAgain(t *testing.T) {
+	t.Parallel()
+	ctx, s := start(t, Config{})
+	replica := s.Replicas()[0]
+	write(t, ctx, s.Source(), 0, 5)
+	awaitRows(t, ctx, replica, 5)
+	must(t, replica.Kill())
+	files, err := filepath.Glob(filepath.Join(replica.DataDir(), "relay-bin.0*"))
+	must(t, err)
+	for _, file := range files {
+		must(t, os.Remove(file))
+	}
+	must(t, s.Rejoin(ctx, replica))
+	write(t, ctx, s.Source(), 5, 1)
+	awaitRows(t, ctx, replica, 6)
+	if s.Rebuilt() != 0 {
+		t.Error("it was rebuilt")
+	}
 }

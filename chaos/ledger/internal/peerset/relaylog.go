@@ -108,7 +108,7 @@ func transaction(kind, info string) (uint64, bool) {
 	return number, err == nil
 }
 
-// relayLogs names the files that the index has, the oldest first.
+// relayLogs names the files that the index has and that are there, the oldest first. A kill while they are removed leaves some of the names.
 func relayLogs(dataDir string) ([]string, error) {
 	index, err := os.ReadFile(filepath.Join(dataDir, "relay-bin.index"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +116,10 @@ func relayLogs(dataDir string) ([]string, error) {
 	}
 	var files []string
 	for line := range strings.Lines(string(index)) {
-		files = append(files, strings.TrimPrefix(strings.TrimSpace(line), "./"))
+		file := strings.TrimPrefix(strings.TrimSpace(line), "./")
+		if _, err := os.Stat(filepath.Join(dataDir, file)); err == nil {
+			files = append(files, file)
+		}
 	}
 	return files, nil
 }
