@@ -105,15 +105,18 @@ func (s *Server) initialise() error {
 	return nil
 }
 
-// Renew gives a server that has ended an empty datadir.
+// Renew gives a server that has ended a datadir as new. What it had stays beside it: it may be the only copy of something.
 func (s *Server) Renew() error {
-	if err := os.RemoveAll(s.dataDir()); err != nil {
-		return err
+	for number := 1; ; number++ {
+		aside := fmt.Sprintf("%s.%d", s.dataDir(), number)
+		if _, err := os.Stat(aside); err == nil {
+			continue
+		}
+		if err := os.Rename(s.dataDir(), aside); err != nil {
+			return err
+		}
+		return s.initialise()
 	}
-	if err := s.forgetUndo(); err != nil {
-		return err
-	}
-	return s.initialise()
 }
 
 // given are the ports of this process's servers: the kernel knows of one only while its server runs.

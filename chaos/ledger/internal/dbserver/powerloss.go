@@ -35,15 +35,6 @@ func (s *Server) unsyncedDir() string { return filepath.Join(s.dir, "unsynced") 
 // Lies is the file that makes the disk lie.
 func (s *Server) Lies() string { return filepath.Join(s.unsyncedDir(), "lying") }
 
-// forgetUndo is for files that are gone: what is to be undone is known by their inodes, which others may get.
-func (s *Server) forgetUndo() error {
-	logs, err := filepath.Glob(filepath.Join(s.unsyncedDir(), "*.undo"))
-	for _, log := range logs {
-		err = errors.Join(err, os.Remove(log))
-	}
-	return err
-}
-
 // UnsyncedWrites counts those that all power losses together have taken away.
 func (s *Server) UnsyncedWrites() (int, error) {
 	file, err := os.Open(filepath.Join(s.unsyncedDir(), "lost"))

@@ -140,6 +140,9 @@ func TestAServerThatHasDivergedIsMadeAnew(t *testing.T) {
 	if s.Rebuilt() != 1 {
 		t.Errorf("%d were rebuilt", s.Rebuilt())
 	}
+	if _, err := os.Stat(source.DataDir() + ".1"); err != nil {
+		t.Error("what nobody else has was thrown away: ", err)
+	}
 }
 
 func TestNobodyIsPromotedWhileAReplicaCannotBeAsked(t *testing.T) {
