@@ -88,7 +88,7 @@ func (o *options) execute(ctx context.Context) (err error) {
 	if o.plan.Load.MaxLoad < o.plan.Load.MinLoad {
 		return errors.New("--max-load is less than --min-load")
 	}
-	if err := o.checkPowers(); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	if o.plan.Load.Dir == "" {
@@ -106,9 +106,6 @@ func (o *options) execute(ctx context.Context) (err error) {
 		return err
 	}
 	o.members.template, o.members.log = template.DataDir(), log
-	if o.plan.Systems, err = o.members.systems(o.systems); err != nil {
-		return err
-	}
 	found := results{Commit: o.revision, Began: time.Now().UTC(), Command: strings.Join(os.Args[1:], " "), MariaDB: version(ctx)}
 	err = o.plan.Play(ctx, func(one comparison.Outcome) error {
 		fmt.Println(one)
@@ -123,7 +120,16 @@ func (o *options) execute(ctx context.Context) (err error) {
 	return err
 }
 
-func (o *options) checkPowers() error {
+// check refuses what is not known before anything is started.
+func (o *options) check() (err error) {
+	for _, fault := range o.plan.Faults {
+		if _, err := killloop.NewStruck(nil, fault, 0); err != nil {
+			return err
+		}
+	}
+	if o.plan.Systems, err = systems(o.systems, &o.members); err != nil {
+		return err
+	}
 	for _, text := range o.powers {
 		power := comparison.Power(text)
 		switch power {

@@ -47,7 +47,8 @@ func systemNames() []string {
 	return names
 }
 
-func (m members) systems(names []string) ([]comparison.System, error) {
+// systems are started with what the members hold by then.
+func systems(names []string, m *members) ([]comparison.System, error) {
 	var systems []comparison.System
 	for _, name := range names {
 		at := slices.Index(systemNames(), name)
@@ -55,7 +56,7 @@ func (m members) systems(names []string) ([]comparison.System, error) {
 			return nil, fmt.Errorf("--system=%s: there are %q", name, systemNames())
 		}
 		systems = append(systems, comparison.System{Name: name, New: func(dir string, power comparison.Power) (killloop.Set, error) {
-			return known[at].make(m, dir, m.onDisk(power))
+			return known[at].make(*m, dir, m.onDisk(power))
 		}})
 	}
 	return systems, nil
