@@ -126,6 +126,8 @@ func choose(ctx context.Context, candidates []status) (status, error) {
 // follow sends everyone else to the master of the last quorum. Who does not answer is told later.
 func (s *Set) follow(ctx context.Context) {
 	q := s.quorums[len(s.quorums)-1]
+	ctx, cancel := context.WithTimeout(ctx, s.config.AnswerWithin)
+	defer cancel()
 	atOnce(q.members, func(m *member) {
 		if m.Member == s.unreached {
 			return
