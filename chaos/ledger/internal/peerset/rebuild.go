@@ -42,8 +42,8 @@ func (s *Set) rebuild(ctx context.Context, m *dbserver.Member) error {
 func load(ctx context.Context, from, to *dbserver.Member) error {
 	dump := exec.CommandContext(ctx, "mariadb-dump", append(connection(from), "--single-transaction", "--master-data=1", "--gtid", "--databases", "ledger")...)
 	client := exec.CommandContext(ctx, "mariadb", append(connection(to), "--init-command=SET sql_log_bin=0")...)
-	var complaints bytes.Buffer
-	dump.Stderr, client.Stderr = &complaints, &complaints
+	var fromDump, fromClient bytes.Buffer
+	dump.Stderr, client.Stderr = &fromDump, &fromClient
 	var err error
 	if client.Stdin, err = dump.StdoutPipe(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func load(ctx context.Context, from, to *dbserver.Member) error {
 	}
 	dumped := dump.Run()
 	if loaded := client.Wait(); dumped != nil || loaded != nil {
-		return fmt.Errorf("%s from a dump of %s: %v, %v: %s", to.Name, from.Name, dumped, loaded, complaints.String())
+		return fmt.Errorf("%s from a dump of %s: %v: %s, %v: %s", to.Name, from.Name, dumped, fromDump.String(), loaded, fromClient.String())
 	}
 	return nil
 }
