@@ -21,8 +21,10 @@ import (
 type Commands struct {
 	// Init is run once, before the first start; empty when the server initialises itself.
 	Init string
-	Run  string
-	Env  []string
+	// Template is a datadir that was initialised already: a copy of it saves Init.
+	Template string
+	Run      string
+	Env      []string
 }
 
 // Commitd returns how the commitd program is started.
@@ -51,6 +53,18 @@ func MariaDB() Commands {
 	}
 }
 
+// MariaDBMember returns how a MariaDB of a set is started: nothing that it has answered for is only in memory, neither as a source nor as a
+// replica, it takes no writes, and it goes after no source before it is told to.
+func MariaDBMember(serverID int) Commands {
+	commands := MariaDB()
+	commands.Run = strings.NewReplacer("--log-bin", "--log-bin=binlog", "--server-id=1", fmt.Sprintf("--server-id=%d", serverID)).Replace(commands.Run) +
+		" --read-only=ON --skip-slave-start --log-slave-updates --gtid-strict-mode=ON --binlog-format=ROW --relay-log=relay-bin --sync-relay-log=1" +
+		" --sync-relay-log-info=1 --sync-master-info=1 --slave-parallel-threads=4 --rpl-semi-sync-master-wait-point=AFTER_SYNC" +
+		" --innodb-log-file-size=16M"
+	commands.Init += " --innodb-log-file-size=16M"
+	return commands
+}
+
 // Server is one server with its own directory and ports, which stay the same over restarts.
 type Server struct {
 	commands Commands
@@ -69,19 +83,40 @@ func New(commands Commands, dir string) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{commands: commands, dir: dir, port: ports[0], httpPort: ports[1]}
+	return s, s.initialise()
+}
+
+func (s *Server) initialise() error {
 	for _, directory := range []string{s.dataDir(), s.tmpDir()} {
 		if err := os.MkdirAll(directory, 0o755); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if commands.Init == "" {
-		return s, nil
+	switch {
+	case s.commands.Template != "":
+		return os.CopyFS(s.dataDir(), os.DirFS(s.commands.Template))
+	case s.commands.Init == "":
+		return nil
 	}
-	command := s.command(commands.Init)
+	command := s.command(s.commands.Init)
 	if output, err := command.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initialise the datadir: %w\n%s", err, output)
+		return fmt.Errorf("initialise the datadir: %w\n%s", err, output)
 	}
-	return s, nil
+	return nil
+}
+
+// Renew gives a server that has ended a datadir as new. What it had stays beside it: it may be the only copy of something.
+func (s *Server) Renew() error {
+	for number := 1; ; number++ {
+		aside := fmt.Sprintf("%s.%d", s.dataDir(), number)
+		if _, err := os.Stat(aside); err == nil {
+			continue
+		}
+		if err := os.Rename(s.dataDir(), aside); err != nil {
+			return err
+		}
+		return s.initialise()
+	}
 }
 
 // given are the ports of this process's servers: the kernel knows of one only while its server runs.
@@ -145,14 +180,14 @@ func (s *Server) command(template string) *exec.Cmd {
 	return command
 }
 
-// Start starts the server; clients find out by themselves when it answers.
-func (s *Server) Start() error {
+// Start starts the server, with more flags where there are some; clients find out by themselves when it answers.
+func (s *Server) Start(flags ...string) error {
 	output, err := os.OpenFile(s.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer output.Close()
-	process := s.command(s.commands.Run)
+	process := s.command(strings.Join(append([]string{s.commands.Run}, flags...), " "))
 	process.Stdout, process.Stderr = output, output
 	if err := process.Start(); err != nil {
 		return fmt.Errorf("start the server: %w", err)

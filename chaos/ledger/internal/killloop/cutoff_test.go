@@ -4,8 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"testing"
-	"time"
 
+	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/judge"
 	"commitlab.dev/ledger/internal/replicaset"
 	"commitlab.dev/ledger/internal/timeline"
@@ -14,38 +14,30 @@ import (
 // cutOff: whoever elects has lost the source, which goes on with the replica that has not heard of its successor yet.
 type cutOff struct {
 	replicated
+	set *replicaset.Set
 	// goOn lets the old source acknowledge, or try to.
-	goOn func(context.Context, *replicaset.Member) error
+	goOn func(context.Context, *dbserver.Member) error
 	// waitCount of its successor.
 	waitCount int
 }
 
 func (v cutOff) NextFault(int) Fault {
-	return Fault{Name: "source cut off from whoever elects", ExpectOutage: true, Inject: v.inject}
+	return Fault{Name: cut.name, ExpectOutage: cut.expectOutage, Inject: v.inject}
 }
 
 func (v cutOff) inject(ctx context.Context, prove func(timeline.Evidence) error) error {
-	source := v.Source()
-	v.WaitFor(v.waitCount)
-	err := v.FailOverAround(ctx, source, func() error { return v.goOn(ctx, source) })
-	if err != nil {
-		return err
-	}
-	if err := prove(timeline.Evidence{Kind: "source", Object: "set", Before: source.Name, After: v.Source().Name, At: time.Now()}); err != nil {
-		return err
-	}
-	return v.Attach(ctx)
+	v.set.WaitFor(v.waitCount)
+	return v.cutOffWhile(ctx, prove, func(source *dbserver.Member) error { return v.goOn(ctx, source) })
 }
 
 func TestASourceThatIsCutOffFromWhoeverElectsLosesNothing(t *testing.T) {
 	c := config(t)
 	c.Rounds, c.Disturb = 1, false
-	round := runOnce(t, c, cutOff{replicated{Set: newSet(t, replicaset.Config{Dir: c.Dir, WaitCount: 1})},
-		func(ctx context.Context, _ *replicaset.Member) error { // for what must not be acknowledged
-			sleep(ctx, 200*time.Millisecond)
-			return nil
-		}, 1})
-	if v := round.Verdict; v.Result != judge.Passed {
+	victim, err := NewStruck(newSet(t, replicaset.Config{Dir: c.Dir, WaitCount: 1}), cut.name, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := runOnce(t, c, victim).Verdict; v.Result != judge.Passed {
 		t.Fatalf("%s because %q", v.Result, v.Reasons)
 	}
 }

@@ -28,7 +28,7 @@ func TestAFenceThatIsSkippedIsFoundEachTime(t *testing.T) {
 		program := dbservertest.CommitdWithDefect(t, "skip-fence")
 		c.Patience = 10 * time.Second // that replica is waited for in vain
 		set := newSet(t, replicaset.Config{Dir: c.Dir, Program: program, WaitCount: 1})
-		mustLose(t, runOnce(t, c, cutOff{replicated{Set: set}, func(ctx context.Context, source *replicaset.Member) error {
+		mustLose(t, runOnce(t, c, cutOff{replicated{Set: set}, set, func(ctx context.Context, source *dbserver.Member) error {
 			return awaitWorthLosing(ctx, dbservertest.Open(t, source.Server, database))
 		}, 0}))
 	})

@@ -2,26 +2,53 @@ package killloop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"commitlab.dev/ledger/internal/replicaset"
+	"commitlab.dev/ledger/internal/dbserver"
+	"commitlab.dev/ledger/internal/server"
 	"commitlab.dev/ledger/internal/timeline"
 )
 
-// replicated is a source with its replicas, and a script that plays the operator.
+// Set is a source with its replicas, and the script that decides who is what.
+type Set interface {
+	Start(ctx context.Context) error
+	Stop(patience time.Duration) error
+	// DSN leads to whoever is the source.
+	DSN(database string) string
+	Servers(database string) []server.Named
+	Down() error
+	UnsyncedWrites() (int, error)
+
+	// Source is who acknowledges now, Replicas are all others.
+	Source() *dbserver.Member
+	Replicas() dbserver.Members
+	// Launch starts a server that has ended, as its machine does.
+	Launch(m *dbserver.Member) error
+	// Rejoin launches a server and sends it to the source, Attach sends everybody there.
+	Rejoin(ctx context.Context, m *dbserver.Member) error
+	Attach(ctx context.Context) error
+	// FailOver finds a source among those that answer, ElectAll waits for all of them first.
+	FailOver(ctx context.Context) error
+	ElectAll(ctx context.Context) error
+	// FailOverAround finds one while the script cannot reach one server, and lets something happen before the others hear of the new source.
+	FailOverAround(ctx context.Context, unreached *dbserver.Member, meanwhile func() error) error
+}
+
+// replicated is a set that is hurt.
 type replicated struct {
-	*replicaset.Set
+	Set
 	strikes []strike
 	// random chooses among them; nil: one after the other.
 	random *rand.Rand
+	// deaf is for how long replicas that hear nothing are left so.
+	deaf time.Duration
 }
 
 // NewReplicated prepares a set whose servers are killed in turn and together; with pauses, the source is also stopped, replaced and let go on.
-func NewReplicated(set *replicaset.Set, pauses bool) Victim {
+func NewReplicated(set Set, pauses bool) Victim {
 	if pauses {
 		return replicated{Set: set, strikes: append(slices.Clone(kills), pause)}
 	}
@@ -29,9 +56,30 @@ func NewReplicated(set *replicaset.Set, pauses bool) Victim {
 }
 
 // NewRandom is such a set whose faults are drawn: the same source of random numbers draws the same ones.
-func NewRandom(set *replicaset.Set, random *rand.Rand) Victim {
+func NewRandom(set Set, random *rand.Rand) Victim {
 	return replicated{Set: set, strikes: append(slices.Clone(kills), pause), random: random}
 }
+
+// NewStruck is a set to which one thing is done; where replicas stop hearing, they do so for the given time.
+func NewStruck(set Set, name string, deaf time.Duration) (Victim, error) {
+	for _, s := range everything() {
+		if s.name == name {
+			return replicated{Set: set, strikes: []strike{s}, deaf: deaf}, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no fault %q, but %q", name, Strikes())
+}
+
+// Strikes names everything that can be done to a set.
+func Strikes() []string {
+	var names []string
+	for _, s := range everything() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func everything() []strike { return slices.Concat(kills, []strike{pause, cut, deafen}) }
 
 func (r replicated) LogFile() string { return r.Source().LogFile() }
 
@@ -41,17 +89,6 @@ type strike struct {
 	expectOutage bool
 	inject       func(replicated, context.Context, func(timeline.Evidence) error) error
 }
-
-var kills = []strike{
-	{"source killed, another one takes over", true, replicated.failOver},
-	{"source killed and started at once", true, replicated.restart},
-	{"replica killed", false, replicated.killReplica},
-	{"source killed, and its successor while it takes over", true, replicated.killTwice},
-	{"all killed", true, replicated.killAll},
-}
-
-// A source that goes on after it was replaced answers reads until it hears of the new epoch, or until its lease is over.
-var pause = strike{"source stopped, replaced and let go on", true, replicated.pauseSource}
 
 // NextFault goes through all strikes in turn, for few rounds shall meet each, or draws one.
 func (r replicated) NextFault(round int) Fault {
@@ -63,94 +100,4 @@ func (r replicated) NextFault(round int) Fault {
 		Name: fmt.Sprintf("%d: %s", round, s.name), ExpectOutage: s.expectOutage,
 		Inject: func(ctx context.Context, prove func(timeline.Evidence) error) error { return s.inject(r, ctx, prove) },
 	}
-}
-
-func (r replicated) failOver(ctx context.Context, prove func(timeline.Evidence) error) error {
-	source := r.Source()
-	if err := kill(source.Name, source.Server, prove); err != nil {
-		return err
-	}
-	if err := r.FailOver(ctx); err != nil {
-		return err
-	}
-	return r.Rejoin(ctx, source)
-}
-
-func (r replicated) restart(ctx context.Context, prove func(timeline.Evidence) error) error {
-	source := r.Source()
-	if err := kill(source.Name, source.Server, prove); err != nil {
-		return err
-	}
-	if err := source.Start(); err != nil {
-		return err
-	}
-	return r.ElectAll(ctx)
-}
-
-func (r replicated) killReplica(ctx context.Context, prove func(timeline.Evidence) error) error {
-	replicas := r.Replicas()
-	replica := replicas[rand.N(len(replicas))]
-	if err := kill(replica.Name, replica.Server, prove); err != nil {
-		return err
-	}
-	return r.Rejoin(ctx, replica)
-}
-
-// killTwice kills the first replica while the election goes on; the source comes back, so that enough of them can be asked.
-func (r replicated) killTwice(ctx context.Context, prove func(timeline.Evidence) error) error {
-	source, replica := r.Source(), r.Replicas()[0]
-	if err := kill(source.Name, source.Server, prove); err != nil {
-		return err
-	}
-	elected := make(chan error, 1)
-	go func() { elected <- r.FailOver(ctx) }()
-	sleep(ctx, rand.N(maxSecondKill))
-	err := kill(replica.Name, replica.Server, prove)
-	for _, m := range []*replicaset.Member{source, replica} {
-		if startErr := m.Start(); err == nil {
-			err = startErr
-		}
-	}
-	if electErr := <-elected; err == nil {
-		err = electErr
-	}
-	if err != nil {
-		return err
-	}
-	return r.ElectAll(ctx)
-}
-
-func (r replicated) killAll(ctx context.Context, prove func(timeline.Evidence) error) error {
-	all := slices.Concat([]*replicaset.Member{r.Source()}, r.Replicas())
-	for _, m := range all {
-		if err := kill(m.Name, m.Server, prove); err != nil {
-			return err
-		}
-	}
-	for _, m := range all {
-		if err := m.Start(); err != nil {
-			return err
-		}
-	}
-	return r.ElectAll(ctx)
-}
-
-func (r replicated) pauseSource(ctx context.Context, prove func(timeline.Evidence) error) error {
-	source := r.Source()
-	before, err := source.State()
-	if err != nil {
-		return err
-	}
-	if err := source.Pause(); err != nil {
-		return err
-	}
-	err = prove(timeline.Evidence{Kind: "process-state", Object: source.Name, Before: before, After: "T", At: time.Now()})
-	if err == nil {
-		err = r.FailOver(ctx)
-	}
-	if err = errors.Join(err, source.Resume()); err != nil {
-		return err
-	}
-	sleep(ctx, rand.N(maxPauseAfter))
-	return r.Attach(ctx)
 }

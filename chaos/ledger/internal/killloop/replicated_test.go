@@ -2,12 +2,11 @@ package killloop
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"testing"
-	"time"
 
+	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/dbserver/dbservertest"
 	"commitlab.dev/ledger/internal/judge"
 	"commitlab.dev/ledger/internal/replicaset"
@@ -66,54 +65,18 @@ func TestASourceAndItsReplicasSurviveEveryKill(t *testing.T) {
 	}
 }
 
-// deafReplicas stops the replicas before the source dies, and kills them before they can read what the network still holds for them: nothing of
-// what the source acknowledges meanwhile, without waiting for them, is in their logs.
-type deafReplicas struct {
+// deafTo are replicas that do not hear what their source acknowledges without them.
+type deafTo struct {
 	replicated
-	t *testing.T
-	// lonely: the source goes on without them, so there will be something to lose.
-	lonely bool
+	write  func(context.Context, *dbserver.Member) error
 	killed string
 }
 
-func (d *deafReplicas) NextFault(int) Fault {
-	return Fault{Name: "source killed while its replicas are deaf", ExpectOutage: true, Inject: d.inject}
-}
-
-func (d *deafReplicas) inject(ctx context.Context, prove func(timeline.Evidence) error) error {
-	source, replicas := d.Source(), d.Replicas()
-	d.killed = source.Name
-	for _, r := range replicas {
-		if err := r.Pause(); err != nil {
-			return err
-		}
-	}
-	if err := d.awaitWrites(ctx, source); err != nil {
-		return err
-	}
-	err := kill(source.Name, source.Server, prove)
-	for _, r := range replicas {
-		err = errors.Join(err, r.Kill(), r.Start())
-	}
-	if err != nil {
-		return err
-	}
-	// A careless election takes whoever answers first: of two replicas the one that has less, and the other one could never follow it.
-	if err := d.Await(ctx, replicas); err != nil {
-		return err
-	}
-	if err := d.FailOver(ctx); err != nil {
-		return err
-	}
-	return d.Rejoin(ctx, source)
-}
-
-func (d *deafReplicas) awaitWrites(ctx context.Context, source *replicaset.Member) error {
-	if d.lonely {
-		return awaitWorthLosing(ctx, dbservertest.Open(d.t, source.Server, database))
-	}
-	sleep(ctx, 200*time.Millisecond) // for what must not be acknowledged
-	return nil
+func (d *deafTo) NextFault(int) Fault {
+	return Fault{Name: deafen.name, ExpectOutage: deafen.expectOutage, Inject: func(ctx context.Context, prove func(timeline.Evidence) error) error {
+		d.killed = d.Source().Name
+		return d.deafWhile(ctx, prove, func(source *dbserver.Member) error { return d.write(ctx, source) })
+	}}
 }
 
 // One difference between these and the test below: whether the source waits for a replica, and for how long. If the checker passed all, it would
@@ -130,7 +93,9 @@ func TestCommitsThatNoReplicaHeldAreFoundEachTime(t *testing.T) {
 			// Nobody can know what a source acknowledged that waits for no replica. Else the election is as careful as any: one that
 			// took the first server to come back could take one that has less than the other shows, which then follows nobody.
 			unsafe.Dir, unsafe.Careless = c.Dir, unsafe.WaitCount == 0
-			victim := &deafReplicas{replicated: replicated{Set: newSet(t, unsafe)}, t: t, lonely: true}
+			victim := &deafTo{replicated: replicated{Set: newSet(t, unsafe)}, write: func(ctx context.Context, source *dbserver.Member) error {
+				return awaitWorthLosing(ctx, dbservertest.Open(t, source.Server, database))
+			}}
 			round := runOnce(t, c, victim)
 			mustLose(t, round)
 			lost := round.Verdict.LostCommits[0]
@@ -145,8 +110,11 @@ func TestCommitsThatAReplicaHeldSurviveTheSame(t *testing.T) {
 	c := config(t)
 	c.Rounds = 1
 	c.Disturb = false
-	round := runOnce(t, c, &deafReplicas{replicated: replicated{Set: newSet(t, replicaset.Config{Dir: c.Dir, WaitCount: 1})}, t: t})
-	if v := round.Verdict; v.Result != judge.Passed {
+	victim, err := NewStruck(newSet(t, replicaset.Config{Dir: c.Dir, WaitCount: 1}), deafen.name, mustWait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := runOnce(t, c, victim).Verdict; v.Result != judge.Passed {
 		t.Fatalf("%s because %q", v.Result, v.Reasons)
 	}
 }

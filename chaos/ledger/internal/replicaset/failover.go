@@ -13,13 +13,13 @@ import (
 // quorum is who may acknowledge: the master and so many of the members.
 type quorum struct {
 	epoch     uint64
-	master    *Member
-	members   []*Member
+	master    *member
+	members   []*member
 	waitCount int
 }
 
 // covered tells whether the fenced servers include one that holds whatever the quorum acknowledged, and leave none that could acknowledge more.
-func (q quorum) covered(fenced map[*Member]bool) bool {
+func (q quorum) covered(fenced map[*member]bool) bool {
 	if fenced[q.master] {
 		return true
 	}
@@ -55,7 +55,11 @@ func (s *Set) elect(ctx context.Context) error {
 func (s *Set) tryToElect(ctx context.Context) error {
 	s.epoch++
 	candidates, fenced := s.fence(ctx)
-	if !s.config.Careless {
+	if s.config.Careless {
+		if len(fenced)+1 < len(s.members) {
+			return fmt.Errorf("only %d servers answer", len(fenced))
+		}
+	} else {
 		for _, q := range s.quorums {
 			if !q.covered(fenced) {
 				return fmt.Errorf("the quorum of epoch %d is not covered by %d fenced servers", q.epoch, len(fenced))
@@ -77,18 +81,20 @@ func (s *Set) tryToElect(ctx context.Context) error {
 			return err
 		}
 	}
-	s.proxy.pointTo(best.member.address())
+	s.proxy.PointTo(best.member.Address())
 	s.follow(ctx)
 	return s.establish(ctx, next)
 }
 
 // fence returns who has promised the new epoch, and what they hold.
-func (s *Set) fence(ctx context.Context) ([]status, map[*Member]bool) {
+func (s *Set) fence(ctx context.Context) ([]status, map[*member]bool) {
 	var mu sync.Mutex
 	var candidates []status
-	fenced := map[*Member]bool{}
-	atOnce(s.members, func(m *Member) {
-		if m == s.unreached {
+	fenced := map[*member]bool{}
+	ctx, cancel := context.WithTimeout(ctx, s.config.AnswerWithin)
+	defer cancel()
+	atOnce(s.members, func(m *member) {
+		if m.Member == s.unreached {
 			return
 		}
 		found, err := m.fence(ctx, s.epoch)
@@ -124,12 +130,14 @@ func choose(ctx context.Context, candidates []status) (status, error) {
 // follow sends everyone else to the master of the last quorum. Who does not answer is told later.
 func (s *Set) follow(ctx context.Context) {
 	q := s.quorums[len(s.quorums)-1]
-	atOnce(q.members, func(m *Member) {
-		if m == s.unreached {
+	ctx, cancel := context.WithTimeout(ctx, s.config.AnswerWithin)
+	defer cancel()
+	atOnce(q.members, func(m *member) {
+		if m.Member == s.unreached {
 			return
 		}
 		err := m.command(ctx, "ALTER INSTANCE FOLLOW EPOCH %d SOURCE_HOST '127.0.0.1' SOURCE_PORT %d SOURCE_UUID '%s' SOURCE_USER 'root' SOURCE_PASSWORD ''",
-			q.epoch, q.master.Port(), q.master.UUID)
+			q.epoch, q.master.Port(), q.master.uuid)
 		if err != nil {
 			s.log.Debug("follow", "error", err)
 		}
@@ -163,7 +171,7 @@ func (s *Set) establish(ctx context.Context, q quorum) error {
 // followLate tells those that have restarted since, and those that a failed statement left behind.
 func (s *Set) followLate(ctx context.Context, q quorum) {
 	var late atomic.Bool
-	atOnce(q.members, func(m *Member) {
+	atOnce(q.members, func(m *member) {
 		if found, err := m.status(ctx); err == nil && (found.role == "undecided" || found.role == "fenced") {
 			late.Store(true)
 		}
@@ -174,7 +182,7 @@ func (s *Set) followLate(ctx context.Context, q quorum) {
 }
 
 // atOnce asks all: one that hangs must not delay the others.
-func atOnce(members []*Member, ask func(*Member)) {
+func atOnce(members []*member, ask func(*member)) {
 	var wait sync.WaitGroup
 	for _, m := range members {
 		wait.Go(func() { ask(m) })
@@ -182,8 +190,8 @@ func atOnce(members []*Member, ask func(*Member)) {
 	wait.Wait()
 }
 
-func (s *Set) others(master *Member) []*Member {
-	var others []*Member
+func (s *Set) others(master *member) []*member {
+	var others []*member
 	for _, m := range s.members {
 		if m != master {
 			others = append(others, m)
@@ -192,10 +200,10 @@ func (s *Set) others(master *Member) []*Member {
 	return others
 }
 
-func uuids(members []*Member) string {
+func uuids(members []*member) string {
 	var list []string
 	for _, m := range members {
-		list = append(list, m.UUID)
+		list = append(list, m.uuid)
 	}
 	return strings.Join(list, ",")
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -68,12 +69,7 @@ func readInstance(ctx context.Context, conn *sql.Conn) (Status, error) {
 
 // Instance reads a commitd's status row by column name.
 func Instance(ctx context.Context, conn *sql.Conn) (map[string]string, error) {
-	rows, err := conn.QueryContext(ctx, "SELECT * FROM performance_schema.commitd_instance")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	return onlyRow(rows)
+	return Row(ctx, conn, "SELECT * FROM performance_schema.commitd_instance")
 }
 
 func linked(row map[string]string) bool {
@@ -92,14 +88,19 @@ func Uptime(ctx context.Context, conn *sql.Conn) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, err
 }
 
-// onlyRow reads a result of one row by column name.
-func onlyRow(rows *sql.Rows) (map[string]string, error) {
+// Row reads a result's first row by column name. sql.ErrNoRows: there is none.
+func Row(ctx context.Context, conn *sql.Conn, query string) (map[string]string, error) {
+	rows, err := conn.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
 	names, err := rows.Columns()
 	if err != nil {
 		return nil, err
 	}
 	if !rows.Next() {
-		return nil, errors.Join(errors.New("the status row is missing"), rows.Err())
+		return nil, cmp.Or(rows.Err(), sql.ErrNoRows)
 	}
 	values := make([]sql.NullString, len(names))
 	targets := make([]any, len(names))

@@ -61,6 +61,19 @@ func program(t *testing.T, variable, name, howToBuild string) string {
 	return path
 }
 
+// MariaDBTemplate returns a datadir that MariaDB's servers may begin with. Where there is no MariaDB, the test is skipped.
+func MariaDBTemplate(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("mariadbd"); err != nil {
+		t.Skipf("%v (make deps, and build/servers/bin in PATH)", err)
+	}
+	s, err := dbserver.New(dbserver.MariaDBMember(0), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.DataDir()
+}
+
 // PowerLossLibrary builds the library that makes disks forget.
 func PowerLossLibrary(t *testing.T) string {
 	t.Helper()
