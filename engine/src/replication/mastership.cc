@@ -43,7 +43,6 @@ Task<Status> RoleManager::serve_as_master(uint64_t epoch, Quorum quorum) {
     log_epoch_before_ = pipeline_.load()->last_log_epoch();
     gno_before_ = pipeline_.load()->next_gno() - 1;
   }
-  catches_up_ = true;
   begin_role(Role::Master);
   lease_.begin(lease_of(quorum));
   if (!std::exchange(lease_watched_, true)) context_.reactor->spawn(watch_lease(this));
@@ -126,7 +125,6 @@ Task<void> RoleManager::open_when_visible(RoleManager* self, uint64_t generation
       continue;
     }
     pipeline.outdate_open_transactions();
-    self->catches_up_ = false;
     self->writable_ = true;
     self->open_unless_super_read_only();
     spdlog::info("{}, epoch {}: accepts writes", role_name(self->role_), self->state_.epoch);
@@ -232,20 +230,15 @@ Task<void> RoleManager::hand_over_before_end(std::chrono::milliseconds timeout) 
   if (!done.ok()) spdlog::warn("the mastership ends without a handover: {}", done.error().message);
 }
 
-bool RoleManager::lease_holds() const {
-  return !lease_.is_limited() || lease_.holds(Clock::now());
-}
-
-// What its log had when it became the master may have been acknowledged, and read, at the former one.
 bool RoleManager::may_serve_clients() const {
-  return lease_holds() && !catches_up_.load(std::memory_order_acquire);
+  return !lease_.is_limited() || lease_.holds(Clock::now());
 }
 
 // For as long as the server runs: one waiter, whatever roles come and go.
 Task<void> RoleManager::watch_lease(RoleManager* self) {
   bool held = true;
   for (;;) {
-    const bool holds = self->lease_holds();
+    const bool holds = self->may_serve_clients();
     if (holds != std::exchange(held, holds)) {
       if (holds) {
         spdlog::info("lease: clients are served again");

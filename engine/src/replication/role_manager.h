@@ -130,7 +130,6 @@ class RoleManager final : public sql::InstanceControl {
   Status check_writable() override;
   bool only_privileged_may_write() const override;
   bool may_serve_clients() const override;
-  bool lease_holds() const;
   bool serves_under_epochs() const override { return starts_undecided(); }
   // RESET BINARY LOGS AND GTIDS: error 1290 on a server that belongs to a cluster or replicates.
   Task<Status> reset_logs();
@@ -191,8 +190,7 @@ class RoleManager final : public sql::InstanceControl {
   AsyncMutex control_;  // one role statement at a time
   AckTracker acknowledgements_;
   SourceLease lease_;
-  std::atomic<bool> catches_up_{false};  // a master, with what was acknowledged and is not visible here yet
-  bool lease_watched_ = false;           // under control_
+  bool lease_watched_ = false;  // under control_
   const std::shared_ptr<StandaloneSemisync> semisync_;
   DumpService dumps_;
   const std::shared_ptr<ApplyGate> gate_;

@@ -59,7 +59,7 @@ RoleView RoleManager::look() const {
   });
   if (!semisync_->blocks_without_readers()) view.acknowledgements.active = false;
   view.refuses_commits = semisync_->refuses_commits();
-  view.lease_holds = lease_holds();
+  view.may_serve_clients = may_serve_clients();
   return view;
 }
 

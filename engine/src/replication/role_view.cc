@@ -15,7 +15,7 @@ Text seconds(double value) {
 }  // namespace
 
 bool RoleView::writes_blocked() const {
-  if (!writable || log.failure || !lease_holds || refuses_commits) return true;
+  if (!writable || log.failure || !may_serve_clients || refuses_commits) return true;
   return acknowledgements.active &&
          acknowledgements.attached_voters.size() < acknowledgements.quorum.wait_count;
 }
@@ -52,7 +52,7 @@ std::optional<std::string> RoleView::not_ready() const {
     case Role::Master:
     case Role::Standalone:
       if (!writes_blocked() || (super_read_only && !log.failure)) return std::nullopt;
-      if (!lease_holds) return "too few members are heard for its lease";
+      if (!may_serve_clients) return "too few members are heard for its lease";
       if (handed_over) return "its mastership is being handed over";
       if (log.apply_error) return "the applier has stopped: " + log.apply_error->message;
       if (role == Role::Standalone && !writable) return "received transactions are still being applied";
@@ -100,7 +100,7 @@ sql::NamedValues RoleView::instance_row() const {
       {"semisync_on_timeout", std::string(name_of(terms.on_timeout))},
       {"semisync_wait_point", std::string(name_of(terms.wait_point))},
       {"source_lease", number(static_cast<uint64_t>(terms.lease.count()))},
-      {"lease_held", number(lease_holds ? 1 : 0)},
+      {"lease_held", number(may_serve_clients ? 1 : 0)},
       {"handed_over", number(handed_over ? 1 : 0)},
       {"disk_bytes", number(surroundings.disk_bytes)},
       {"disk_free_bytes", number(surroundings.disk_free_bytes)},

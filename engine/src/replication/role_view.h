@@ -31,8 +31,8 @@ struct RoleView {
   uint64_t epoch = 0;
   bool writable = false;
   bool handed_over = false;
-  bool refuses_commits = false;  // semisync does, since too few have acknowledged
-  bool lease_holds = true;       // a master's
+  bool refuses_commits = false;   // semisync does, since too few have acknowledged
+  bool may_serve_clients = true;  // a master's lease
   Surroundings surroundings;
   bool super_read_only = false;  // as somebody wishes: it serves reads
   sql::FollowTarget source;

@@ -37,8 +37,8 @@ bool is_quit(std::string_view packet) {
 Error out_of_lease() {
   return make_error(
       er::kServerOfflineMode,
-      "The server is currently in offline mode: too few members of its cluster are heard, so that another "
-      "server may be the master, or may have acknowledged what is not visible here yet");
+      "The server is currently in offline mode: too few members of its cluster are heard, so that "
+      "another server may be the master");
 }
 
 Error idle_for_too_long() {
