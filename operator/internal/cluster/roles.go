@@ -29,10 +29,11 @@ func (v *View) roleOf(s *Server) string {
 	return s.Label
 }
 
-// masterRole keeps the master Service empty until the cluster has acknowledged something: clients that come too early
-// would wait for an acknowledgement that nobody can give yet.
+// masterRole keeps the master Service empty until a new master has shown once that it takes writes: before, something in its log may
+// have been acknowledged, and read, at the former one, and is not visible here yet. One that had the label and waits for its replicas
+// keeps it.
 func (v *View) masterRole(s *Server) string {
-	if v.Initialized || !s.Status.WritesBlocked {
+	if s.Label == v1alpha1.RoleMaster || !s.Status.WritesBlocked {
 		return v1alpha1.RoleMaster
 	}
 	return ""

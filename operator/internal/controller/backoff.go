@@ -10,7 +10,8 @@ import (
 // While a cluster waits for its servers it is looked at again soon, and later and later while it waits for the same: the
 // prober calls as soon as something has changed.
 const (
-	shortestWait = 300 * time.Millisecond
+	// A new master is labelled once it is seen to take writes: clients wait for that.
+	shortestWait = 100 * time.Millisecond
 	longestWait  = 10 * time.Second
 )
 

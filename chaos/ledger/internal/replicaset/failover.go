@@ -81,9 +81,13 @@ func (s *Set) tryToElect(ctx context.Context) error {
 			return err
 		}
 	}
-	s.proxy.PointTo(best.member.Address())
 	s.follow(ctx)
-	return s.establish(ctx, next)
+	if err := s.establish(ctx, next); err != nil {
+		return err
+	}
+	// Not before: until it takes writes it may show less than the former one has shown.
+	s.proxy.PointTo(best.member.Address())
+	return nil
 }
 
 // fence returns who has promised the new epoch, and what they hold.
