@@ -119,6 +119,13 @@ func TestAVolumeThatCannotGrowIsNamed(t *testing.T) {
 	s.awaitInvalid("the volume data-demo-1 cannot grow from 1Gi to 2Gi")
 	s.awaitSizes("1Gi", "demo-0", "demo-1")
 	s.world.Kill("demo-0")
+	s.eventually("a new master", func() error {
+		if st := s.get().Status; st.Master != "demo-1" {
+			return fmt.Errorf("%+v", st.Record)
+		}
+		return nil
+	})
+	s.world.Start("demo-0")
 	s.awaitAnotherMasterThan("demo-0")
 }
 
