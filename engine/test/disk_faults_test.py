@@ -296,14 +296,23 @@ class DiskFaultsTest(unittest.TestCase):
         self.assert_has(server, acknowledged)
         self.assertIsNotNone(code_of(lambda: server.query("CREATE TABLE d.more (id INT)")))
         self.filler.unlink()
-        wait_until(lambda: code_of(lambda: self.insert(server, 7000)) is None, "writes go on")
+        wait_until(lambda: self.has_ended_for_good(server) or code_of(lambda: self.insert(server, 7000)) is None, "writes go on")
         thread.join()
         self.assertGreater(len(acknowledged), 2)
+        if self.has_ended_for_good(server):
+            self.assertIn(XA, server.flags)
+            server.kill()
+            server.start()
+            self.insert(server, 7000)
         server.query("CREATE TABLE d.more (id INT)")
         self.assert_has(server, [*acknowledged, 7000])
         server.kill()
         server.start()
         self.assert_has(server, [*acknowledged, 7000])
+
+    def has_ended_for_good(self, server):
+        """RocksDB may wait for a flush that its own log's error kept from beginning: with xa such a server ends, and its next start goes on."""
+        return server.process.poll() is not None and "has room again and does not go on" in server.log_text()
 
     def end_without_room(self, server, end, thread):
         if end == "fence":
