@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/certificate"
 	"commitlab.dev/operator/internal/cluster"
 	"commitlab.dev/operator/internal/engine"
 )
@@ -41,10 +42,11 @@ func (o *Observer) accessTo(ctx context.Context, c *v1alpha1.CommitCluster) (acc
 	if a.logins.Operator == "" {
 		return access{}, fmt.Errorf("the operator's password is not known: Secret %s has no key %q (%v)", credentialsSecret(c), keyOperatorPassword, credentialsErr)
 	}
-	// Also when the spec asks for none any more: servers have theirs until they are started anew.
-	if certificates, err := o.secret(ctx, c, tlsSecret(c)); err == nil {
-		a.tls = engine.TLS{Certificate: string(certificates.Data[corev1.TLSCertKey]), Key: string(certificates.Data[corev1.TLSPrivateKeyKey]),
-			Authorities: string(certificates.Data[keyAuthority])}
+	if name := certificatesInUse(c); name != "" {
+		if certificates, err := o.secret(ctx, c, name); err == nil && usable(certificates) {
+			a.tls = engine.TLS{Certificate: string(certificates.Data[corev1.TLSCertKey]), Key: string(certificates.Data[corev1.TLSPrivateKeyKey]),
+				Authorities: string(certificates.Data[keyAuthority])}
+		}
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,6 +55,12 @@ func (o *Observer) accessTo(ctx context.Context, c *v1alpha1.CommitCluster) (acc
 	}
 	o.accesses[c.UID] = a
 	return a, nil
+}
+
+// usable: what somebody has spoilt takes nobody's access away.
+func usable(s *corev1.Secret) bool {
+	_, err := certificate.ClientConfig(pairIn(s.Data, corev1.TLSCertKey, corev1.TLSPrivateKeyKey), s.Data[keyAuthority], "")
+	return err == nil
 }
 
 func (o *Observer) secret(ctx context.Context, c *v1alpha1.CommitCluster, name string) (*corev1.Secret, error) {

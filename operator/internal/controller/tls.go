@@ -2,6 +2,7 @@ package controller
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -36,15 +37,20 @@ const (
 	reloadSeconds = 5
 )
 
-// tlsSecret has the servers' certificates; empty: there are none.
+// tlsSecret has the certificates that servers are to have; empty: none.
 func tlsSecret(c *v1alpha1.CommitCluster) string {
 	switch {
 	case c.Spec.TLS == nil:
-		return c.Status.Certificates
+		return ""
 	case c.Spec.TLS.SecretName != "":
 		return c.Spec.TLS.SecretName
 	}
 	return c.Name + "-tls"
+}
+
+// certificatesInUse is the Secret of those that servers have, whatever the spec asks for by now.
+func certificatesInUse(c *v1alpha1.CommitCluster) string {
+	return cmp.Or(c.Status.Certificates, tlsSecret(c))
 }
 
 func authoritySecret(c *v1alpha1.CommitCluster) string { return c.Name + "-ca" }

@@ -97,6 +97,19 @@ func TestCertificatesAreAskedForOnceNobodyIsLeftWithout(t *testing.T) {
 	}
 }
 
+// Another Secret, asked for before every server has left the former one's certificates.
+func TestWhoHasTheFormerCertificatesIsReachedByThem(t *testing.T) {
+	c := protected()
+	c.Status.Certificates = "former"
+	noteCertificates(c, cluster.View{Servers: []cluster.Server{{PodUID: "p", TLSName: "n"}}})
+	if c.Status.Certificates != "former" || certificatesInUse(c) != "former" {
+		t.Errorf("%q", c.Status.Certificates)
+	}
+	if err := (&Reconciler{}).ensureCertificates(t.Context(), c); err == nil || !strings.Contains(err.Error(), "Secret former") {
+		t.Error(err)
+	}
+}
+
 func TestOtherCertificatesTakeARestartAndReplacedOnesDoNot(t *testing.T) {
 	plain, err := configurationOf(demo())
 	if err != nil {

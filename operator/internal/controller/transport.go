@@ -38,7 +38,7 @@ func noteCertificates(c *v1alpha1.CommitCluster, v cluster.View) {
 	}
 	switch {
 	case c.Spec.TLS != nil:
-		c.Status.Certificates = tlsSecret(c)
+		c.Status.Certificates = certificatesInUse(c)
 	case with == 0 && !slices.ContainsFunc(v.Servers, func(s cluster.Server) bool { return s.PodUID == "" }):
 		c.Status.Certificates = ""
 	}
