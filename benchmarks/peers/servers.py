@@ -133,6 +133,8 @@ def parse_metrics(text):
 
 
 class Commitd(Server):
+    SEMISYNC = "rpl_semi_sync_source_enabled"
+
     def __init__(self, *arguments, program=COMMITD):
         super().__init__(*arguments)
         self.program = program
@@ -151,8 +153,16 @@ class Commitd(Server):
         values = self.metrics()
         return {"groups": values.get("commitd_commit_groups_total", 0), "logged_bytes": values.get("commitd_binlog_bytes_written_total", 0)}
 
+    def readers_of_the_log(self):
+        return int(self.metrics().get("commitd_dump_sessions", 0))
+
+    def commits_without_acknowledgement(self):
+        return self.metrics()["commitd_semisync_no_tx_total"]
+
 
 class MariaDb(Server):
+    SEMISYNC = "rpl_semi_sync_master_enabled"
+
     def prepare(self):
         subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={self.datadir}", "--auth-root-authentication-method=normal",
                         "--skip-test-db"], check=True, stdout=self.log, stderr=self.log)
@@ -166,9 +176,18 @@ class MariaDb(Server):
 
     def own_counts(self):
         wanted = ("Binlog_bytes_written", "Innodb_os_log_written", "Binlog_group_commits")
-        rows = self.sql("SHOW GLOBAL STATUS WHERE Variable_name IN ('%s')" % "','".join(wanted))
-        status = {name.lower(): float(value) for name, value in rows}
+        status = self.status(*wanted)
         return {"groups": status["binlog_group_commits"], "logged_bytes": status["binlog_bytes_written"] + status["innodb_os_log_written"]}
+
+    def status(self, *wanted):
+        rows = self.sql("SHOW GLOBAL STATUS WHERE Variable_name IN ('%s')" % "','".join(wanted))
+        return {name.lower(): float(value) for name, value in rows}
+
+    def readers_of_the_log(self):
+        return int(self.sql("SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Binlog Dump'")[0][0])
+
+    def commits_without_acknowledgement(self):
+        return self.status("Rpl_semi_sync_master_no_tx")["rpl_semi_sync_master_no_tx"]
 
 
 class Ceiling(Server):

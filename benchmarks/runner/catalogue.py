@@ -40,6 +40,7 @@ class Scenario:
     clients: tuple = ()
     readers: tuple = (0,)
     semisync_readers: tuple = (0,)  # of the readers
+    readers_and_semisync: tuple = ()  # pairs, instead of each number of the one with each of the other
     acknowledgement_ms: float = 0  # so late do these acknowledge
     replica: bool = False  # the switch is one of a replica beside each server
     judged: Judged | None = None
@@ -59,7 +60,10 @@ class Scenario:
         return [Variant(value, options=(*self.options, f"--{self.switch}={value}")) for value in (self.fixed, *self.legacy)]
 
     def cells(self, short):
-        """(clients, readers, semisync ones of them) of each part. The first numbers of the catalogue are those of a short run."""
+        """(clients, readers, semisync ones of them) of each part. The first numbers of the catalogue are those of a short run; of pairs, the first two."""
+        if self.readers_and_semisync:
+            pairs = self.readers_and_semisync[:2] if short else self.readers_and_semisync
+            return [(clients, *pair) for pair in pairs for clients in (self.clients[:1] if short else sorted(self.clients))]
         if short:
             return [(self.clients[0], self.readers[0], self.semisync_readers[0])]
         return [(clients, readers, min(semisync, readers)) for semisync in self.semisync_readers for readers in self.readers for clients in sorted(self.clients)]

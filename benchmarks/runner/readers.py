@@ -22,10 +22,6 @@ def semisync_command(server, file, number, late_ms=0):
     return ["/usr/bin/python3", str(pathlib.Path(__file__).with_name("semisync_reader.py")), server.socket, str(FIRST_SERVER_ID + number), file, str(late_ms)]
 
 
-def attached(server):
-    return int(server.metrics().get("commitd_dump_sessions", 0))
-
-
 @contextlib.contextmanager
 def reading(server, count, semisync=0, late_ms=0):
     """So many readers stream the log, each into a directory of its own, until the end of the block; commits wait for one of the `semisync` first ones,
@@ -50,15 +46,15 @@ def reading(server, count, semisync=0, late_ms=0):
 
 @contextlib.contextmanager
 def acknowledged(server):
-    server.sql("SET GLOBAL rpl_semi_sync_source_enabled = ON")
-    before = server.metrics()["commitd_semisync_no_tx_total"]
+    server.sql(f"SET GLOBAL {server.SEMISYNC} = ON")
+    before = server.commits_without_acknowledgement()
     try:
         yield
-        without = server.metrics()["commitd_semisync_no_tx_total"] - before
+        without = server.commits_without_acknowledgement() - before
         if without:
             raise RuntimeError(f"{server.name}: {without:.0f} commits did not wait for an acknowledgement")
     finally:
-        server.sql("SET GLOBAL rpl_semi_sync_source_enabled = OFF")
+        server.sql(f"SET GLOBAL {server.SEMISYNC} = OFF")
 
 
 def start(reader, directory):
@@ -68,7 +64,7 @@ def start(reader, directory):
 
 def wait_until_attached(server, count, processes):
     end = time.monotonic() + PATIENCE_SECONDS
-    while attached(server) < count:
+    while (attached := server.readers_of_the_log()) < count:
         if time.monotonic() > end or any(process.poll() is not None for process in processes):
-            raise RuntimeError(f"{server.name}: {attached(server)} of {count} readers of the log are there")
+            raise RuntimeError(f"{server.name}: {attached} of {count} readers of the log are there")
         time.sleep(0.05)

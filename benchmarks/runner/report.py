@@ -157,13 +157,15 @@ def page(found, known):
              "machine's speed; seconds do. A count is judged by ranks over the rounds and by its least size.</p>",
              "<h2>Legacy against fixed</h2>", to_html(tables.regressions(found, known)),
              *[section(found, s, cells_of(found, s)) for s in measured if not s.servers],
-             "<h2>Beside a peer</h2>", to_html(tables.peers(found, known)), *[section(found, s, cells_of(found, s)) for s in measured if s.servers],
+             "<h2>Beside a peer</h2>", to_html(tables.peers(found, known)),
+             "<h2>Readers of the log</h2>", to_html(tables.readers(found, known)), *[section(found, s, cells_of(found, s)) for s in measured if s.servers],
              "<h2>Not run</h2><ul>", *[f"<li>{html.escape(id)}: {html.escape(reason)}</li>" for id, reason in found.skipped.items()], "</ul></html>"]
     return "\n".join(parts) + "\n"
 
 
 def summary(found, known):
-    parts = ["# Benchmark report", tables.host(found), "## Legacy against fixed", tables.regressions(found, known), "## Beside a peer", tables.peers(found, known)]
+    parts = ["# Benchmark report", tables.host(found), "## Legacy against fixed", tables.regressions(found, known), "## Beside a peer", tables.peers(found, known),
+             "## Readers of the log", tables.readers(found, known)]
     for scenario in known.values():
         for group in by_conditions(cells_of(found, scenario)):
             if scenario.model and (said := modelled(scenario, group, found.host["cores"])):

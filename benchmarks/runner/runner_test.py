@@ -108,6 +108,11 @@ class CatalogueTest(unittest.TestCase):
         self.assertEqual(record.with_ratios({("each", "of"): 6.0, ("each", "per"): 2.0, "plain": 3.0}, figures), {"each": 3.0, "plain": 3.0})
         self.assertEqual(record.with_ratios({("each", "of"): 0.0, ("each", "per"): 0.0}, {"each": figures["each"]}), {"each": 0})
 
+    def test_pairs_of_readers_are_run_as_they_are_and_the_first_two_in_a_short_run(self):
+        scenario = catalogue.of("X", {"title": "t", "clients": [100], "readers_and_semisync": [[0, 0], [40, 0], [30, 3]]})
+        self.assertEqual(scenario.cells(short=True), [(100, 0, 0), (100, 40, 0)])
+        self.assertEqual(scenario.cells(short=False), [(100, 0, 0), (100, 40, 0), (100, 30, 3)])
+
     def test_variants_differ_by_the_switch_alone(self):
         scenario = catalogue.of("X", {"title": "t", "switch": "s", "fixed": "OFF", "legacy": ["ON"], "options": ["--a"]})
         self.assertEqual([v.options for v in scenario.variants()], [("--a", "--s=OFF"), ("--a", "--s=ON")])
@@ -132,7 +137,17 @@ class ReportTest(unittest.TestCase):
             self.found.put(self.known["R5"], clients, (0, 0), options_for(self.out), "inserts",
                            {"targeted": rounds_of(fixed, 1), "broadcast": rounds_of(legacy, 3)}, {})
         self.found.put(self.known["peer-slap-write"], 16, (0, 0), options_for(self.out), "inserts", {"commitd": rounds_of(200, 0), "mariadb": rounds_of(100, 0)}, {})
+        for readers, cpu in ((0, 30), (40, 70)):
+            rounds = [dict(r, cpu_us=cpu) for r in rounds_of(200, 0)]
+            self.found.put(self.known["peer-readers"], 100, (readers, 0), options_for(self.out), "inserts", {"commitd": rounds, "mariadb": rounds}, {})
         self.found.skip("R6", "the server has no variable x")
+
+    def test_what_a_reader_costs_is_counted_from_the_run_without_any(self):
+        table = tables.readers(self.found, self.known)
+        self.assertIn("| 0 | 0 | commitd | 202 (200–203) | 30 |  |", table)
+        self.assertIn("| 40 | 0 | mariadb | 202 (200–203) | 70 | 1.00 |", table)
+        self.assertNotIn("40 readers", tables.peers(self.found, self.known))
+        self.assertNotIn("| peer-readers", tables.regressions(self.found, self.known))
 
     def test_a_page_holds_everything_in_itself(self):
         self.assertEqual(report.main(["--out", self.out]), 0)
@@ -313,16 +328,24 @@ class SemisyncReaderTest(unittest.TestCase):
 
 @unittest.skipUnless(PROGRAM.exists(), f"{PROGRAM} is not built")
 class ReadersTest(unittest.TestCase):
-    def test_commits_wait_for_the_readers_that_acknowledge(self):
+    def semisync(self, make, names):
+        """Three readers, two of which acknowledge: readers, how many acknowledge, commits that have waited and have not."""
         bench.sync_counters.build()
-        with tempfile.TemporaryDirectory() as directory, servers.Commitd("s", [], True, bench.sync_counters.Disk("native"), directory) as server:
+        with tempfile.TemporaryDirectory() as directory, make("s", [], True, bench.sync_counters.Disk("native"), directory) as server:
             load = bench.loads.load("slap-write")
             load.prepare(server)
             with bench.log_readers.reading(server, 3, semisync=2):
-                self.assertEqual(server.metrics()["commitd_semisync_clients"], 2)
                 load.slap(server, 4, 100)
-                self.assertGreaterEqual(server.metrics()["commitd_semisync_yes_tx_total"], 100)
-            self.assertEqual(server.metrics()["commitd_semisync_no_tx_total"], 0)
+                clients, waited = (float(server.sql(f"SHOW STATUS LIKE '{name}'")[0][1]) for name in names)
+                return server.readers_of_the_log(), clients, waited, server.commits_without_acknowledgement()
+
+    def test_commits_wait_for_the_readers_that_acknowledge(self):
+        for make, names in ((servers.Commitd, ("Rpl_semi_sync_source_clients", "Rpl_semi_sync_source_yes_tx")),
+                            (servers.MariaDb, ("Rpl_semi_sync_master_clients", "Rpl_semi_sync_master_yes_tx"))):
+            with self.subTest(make.__name__):
+                readers, clients, waited, without = self.semisync(make, names)
+                self.assertEqual((readers, clients, without), (3, 2, 0))
+                self.assertGreaterEqual(waited, 100)
 
 
 @unittest.skipUnless(PROGRAM.exists(), f"{PROGRAM} is not built")

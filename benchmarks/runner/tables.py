@@ -52,10 +52,7 @@ def judged(cell):
 def regressions(found, known):
     """A line for each server of each cell: throughput, the ratio to the default, the count that is judged."""
     lines = ["| | what | conditions | value | per second | of default | count per operation | legacy beside default |", "|---|---|---|---|---:|---:|---|---|"]
-    for cell in sorted(found.cells, key=lambda c: order(c, known)):
-        scenario = known.get(cell["key"]["scenario"])
-        if scenario is None or scenario.servers or cell["key"]["builds"]:
-            continue
+    for scenario, cell in measured(found, known, lambda s: not s.servers):
         base = cell["figures"][scenario.fixed]["rate"]["median"]
         for value, figures in cell["figures"].items():
             verdict = judged(cell) if cell["judgement"] and value == cell["judgement"]["legacy"] else ""
@@ -65,13 +62,38 @@ def regressions(found, known):
     return "\n".join(lines) + "\n"
 
 
+def measured(found, known, wanted):
+    """(scenario, cell) of each that is wanted, in the catalogue's order; none of two builds."""
+    for cell in sorted(found.cells, key=lambda c: order(c, known)):
+        scenario = known.get(cell["key"]["scenario"])
+        if scenario is not None and not cell["key"]["builds"] and wanted(scenario):
+            yield scenario, cell
+
+
+def per_reader(cell, alone, server):
+    """What one reader costs the server for each operation, in µs of CPU; nothing without readers, or where none were measured for comparison."""
+    if not cell["key"]["readers"] or alone is None:
+        return ""
+    more = cell["figures"][server]["cpu_us"]["median"] - alone["figures"][server]["cpu_us"]["median"]
+    return f"{more / cell['key']['readers']:.2f}"
+
+
+def readers(found, known):
+    """The seed's table: how many read the log, and how many of them acknowledge."""
+    cells = [cell for _, cell in measured(found, known, lambda s: s.readers_and_semisync)]
+    alone = next((cell for cell in cells if cell["key"]["readers"] == 0), None)
+    lines = ["| readers | semisync | server | per second | CPU µs for each insert | for each reader |", "|---:|---:|---|---:|---:|---:|"]
+    for cell in cells:
+        for server, figures in cell["figures"].items():
+            lines.append(f"| {cell['key']['readers']} | {cell['key']['semisync_readers']} | {server} | {with_range(figures['rate'])} "
+                         f"| {number(figures['cpu_us']['median'])} | {per_reader(cell, alone, server)} |")
+    return "\n".join(lines) + "\n"
+
+
 def peers(found, known):
     lines = ["| load | conditions | server | per second | ratio | " + " | ".join(record.ALWAYS[f] for f in ("cpu_us", "syncs", "logged_bytes")) + " |",
              "|---|---|---|---:|---:|---:|---:|---:|"]
-    for cell in sorted(found.cells, key=lambda c: order(c, known)):
-        scenario = known.get(cell["key"]["scenario"])
-        if scenario is None or not scenario.servers or cell["key"]["builds"]:
-            continue
+    for scenario, cell in measured(found, known, lambda s: s.servers and not s.readers_and_semisync):
         base = cell["figures"][scenario.baseline()]["rate"]["median"]
         for server, figures in cell["figures"].items():
             lines.append(f"| {scenario.load} | {conditions(cell)} | {server} | {with_range(figures['rate'])} | {times(figures['rate']['median'], base)} | "
@@ -88,7 +110,8 @@ def order(cell, known):
     return (names.index(key["scenario"]) if key["scenario"] in known else len(names), key["semisync_readers"], key["readers"], key["clients"])
 
 
-TABLES = {"host": lambda found, known: host(found) + "\n", "regressions": regressions, "peers": peers, "skipped": lambda found, known: skipped(found)}
+TABLES = {"host": lambda found, known: host(found) + "\n", "regressions": regressions, "peers": peers, "readers": readers,
+          "skipped": lambda found, known: skipped(found)}
 
 
 def filled(text, found, known):
