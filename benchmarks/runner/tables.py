@@ -78,15 +78,24 @@ def per_reader(cell, alone, server):
     return f"{more / cell['key']['readers']:.2f}"
 
 
+def acknowledging(scenario, cell):
+    late = f", {number(scenario.acknowledgement_ms)} ms late" if scenario.acknowledgement_ms else ""
+    count = cell["key"]["semisync_readers"]
+    return f"{count}{late}" if count else "0"
+
+
 def readers(found, known):
-    """The seed's table: how many read the log, and how many of them acknowledge."""
-    cells = [cell for _, cell in measured(found, known, lambda s: s.readers_and_semisync)]
-    alone = next((cell for cell in cells if cell["key"]["readers"] == 0), None)
-    lines = ["| readers | semisync | server | per second | CPU µs for each insert | for each reader |", "|---:|---:|---|---:|---:|---:|"]
-    for cell in cells:
+    """The seed's table: how many read the log, and how many of them acknowledge. `of the first` is the first line of that scenario."""
+    lines = ["| readers | semisync | server | per second | of the first | CPU µs for each insert | for each reader |", "|---:|---:|---|---:|---:|---:|---:|"]
+    first, alone = {}, {}
+    for scenario, cell in measured(found, known, lambda s: s.readers_and_semisync):
+        base = first.setdefault(scenario.id, cell)
+        if not cell["key"]["readers"]:
+            alone[scenario.id] = cell
         for server, figures in cell["figures"].items():
-            lines.append(f"| {cell['key']['readers']} | {cell['key']['semisync_readers']} | {server} | {with_range(figures['rate'])} "
-                         f"| {number(figures['cpu_us']['median'])} | {per_reader(cell, alone, server)} |")
+            lines.append(f"| {cell['key']['readers']} | {acknowledging(scenario, cell)} | {server} | {with_range(figures['rate'])} "
+                         f"| {times(figures['rate']['median'], base['figures'][server]['rate']['median'])} "
+                         f"| {number(figures['cpu_us']['median'])} | {per_reader(cell, alone.get(scenario.id), server)} |")
     return "\n".join(lines) + "\n"
 
 
