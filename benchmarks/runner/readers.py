@@ -29,7 +29,9 @@ def reading(server, count, semisync=0, late_ms=0):
     if count == 0:
         yield
         return
-    file = server.sql("SHOW BINARY LOGS")[0][0]
+    # From a file of its own on: what was logged before would be read, and counted, beside the load.
+    server.sql("FLUSH BINARY LOGS")
+    file = server.sql("SHOW BINARY LOGS")[-1][0]
     commands = [semisync_command(server, file, number, late_ms) if number < semisync else command(server, file, number) for number in range(count)]
     with tempfile.TemporaryDirectory(prefix="readers-") as directory:
         processes = [start(reader, pathlib.Path(directory, str(number))) for number, reader in enumerate(commands)]
