@@ -6,6 +6,8 @@ import subprocess
 import tempfile
 import time
 
+from semisync_reader import NEVER
+
 PATIENCE_SECONDS = 30
 
 
@@ -25,14 +27,16 @@ def semisync_command(server, file, number, late_ms=0):
 @contextlib.contextmanager
 def reading(server, count, semisync=0, late_ms=0):
     """So many readers stream the log, each into a directory of its own, until the end of the block; commits wait for one of the `semisync` first ones,
-    which acknowledge `late_ms` behind what they read."""
+    which acknowledge `late_ms` behind what they read. Where acknowledgements are late the others are of the same program, so that they cost the machine
+    the same."""
     if count == 0:
         yield
         return
     # From a file of its own on: what was logged before would be read, and counted, beside the load.
     server.sql("FLUSH BINARY LOGS")
     file = server.sql("SHOW BINARY LOGS")[-1][0]
-    commands = [semisync_command(server, file, number, late_ms) if number < semisync else command(server, file, number) for number in range(count)]
+    others = (lambda number: semisync_command(server, file, number, NEVER)) if late_ms else (lambda number: command(server, file, number))
+    commands = [semisync_command(server, file, number, late_ms) if number < semisync else others(number) for number in range(count)]
     with tempfile.TemporaryDirectory(prefix="readers-") as directory:
         processes = [start(reader, pathlib.Path(directory, str(number))) for number, reader in enumerate(commands)]
         try:

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Streams the log as a semisync replica does, stores nothing, and acknowledges what it is asked to, as late as a network would make it:
-semisync_reader.py SOCKET SERVER_ID FILE [LATE_MS]."""
+semisync_reader.py SOCKET SERVER_ID FILE [LATE_MS]. With `never` for LATE_MS it is a reader that does not speak semisync: the same program beside a
+load that waits for nobody."""
 
 import queue
 import struct
@@ -10,6 +11,7 @@ import time
 
 import pymysql
 
+NEVER = "never"
 COM_BINLOG_DUMP = 0x12
 SEMISYNC_MAGIC = 0xEF
 ROTATE_EVENT = 4
@@ -64,10 +66,15 @@ def sender(send, late_seconds):
 
 def main(socket, server_id, file, late_ms="0"):
     connection = pymysql.connect(unix_socket=socket, user="root")
+    semisync = 0 if late_ms == NEVER else 1
     with connection.cursor() as cursor:
-        cursor.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32', @rpl_semi_sync_replica = 1, @rpl_semi_sync_slave = 1")
+        cursor.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32', "
+                       f"@rpl_semi_sync_replica = {semisync}, @rpl_semi_sync_slave = {semisync}")
     connection._execute_command(COM_BINLOG_DUMP, struct.pack("<IHI", START_OF_LOG, 0, int(server_id)) + file.encode())
     file = file.encode()
+    if not semisync:
+        for _ in packets(connection._rfile):
+            pass
     acknowledge = sender(connection._sock.sendall, float(late_ms) / 1000)
     for asked, kind, end, body in events(packets(connection._rfile)):
         if kind == ROTATE_EVENT:
