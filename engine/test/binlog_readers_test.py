@@ -162,6 +162,10 @@ class BinlogReadersTest(ReadersTest):
                 os.mkdir(directory)
                 stack.enter_context(self.follower(directory, 100 + number))
             last, names = self.names[-1], self.names[:-1]
+            for directory in directories:
+                wait_until(lambda: self.copied(directory, last), f"{directory} follows", seconds=4 * START_SECONDS)
+            shared = self.server.metric("commitd_dump_pages_shared_total")
+            self.write_while_they_follow()
             self.server.query("CREATE DATABASE IF NOT EXISTS seen_by_all")
             for directory in directories:
                 wait_until(lambda: b"seen_by_all" in self.copied(directory, last), f"{directory} has all of it",
@@ -169,6 +173,24 @@ class BinlogReadersTest(ReadersTest):
             for name in [*names, last]:
                 self.assertEqual(len({self.copied(directory, name) for directory in directories}), 1, name)
             self.assertGreater(len(self.copied(directories[0], names[0])), 100000)
+            text = self.mariadb_binlog("-vv", os.path.join(directories[0], last))
+        self.assertGreater(self.server.metric("commitd_dump_pages_shared_total"), shared)
+        for statement, count in (("### INSERT INTO `live`.`t`", 120), ("### DELETE FROM `live`.`t`", 10), ("CREATE TABLE t", 1), ("not shipped", 0)):
+            self.assertEqual(text.count(statement), count, statement)
+
+    def write_while_they_follow(self):
+        with contextlib.closing(self.server.connect()) as connection, connection.cursor() as cursor:
+            for statement in ("DROP DATABASE IF EXISTS live", "CREATE DATABASE live", "USE live", "CREATE TABLE t (id INT PRIMARY KEY, v LONGBLOB)"):
+                cursor.execute(statement)
+            for number in range(100):
+                cursor.execute("INSERT INTO t VALUES (%s, 'small')", [number])
+            cursor.execute("SET sql_log_bin = 0")
+            cursor.execute("INSERT INTO t VALUES (-1, 'not shipped')")
+            cursor.execute("DELETE FROM t WHERE id = -1")
+            cursor.execute("SET sql_log_bin = 1")
+            for number in range(100, 120):
+                cursor.execute("INSERT INTO t VALUES (%s, REPEAT('large', 40000))", [number])
+            cursor.execute("DELETE FROM t WHERE id < 10")
 
     def copied(self, directory, name):
         path = pathlib.Path(directory, name)

@@ -137,4 +137,11 @@ std::string with_checksum(std::string_view event) {
   return copy;
 }
 
+size_t append_without_checksum(std::string& out, std::string_view event) {
+  const size_t length = event.size() - binlog::kChecksumLength;
+  out.append(event.substr(0, length));
+  store_le32(out.data() + out.size() - length + kLengthAt, static_cast<uint32_t>(length));
+  return length;
+}
+
 }  // namespace commitd::replication

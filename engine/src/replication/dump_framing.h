@@ -40,5 +40,7 @@ Result<Heartbeat> parse_heartbeat(const binlog::EventView& event, bool checksumm
 
 // The event with a checksum, for sources that send none.
 std::string with_checksum(std::string_view event);
+// Appends the event without its checksum, for readers that want none; returns its length then.
+size_t append_without_checksum(std::string& out, std::string_view event);
 
 }  // namespace commitd::replication

@@ -71,7 +71,8 @@ Task<Status> DumpService::run_stream(sql::Session& session, wire::Channel& chann
                                   *environment_.lease,
                                   environment_.server_id,
                                   environment_.server_uuid,
-                                  environment_.observers};
+                                  environment_.observers,
+                                  &pages_};
   auto stream = std::make_shared<DumpStream>(source, session, channel, std::move(request), traits);
   COMMITD_CO_RETURN_IF_ERROR(admit(stream));
   session.set_state("Sending binlog event to replica");

@@ -47,6 +47,7 @@ class DumpService final : public wire::DumpHandler {
   void dismiss(const std::shared_ptr<DumpStream>& stream);
 
   Environment environment_;
+  FramedPages pages_;
   DrainGate gate_;
   mutable Mutex mutex_;
   std::list<std::shared_ptr<DumpStream>> streams_ ABSL_GUARDED_BY(mutex_);

@@ -46,6 +46,20 @@ std::optional<Value> either_variable(const sql::Session& session, std::string_vi
   return std::nullopt;
 }
 
+// As they are made for all who get them so: no answers are asked for, nothing is told of each transaction.
+bool gets_plain_packets(const ReaderTraits& traits) {
+  return !traits.semisync && !traits.commitd;
+}
+
+void count_sent(size_t events, size_t bytes) {
+  static auto& all_events =
+      observe::counter("commitd_dump_events_sent_total", "Events sent to readers of the log.");
+  static auto& all_bytes =
+      observe::counter("commitd_dump_bytes_sent_total", "Bytes of events sent to readers of the log.");
+  all_events.add(events);
+  all_bytes.add(bytes);
+}
+
 Uuid uuid_of_server_id(uint32_t server_id) {
   Uuid uuid;
   store_be32(uuid.bytes.data() + 12, server_id);
@@ -88,7 +102,8 @@ DumpStream::DumpStream(Source source, sql::Session& session, wire::Channel& chan
       traits_(traits),
       home_(Reactor::current()),
       uuid_text_(traits_.named_uuid.is_nil() ? "" : traits_.named_uuid.to_string()),
-      observed_(source_.observers, {request_.server_id, uuid_text_.c_str(), traits_.semisync}) {}
+      observed_(source_.observers, {request_.server_id, uuid_text_.c_str(), traits_.semisync}),
+      frames_(gets_plain_packets(traits_) ? source_.pages : nullptr) {}
 
 void DumpStream::request_stop() {
   home_->post(std::function<void()>([self = shared_from_this()] {
@@ -234,6 +249,7 @@ Status DumpStream::find_named_behind_start() {
   foreign.subtract(source_.pipeline.gtid_logged());
   named_ahead_ = request_.have;
   named_ahead_.subtract(foreign);
+  named_others_ = !foreign.empty();
   named_ahead_.subtract(*before);
   named_end_ = start_;
   return {};
@@ -312,10 +328,28 @@ Result<binlog::LogChunk> DumpStream::read_next(LogPosition end) {
 
 Status DumpStream::ship(const binlog::LogChunk& chunk) {
   if (chunk.start.file != file_) COMMITD_RETURN_IF_ERROR(begin_file(chunk.start));
+  if (takes_framed_pages()) {
+    if (const auto page = source_.pages->find_or_make(chunk, traits_.checksummed)) {
+      ship_framed(*page, chunk.start);
+      return {};
+    }
+  }
   COMMITD_RETURN_IF_ERROR(select(chunk));
   write_items();
   position_ = {chunk.start.file, chunk.start.offset + chunk.bytes.size()};
   return {};
+}
+
+bool DumpStream::takes_framed_pages() const {
+  return gets_plain_packets(traits_) && source_.pages != nullptr && !observed_.shows_events() &&
+         !scanner_.inside() && named_ahead_.empty() && !named_others_;
+}
+
+void DumpStream::ship_framed(const FramedPages::Page& page, LogPosition start) {
+  channel_.write_packets(page.packets, page.headers);
+  count_sent(page.headers.size(), page.event_bytes);
+  if (page.transactions_end != 0) owed_ = {start.file, start.offset + page.transactions_end};
+  position_ = {start.file, start.offset + page.log_bytes};
 }
 
 Status DumpStream::begin_file(LogPosition start) {
@@ -360,8 +394,7 @@ Status DumpStream::select(const binlog::LogChunk& chunk) {
       skipping_ = request_.by_gtid && request_.have.contains(scanner_.transaction().gtid);
     if (*place == Place::Outside || *place == Place::Unshipped) {
       skipping_ = false;
-      if (binlog::parse_own_event(*event, true))
-        continue;  // group marks and what was never meant to leave this server
+      if (!leaves_this_server(*event, *place)) continue;
     }
     if (!skipping_) {
       items_.push_back(
@@ -399,8 +432,8 @@ void DumpStream::write_items() {
     } else if (traits_.checksummed) {
       write_event(item.bytes, i == last_end);
     } else {
-      std::string bare(item.bytes.substr(0, item.bytes.size() - binlog::kChecksumLength));
-      store_le32(bare.data() + 9, static_cast<uint32_t>(bare.size()));
+      std::string bare;
+      append_without_checksum(bare, item.bytes);
       write_event(bare, i == last_end);
     }
   }
@@ -425,15 +458,10 @@ void DumpStream::write_observed(std::string_view event, bool wants_acknowledgeme
 }
 
 void DumpStream::write_unobserved(std::string_view event, bool wants_acknowledgement) {
-  static auto& events =
-      observe::counter("commitd_dump_events_sent_total", "Events sent to readers of the log.");
-  static auto& bytes =
-      observe::counter("commitd_dump_bytes_sent_total", "Bytes of events sent to readers of the log.");
   channel_.write_packet(packet_head(traits_.semisync, wants_acknowledgement), event);
   // The reader answers with a packet of its own, numbered 0; ours go on behind that.
   if (traits_.semisync && wants_acknowledgement) channel_.set_sequence(1);
-  events.add();
-  bytes.add(event.size());
+  count_sent(1, event.size());
 }
 
 void DumpStream::write_heartbeat(std::optional<Watermark> watermark, std::optional<uint64_t> question) {

@@ -17,6 +17,7 @@
 #include "plugins/observers.h"
 #include "replication/ack_tracker.h"
 #include "replication/dump_framing.h"
+#include "replication/framed_pages.h"
 #include "replication/signal.h"
 #include "replication/source_lease.h"
 #include "sql/session.h"
@@ -49,6 +50,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
     uint32_t server_id = 0;
     Uuid server_uuid;
     plugins::Observers* observers = nullptr;
+    FramedPages* pages = nullptr;
   };
 
   DumpStream(Source source, sql::Session& session, wire::Channel& channel, wire::DumpRequest request,
@@ -88,6 +90,9 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   Status ship_available(LogPosition limit);
   Result<binlog::LogChunk> read_next(LogPosition limit);
   Status ship(const binlog::LogChunk& chunk);
+  // Whether this reader gets every transaction from here on, in packets like others'.
+  bool takes_framed_pages() const;
+  void ship_framed(const FramedPages::Page& page, LogPosition start);
   Status begin_file(LogPosition start);
   // Fills items_ with what the reader gets of a chunk.
   Status select(const binlog::LogChunk& chunk);
@@ -129,6 +134,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   Reactor* const home_;
   const std::string uuid_text_;
   plugins::ObservedReader observed_;
+  const FramedPages::Reader frames_;
   Status shown_;  // what observers said of the events that were to be sent
 
   LogPosition position_;                     // everything before it is sent or skipped
@@ -154,8 +160,9 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   std::deque<std::pair<LogPosition, Gtid>> passed_;
   LogPosition start_;
   bool watermark_sent_ = false;
-  GtidSet named_ahead_;    // what the reader has named and the stream has not passed yet
-  LogPosition named_end_;  // behind the last of it that has been passed
+  GtidSet named_ahead_;        // what the reader has named and the stream has not passed yet
+  bool named_others_ = false;  // it has named what this log does not have, which may come into it
+  LogPosition named_end_;      // behind the last of it that has been passed
 
   Signal changed_;
   Signal reader_ended_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,9 @@ class Channel {
   virtual void write_packet(std::string_view payload) = 0;
   // The same for a payload in two pieces (dump: a short head, then an event).
   virtual void write_packet(std::string_view head, std::string_view body) = 0;
+  // Whole packets as somebody has made them: each is numbered anew in its header, of which `headers` has the
+  // places.
+  virtual void write_packets(std::string_view packets, std::span<const uint32_t> headers) = 0;
   virtual size_t buffered() const = 0;
   virtual Task<Status> flush() = 0;
   virtual void reset_sequence() = 0;  // before each command

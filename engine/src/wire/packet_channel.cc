@@ -202,6 +202,12 @@ void PacketChannel::write_packet(std::string_view head, std::string_view body) {
   }
 }
 
+void PacketChannel::write_packets(std::string_view packets, std::span<const uint32_t> headers) {
+  const size_t base = output_.size() + kHeaderSize - 1;
+  output_.append(packets);
+  for (const uint32_t header : headers) output_[base + header] = static_cast<char>(sequence_++);
+}
+
 std::string& PacketChannel::begin_packet() {
   packet_start_ = output_.size();
   append_header(0);

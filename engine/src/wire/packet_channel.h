@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,7 @@ class PacketChannel final : public Channel {
   Task<Status> wait_for_packet(Deadline deadline);
   void write_packet(std::string_view payload) override;
   void write_packet(std::string_view head, std::string_view body) override;
+  void write_packets(std::string_view packets, std::span<const uint32_t> headers) override;
   size_t buffered() const override { return output_.size(); }
   Task<Status> flush() override;
   // Sends without waiting; false: what is left, or what is wrong, is flush()'s.
