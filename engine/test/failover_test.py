@@ -218,9 +218,11 @@ class FailoverTest(ClusterTest):
         self.master.kill()
         self.master.start()
         shown_before = self.master.ids()
+        uuids = f"{self.second.uuid},{self.third.uuid}"
         for replica in (self.second, self.third):
             replica.pause()
-        self.master.promote(1, 1, [self.second, self.third])
+            self.addCleanup(replica.resume)
+        self.master.control(f"ALTER INSTANCE PROMOTE EPOCH 1 WAIT_COUNT 1 MEMBERS '{uuids}'")
         self.assert_error(OFFLINE, self.ids_shown_to, "client", self.master)
         self.assertEqual(self.ids_shown_to("admin", self.master), shown_before)
         for replica in (self.second, self.third):
