@@ -84,12 +84,16 @@ class Cast : public OneOperand {
     return Value::string(std::move(value), binary);
   }
   Value temporal(const Value& operand, Evaluation& evaluation) const {
-    std::optional<Temporal> t = to_ == ast::CastType::Time ? time_of(operand) : date_of(operand, evaluation);
-    if (!t) {
+    const bool text = operand.kind() == Kind::String;
+    std::optional<Temporal> t = to_ == ast::CastType::Time ? time_of(operand)
+                                : text                     ? date_of_text(operand.as_string(), evaluation)
+                                                           : date_of(operand, evaluation);
+    const bool told = text && to_ != ast::CastType::Time;
+    if (!t && !told) {
       evaluation.warn(
           make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
-      return Value::null();
     }
+    if (!t) return Value::null();
     if (to_ == ast::CastType::Date) {
       Temporal date;
       date.kind = Temporal::Kind::Date;

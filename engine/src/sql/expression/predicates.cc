@@ -272,10 +272,7 @@ namespace {
 
 // A TIME is one of today beside a date, and beside nothing else.
 bool is_compared_in_two_ways(const Expression& operand, const Expressions& list) {
-  const auto is_time = [](const ValueType& type) {
-    return type.type == FieldType::Time || type.type == FieldType::Time2;
-  };
-  const auto is_date = [&](const ExpressionPtr& item) {
+  const auto is_date = [](const ExpressionPtr& item) {
     return item->type().is_temporal() && !is_time(item->type());
   };
   return is_time(operand.type()) && std::ranges::any_of(list, is_date) && !std::ranges::all_of(list, is_date);

@@ -59,6 +59,34 @@ TEST_F(Shapes, LabelsAreNumbersBesideNumbersInSubqueriesToo) {
   EXPECT_EQ(run("SELECT (SELECT e FROM u WHERE b = 2) = 2, (SELECT e FROM u WHERE b = 2) = 'z'"), "0|1");
 }
 
+TEST_F(Shapes, TheRowOfASubqueryIsComparedItemByItem) {
+  EXPECT_EQ(run("SELECT (1, 2) = (SELECT 1, 2), (1, 2) = (SELECT 1, 3), (1, NULL) = (SELECT 1, 2), "
+                "(SELECT 1, 2, 3) = ROW(1, 2, NULL), (SELECT 1, 2) = (SELECT 1, 2)"),
+            "1|0|NULL|NULL|1");
+  EXPECT_EQ(run("SELECT (1, 2) <> (SELECT 1, 3), (1, 2) < (SELECT 1, 3), (1, 2) >= (SELECT 1, 2), "
+                "(1, NULL) <=> (SELECT 1, NULL), (2, NULL) > (SELECT 1, 1)"),
+            "1|1|1|1|1");
+  EXPECT_EQ(run("SELECT (1, 2) = (SELECT a, b FROM t WHERE a = 9), (NULL, NULL) <=> (SELECT a, b FROM t "
+                "WHERE a = 9)"),
+            "NULL|1");
+  EXPECT_EQ(run("SELECT (3, 4) IN ((SELECT 1, 2), (3, 4)), (SELECT 1, 2) IN ((1, 2), (3, 4)), "
+                "((1, 2), 3) = ((SELECT 1, 2), 3), ((1, 2), 3) < ((1, 2), 4)"),
+            "1|1|1|1");
+  EXPECT_EQ(run("SELECT a FROM t WHERE (a, b) = (SELECT 4, 2)"), "4");
+  EXPECT_EQ(run("SELECT a FROM t o WHERE (a, 2) = (SELECT MAX(a), o.b FROM t WHERE b = o.b) ORDER BY a"),
+            "4");
+  EXPECT_EQ(run("SELECT a FROM t o WHERE (a, b) >= (SELECT MAX(a), o.b FROM t WHERE b = o.b) ORDER BY a"),
+            "3\n4");
+  EXPECT_EQ(run("SELECT a FROM t o WHERE (SELECT * FROM (SELECT 1, 1) d) = (a, (SELECT o.b)) ORDER BY a"),
+            "1");
+  const auto refused = [this](const std::string& sql) { return run(sql).substr(0, 10); };
+  EXPECT_EQ(refused("SELECT (1, 2) = (SELECT a, b FROM t)"), "ERROR 1242");
+  EXPECT_EQ(refused("SELECT a FROM t o WHERE (a, b) = (SELECT a, o.b FROM t)"), "ERROR 1242");
+  for (const std::string wrong : {"(1, 2) = (SELECT 1)", "(1, 2) = (SELECT 1, 2, 3)", "1 = (SELECT 1, 2)",
+                                  "(SELECT 1, 2) = 1", "((1, 2), 3) = (SELECT 1, 3)", "(1, 2) = 1"})
+    EXPECT_EQ(refused("SELECT " + wrong), "ERROR 1241") << wrong;
+}
+
 TEST_F(Shapes, AggregatesOfTheStatementAroundASubquery) {
   EXPECT_EQ(run("SELECT (SELECT SUM(o.a)) FROM t o"), "10");
   EXPECT_EQ(
