@@ -61,7 +61,8 @@ Result<ExpressionPtr> Binder::bind(const ast::Expr& tree, std::string_view claus
   error_.reset();
   ExpressionPtr bound = node(tree);
   if (error_) return *std::move(error_);
-  return bound;
+  const bool is_condition = clause == "where clause" || clause == "on clause" || clause == "having clause";
+  return is_condition ? number_behind_text(std::move(bound)) : std::move(bound);
 }
 
 ExpressionPtr Binder::fail(Error error) {

@@ -256,17 +256,17 @@ ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
   return std::make_unique<Comparison>(op, std::move(left), std::move(right));
 }
 ExpressionPtr make_logic(Op op, ExpressionPtr left, ExpressionPtr right) {
-  return std::make_unique<Logic>(op, number_of_byte_literal(std::move(left)),
-                                 number_of_byte_literal(std::move(right)));
+  return std::make_unique<Logic>(op, number_behind_text(std::move(left)),
+                                 number_behind_text(std::move(right)));
 }
 ExpressionPtr make_not(ExpressionPtr operand) {
-  return std::make_unique<Not>(number_of_byte_literal(std::move(operand)));
+  return std::make_unique<Not>(number_behind_text(std::move(operand)));
 }
 ExpressionPtr make_is_null(ExpressionPtr operand, bool negated) {
   return std::make_unique<IsNull>(std::move(operand), negated);
 }
 ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated) {
-  return std::make_unique<TruthTest>(number_of_byte_literal(std::move(operand)), expected, negated);
+  return std::make_unique<TruthTest>(number_behind_text(std::move(operand)), expected, negated);
 }
 namespace {
 

@@ -58,6 +58,29 @@ TEST_F(TypedValues, ATextIsTheDateThatItBeginsWithWhereADateIsWanted) {
   EXPECT_EQ(run("UPDATE d SET d = DATE(v)"), "");
 }
 
+TEST_F(TypedValues, DatesThatAreNotKnownInFull) {
+  run("SET sql_mode = ''; CREATE TABLE d (d DATE); INSERT INTO d VALUES ('0000-00-00'), ('2001-00-05')");
+  EXPECT_EQ(run("SELECT YEAR(d), MONTH(d), DAY(d), QUARTER(d) FROM d"), "0|0|0|0\n2001|0|5|0");
+  for (const std::string function :
+       {"TO_DAYS(d)", "LAST_DAY(d)", "DAYNAME(d)", "WEEKDAY(d)", "DAYOFYEAR(d)", "DAYOFWEEK(d)", "WEEK(d)",
+        "YEARWEEK(d)", "MONTHNAME(d)", "DATEDIFF(d, '2001-01-01')", "TIMESTAMPDIFF(DAY, d, '2001-01-01')",
+        "TO_SECONDS(d)", "d + INTERVAL 1 DAY"})
+    EXPECT_EQ(run("SELECT " + function + " FROM d"), "NULL\nNULL") << function;
+  EXPECT_EQ(value("MONTH('2001-00-05'), DAY('2001-01-00'), DATE('2001-00-05'), CAST('2001-00-05' AS DATE), "
+                  "TO_DAYS('2001-00-05'), DATEDIFF('0000-00-00', '2001-01-01')"),
+            "0|0|2001-00-05|2001-00-05|NULL|NULL");
+  run("SET sql_mode = DEFAULT");
+  EXPECT_EQ(value("MONTH('2001-00-05'), CAST('2001-00-05' AS DATE), CAST('0000-00-00' AS DATE)"),
+            "0|NULL|NULL");
+}
+
+TEST_F(TypedValues, WhatATextDoesNotReachOfAFormatIsZero) {
+  EXPECT_EQ(value("STR_TO_DATE('04:05', '%H:%i:%s'), STR_TO_DATE('2001-02-03', '%Y-%m-%d %H:%i:%s'), "
+                  "STR_TO_DATE('2001-02-03 10', '%Y-%m-%d %H:%i:%s'), STR_TO_DATE('10', '%H:%i')"),
+            "04:05:00|2001-02-03 00:00:00|2001-02-03 10:00:00|10:00:00");
+  EXPECT_EQ(value("STR_TO_DATE('10x', '%H:%i'), STR_TO_DATE('2001', '%Y-%m-%d')"), "NULL|NULL");
+}
+
 TEST_F(TypedValues, ANumberOfTwoDigitsBesideAYearIsAYear) {
   run("CREATE TABLE y (y YEAR, KEY (y)); INSERT INTO y VALUES (0), (1999), (2010)");
   EXPECT_EQ(run("SELECT y FROM y WHERE y = 10"), "2010");

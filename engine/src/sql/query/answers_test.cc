@@ -59,6 +59,36 @@ TEST_F(Shapes, LabelsAreNumbersBesideNumbersInSubqueriesToo) {
   EXPECT_EQ(run("SELECT (SELECT e FROM u WHERE b = 2) = 2, (SELECT e FROM u WHERE b = 2) = 'z'"), "0|1");
 }
 
+TEST_F(Shapes, LabelsAreNumbersAsConditionsAndForNumericFunctions) {
+  run("CREATE TABLE u (id INT, e ENUM('', 'b', '1'), s SET('x', 'y')); INSERT INTO u VALUES (1, 'b', 'x,y'), "
+      "(2, '1', ''), (3, '', 'y'), (4, NULL, NULL)");
+  EXPECT_EQ(run("SELECT id FROM u WHERE e ORDER BY id"), "1\n2\n3");
+  EXPECT_EQ(run("SELECT id FROM u WHERE NOT s ORDER BY id"), "2");
+  EXPECT_EQ(run("SELECT id FROM u WHERE s AND e ORDER BY id"), "1\n3");
+  EXPECT_EQ(run("SELECT a.id FROM u a JOIN u b ON b.s WHERE b.id = 3 ORDER BY 1"), "1\n2\n3\n4");
+  EXPECT_EQ(run("SELECT id, e AS x FROM u HAVING x ORDER BY id"), "1|b\n2|1\n3|");
+  EXPECT_EQ(run("SELECT IF(e, 1, 0), CASE WHEN s THEN 1 ELSE 0 END, e IS TRUE, s XOR 1 FROM u ORDER BY id"),
+            "1|1|1|0\n1|0|1|1\n1|1|1|0\n0|0|0|NULL");
+  EXPECT_EQ(run("SELECT SUM(e), AVG(e), BIT_OR(s), MAX(e), STD(e) > 0.8 FROM u"), "6|2.0000|3|b|1");
+  EXPECT_EQ(run("SELECT ABS(e), ROUND(s), SIGN(e), LEFT('abcdef', e), SEC_TO_TIME(e) FROM u WHERE id = 1"),
+            "2|3|1|ab|00:00:02");
+  EXPECT_EQ(run("DELETE FROM u WHERE e; SELECT id FROM u"), " ; 4");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM t WHERE 0x616263"), "4");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM t WHERE 0x00"), "0");
+}
+
+TEST_F(Shapes, ALabelIsATextWhereATimeIsWanted) {
+  run("CREATE TABLE u (e ENUM('x', '2001-02-03')); INSERT INTO u VALUES ('2001-02-03')");
+  EXPECT_EQ(run("SELECT CAST(e AS DATE), DATE(e), e + 0 FROM u"), "2001-02-03|2001-02-03|2");
+}
+
+TEST_F(Shapes, NoYearHasFourDigitsAsAText) {
+  run("CREATE TABLE u (y YEAR); INSERT INTO u VALUES (0)");
+  EXPECT_EQ(run("SELECT CONCAT(y), LENGTH(y), CAST(y AS CHAR), LOCATE(y, '2001-02-03 00:00'), y LIKE '0000', "
+                "GROUP_CONCAT(y), y + 1 FROM u GROUP BY y"),
+            "0000|4|0000|0|1|0000|1");
+}
+
 TEST_F(Shapes, TheRowOfASubqueryIsComparedItemByItem) {
   EXPECT_EQ(run("SELECT (1, 2) = (SELECT 1, 2), (1, 2) = (SELECT 1, 3), (1, NULL) = (SELECT 1, 2), "
                 "(SELECT 1, 2, 3) = ROW(1, 2, NULL), (SELECT 1, 2) = (SELECT 1, 2)"),
