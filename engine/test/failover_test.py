@@ -11,6 +11,8 @@ import pymysql
 from commitd_process import wait_until
 from members import ClusterTest, Member, transactions
 
+OFFLINE = 3032
+
 
 class FailoverTest(ClusterTest):
     def setUp(self):
@@ -156,6 +158,90 @@ class FailoverTest(ClusterTest):
         wait_until(self.master.writable, "the master resumes")
         for member in self.members:
             self.wait_for_ids(member, [1, 2])
+
+    def add_accounts(self):
+        """A client, and who may look at a server that is offline for clients."""
+        for account, privilege in (("client", "SELECT"), ("admin", "SELECT, CONNECTION_ADMIN")):
+            self.master.query(f"CREATE USER {account}")
+            self.master.query(f"GRANT {privilege} ON *.* TO {account}")
+
+    def ids_shown_to(self, user, member):
+        return [row[0] for row in member.query("SELECT id FROM d.t ORDER BY id", user)]
+
+    def open_client(self, member):
+        connection = member.connect("client")
+        self.addCleanup(lambda: connection.open and connection.close())
+        return connection.cursor()
+
+    def assert_offline_until_acknowledged(self, master, others, epoch, shown_before):
+        """The new master that nobody follows yet."""
+        self.assert_error(OFFLINE, self.ids_shown_to, "client", master)
+        self.assertEqual(self.ids_shown_to("admin", master), shown_before)
+        self.assertEqual(master.ids(), shown_before)
+        self.assertEqual(master.status()["role"], "master")
+        for member in others:
+            self.assertIn(1, self.ids_shown_to("client", member))
+            member.follow(epoch, master)
+        wait_until(master.writable, "the epoch is acknowledged")
+        self.assertEqual(self.ids_shown_to("client", master), [1, 2])
+
+    def test_a_new_master_answers_no_clients_before_it_shows_what_was_acknowledged(self):
+        self.add_accounts()
+        self.insert(self.master, 1)
+        for replica in (self.second, self.third):
+            self.wait_for_ids(replica, [1])
+        # What the master tells its clients, its replicas hear a moment later: they hold the second row and do not show it.
+        self.third_uuid = self.third.uuid
+        self.begin_unacknowledged(2)
+        on_replica, idle = self.open_client(self.second), self.open_client(self.second)
+        on_replica.execute("SELECT id FROM d.t")
+        self.master.kill()
+        self.third.resume()
+        for replica in (self.second, self.third):
+            replica.fence(2)
+        self.assertEqual(self.ids_shown_to("client", self.second), [1])
+        self.second.promote(2, 1, [self.third])
+        self.assert_error(OFFLINE, on_replica.execute, "SELECT id FROM d.t")
+        self.assert_offline_until_acknowledged(self.second, [self.third], 2, [1])
+        idle.execute("SELECT id FROM d.t ORDER BY id")
+        self.assertEqual(idle.fetchall(), ((1,), (2,)))
+
+    def test_a_master_that_is_started_again_answers_no_clients_before_it_shows_what_was_acknowledged(self):
+        self.add_accounts()
+        self.insert(self.master, 1)
+        self.master.query("FLUSH ENGINE LOGS")
+        for replica in (self.second, self.third):
+            self.wait_for_ids(replica, [1])
+        self.insert(self.master, 2)
+        for replica in (self.second, self.third):
+            self.wait_for_ids(replica, [1, 2])
+        self.master.kill()
+        self.master.start()
+        shown_before = self.master.ids()
+        uuids = f"{self.second.uuid},{self.third.uuid}"
+        for replica in (self.second, self.third):
+            replica.pause()
+            self.addCleanup(replica.resume)
+        self.master.control(f"ALTER INSTANCE PROMOTE EPOCH 1 WAIT_COUNT 1 MEMBERS '{uuids}'")
+        self.assert_error(OFFLINE, self.ids_shown_to, "client", self.master)
+        self.assertEqual(self.ids_shown_to("admin", self.master), shown_before)
+        for replica in (self.second, self.third):
+            replica.resume()
+        wait_until(self.master.writable, "the master resumes")
+        self.assertEqual(self.ids_shown_to("client", self.master), [1, 2])
+
+    def test_a_replica_that_logs_in_as_an_ordinary_user_acknowledges_a_new_masters_epoch(self):
+        self.master.query("CREATE USER reader")
+        self.master.query("GRANT REPLICATION SLAVE ON *.* TO reader")
+        for replica in (self.second, self.third):
+            wait_until(lambda: replica.status()["gtid_executed"] == self.master.status()["gtid_executed"], "the account is everywhere")
+        self.master.kill()
+        for replica in (self.second, self.third):
+            replica.fence(2)
+        self.second.promote(2, 1, [self.third])
+        self.third.control(f"ALTER INSTANCE FOLLOW EPOCH 2 SOURCE_HOST '127.0.0.1' SOURCE_PORT {self.second.port} "
+                           f"SOURCE_UUID '{self.second.uuid}' SOURCE_USER 'reader' SOURCE_PASSWORD ''")
+        wait_until(self.second.writable, "the epoch is acknowledged")
 
     def begin_unacknowledged(self, number):
         """An insert that one of two wanted members holds; the other is paused. Returns when that one has it."""

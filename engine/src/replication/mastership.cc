@@ -43,6 +43,7 @@ Task<Status> RoleManager::serve_as_master(uint64_t epoch, Quorum quorum) {
     log_epoch_before_ = pipeline_.load()->last_log_epoch();
     gno_before_ = pipeline_.load()->next_gno() - 1;
   }
+  catches_up_ = true;
   begin_role(Role::Master);
   lease_.begin(lease_of(quorum));
   if (!std::exchange(lease_watched_, true)) context_.reactor->spawn(watch_lease(this));
@@ -125,6 +126,7 @@ Task<void> RoleManager::open_when_visible(RoleManager* self, uint64_t generation
       continue;
     }
     pipeline.outdate_open_transactions();
+    self->catches_up_ = false;
     self->writable_ = true;
     self->open_unless_super_read_only();
     spdlog::info("{}, epoch {}: accepts writes", role_name(self->role_), self->state_.epoch);
@@ -175,7 +177,7 @@ Task<Status> RoleManager::hand_over(uint64_t epoch, std::chrono::milliseconds ti
     handover = close_for_handover();
   }
   const bool all = co_await everything_is_acknowledged(handover, deadline);
-  if (all && handover_in_force() == handover) {
+  if (all && conclude_handover(handover)) {
     spdlog::info("epoch {}: handed over", epoch);
     co_return Status{};
   }
@@ -210,6 +212,14 @@ uint64_t RoleManager::close_for_handover() {
   pipeline_.load()->close_to_local_commits(handing_over());
   MutexLock lock(mutex_);
   return handover_ = ++handovers_;
+}
+
+// All is visible: reads, which go on, show it.
+bool RoleManager::conclude_handover(uint64_t handover) {
+  MutexLock lock(mutex_);
+  if (handover_ != handover) return false;
+  catches_up_ = false;
+  return true;
 }
 
 bool RoleManager::take_handover_back(uint64_t handover) {

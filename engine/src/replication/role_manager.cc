@@ -282,7 +282,9 @@ Task<void> RoleManager::step_down(Role next) {
   co_await receiver_.stop();
   pipeline.fail_waiters(outcome_unknown());
   if (before == Role::Master || before == Role::Standalone) co_await context_.close_client_sessions();
-  lease_.end();  // not before: to who is still connected it would be the master, whose lease may be over
+  // Not before: to who is still connected it would be the master.
+  lease_.end();
+  catches_up_ = false;
   if (next != Role::Undecided) begin_role(next);
 }
 

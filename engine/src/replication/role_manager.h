@@ -130,6 +130,8 @@ class RoleManager final : public sql::InstanceControl {
   Status check_writable() override;
   bool only_privileged_may_write() const override;
   bool may_serve_clients() const override;
+  // A new master that does not show yet what the former one may have acknowledged, and shown.
+  bool catches_up() const { return catches_up_.load(std::memory_order_acquire); }
   bool serves_under_epochs() const override { return starts_undecided(); }
   // RESET BINARY LOGS AND GTIDS: error 1290 on a server that belongs to a cluster or replicates.
   Task<Status> reset_logs();
@@ -177,7 +179,9 @@ class RoleManager final : public sql::InstanceControl {
   uint64_t close_for_handover();  // its number
   Task<bool> everything_is_acknowledged(uint64_t handover, Deadline deadline);
   uint64_t handover_in_force() const;
-  bool take_handover_back(uint64_t handover);  // false: it is not that one that is in force
+  // Both false: it is not that one that is in force.
+  bool conclude_handover(uint64_t handover);
+  bool take_handover_back(uint64_t handover);
   static Task<void> watch_lease(RoleManager* self);
   Task<Status> log_epoch_transaction(uint64_t epoch);
   static Task<void> open_when_visible(RoleManager* self, uint64_t generation);
@@ -197,6 +201,7 @@ class RoleManager final : public sql::InstanceControl {
   Receiver receiver_;
   std::atomic<binlog::CommitPipeline*> pipeline_{nullptr};
   std::atomic<bool> writable_{false};
+  std::atomic<bool> catches_up_{false};
   std::atomic<bool> data_goes_{false};
 
   // Around opening, and around closing by SET, which waits for the log; taken before mutex_, which those who

@@ -149,7 +149,7 @@ class Host {
   std::optional<binlog::CommitPipeline> pipeline;
   std::atomic<int> sessions_closed{0};
   std::string role_while_closing;
-  bool served_while_closing = false;
+  bool served_while_closing = false, catches_up_while_closing = false;
 
  private:
   static Task<Status> open_as_task(Host* self) {
@@ -160,6 +160,7 @@ class Host {
     ++self->sessions_closed;
     self->role_while_closing = self->shown("role");
     self->served_while_closing = self->roles->may_serve_clients();
+    self->catches_up_while_closing = self->roles->catches_up();
     co_return;
   }
 
@@ -239,6 +240,42 @@ TEST_F(RoleManagerTest, AMasterThatHearsNobodyServesNoClientsWhenItHasALease) {
   EXPECT_TRUE(host.roles->may_serve_clients()) << "what it shows is what was acknowledged, as of any replica";
 }
 
+// Whatever its log has may have been acknowledged by the former master, and read there.
+TEST_F(RoleManagerTest, ANewMasterCatchesUpUntilWhatItInheritedIsVisible) {
+  Host host(fs_);
+  host.open();
+  EXPECT_FALSE(host.roles->catches_up());
+  ASSERT_TRUE(host.promote(1, 1, {kSecond}).ok());
+  EXPECT_TRUE(host.roles->catches_up());
+  ASSERT_TRUE(host.quorum(1, 2, 0, {}).ok());  // all is acknowledged now
+  ASSERT_TRUE(host.becomes_writable());
+  EXPECT_FALSE(host.roles->catches_up());
+  ASSERT_TRUE(host.quorum(1, 3, 1, {kSecond}).ok());
+  EXPECT_FALSE(host.roles->catches_up()) << "writes wait, and what is visible is all that there is to read";
+  ASSERT_TRUE(host.promote(2, 1, {kSecond}).ok());
+  EXPECT_TRUE(host.roles->catches_up());
+  ASSERT_TRUE(host.fence(3).ok());
+  EXPECT_TRUE(host.catches_up_while_closing) << "who is connected to it takes it for the master";
+  EXPECT_FALSE(host.roles->catches_up());
+  ASSERT_TRUE(host.follow(3, kSecond).ok());
+  EXPECT_FALSE(host.roles->catches_up()) << "a replica may be behind";
+}
+
+TEST_F(RoleManagerTest, AMasterThatIsStartedAgainCatchesUp) {
+  {
+    Host host(fs_);
+    host.open();
+    ASSERT_TRUE(host.promote(1, 1, {kSecond}).ok());
+  }
+  Host again(fs_);
+  again.open();
+  ASSERT_TRUE(again.promote(1, 1, {kSecond}).ok());
+  EXPECT_TRUE(again.roles->catches_up());
+  ASSERT_TRUE(again.quorum(1, 2, 0, {}).ok());
+  ASSERT_TRUE(again.becomes_writable());
+  EXPECT_FALSE(again.roles->catches_up());
+}
+
 TEST_F(RoleManagerTest, AHandoverClosesForWritesWaitsAndIsTakenBack) {
   Host host(fs_);
   host.open();
@@ -281,6 +318,18 @@ class PendingHandover {
   std::optional<Status> outcome_;
   std::thread thread_;
 };
+
+TEST_F(RoleManagerTest, AMasterThatHasHandedOverHasCaughtUp) {
+  constexpr std::chrono::milliseconds kLong{60'000};
+  Host host(fs_);
+  host.open();
+  ASSERT_TRUE(host.promote(1, 1, {kSecond}).ok());
+  PendingHandover handover(host, 1, kLong);
+  EXPECT_TRUE(host.roles->catches_up());
+  ASSERT_TRUE(host.quorum(1, 2, 0, {}).ok());
+  ASSERT_TRUE(handover.outcome().ok());
+  EXPECT_FALSE(host.roles->catches_up());
+}
 
 TEST_F(RoleManagerTest, WhatWasTakenBackOrEndedMeanwhileIsNotHandedOver) {
   constexpr std::chrono::milliseconds kLong{60'000}, kShort{1};

@@ -456,6 +456,13 @@ Status Server::set_up_tls() {
   return {};
 }
 
+// As with MySQL's offline_mode; and whoever reads the log, whose acknowledgements end it here.
+bool Server::may_connect_offline(const sql::Account& account) const {
+  using namespace sql::privilege;
+  const sql::AccountPtr record = accounts_.record_of(account);
+  return record != nullptr && (record->global & (kSuper | kConnectionAdmin | kReplicationSlave)) != 0;
+}
+
 Status Server::listen() {
   COMMITD_RETURN_IF_ERROR(set_up_tls());
   wire::ProtocolServerOptions protocol;
@@ -468,6 +475,9 @@ Status Server::listen() {
   protocol.limits = limits_;
   protocol.tls = tls_.get();
   protocol.clones = clone_donor_.get();
+  protocol.is_offline_for = [this](const sql::Account& account) {
+    return roles_->catches_up() && !may_connect_offline(account);
+  };
   protocol.thread_per_connection = variables_.global("thread_handling").as_string() != "reactor";
   protocol.server_version = kVersion;
   protocol.private_key_directory = datadir_->path();

@@ -81,6 +81,7 @@ class Server {
   Place place() const { return {fs_, environment_.open_engine}; }
   Status set_up_tls();
   Task<void> watch_certificates(std::chrono::seconds interval);
+  bool may_connect_offline(const sql::Account& account) const;
   Status listen();
   Status serve_http();
   Task<Status> initialize_on_command();

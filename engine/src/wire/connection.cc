@@ -41,6 +41,12 @@ Error out_of_lease() {
       "another server may be the master");
 }
 
+Error not_yet_online() {
+  return make_error(er::kServerOfflineMode,
+                    "The server is currently in offline mode: it has just become the master, and does not "
+                    "show yet all that the former one may have shown");
+}
+
 Error idle_for_too_long() {
   return make_error(er::kClientInteractionTimeout,
                     "The client was disconnected by the server because of inactivity. See wait_timeout and "
@@ -193,7 +199,9 @@ Status Connection::admit(const sql::Account& account, const HandshakeResponse& r
   COMMITD_RETURN_IF_ERROR(check_requirement(account));
   is_built_in_.store(account.is_built_in());
   COMMITD_RETURN_IF_ERROR(check_limit());
-  if (!may_be_answered()) return out_of_lease();
+  if (!lease_holds()) return out_of_lease();
+  account_ = account;
+  if (is_offline()) return not_yet_online();
   COMMITD_RETURN_IF_ERROR(take_place_of_user(account));
   session_.set_user(account, channel_.peer_address());
   session_.set_client_collation(request.collation);
@@ -217,10 +225,14 @@ Status Connection::check_limit() const {
   return make_error(er::kConCount, "Too many connections");
 }
 
-bool Connection::may_be_answered() const {
-  if (entrance_ == Entrance::Admin || !counts_as_client()) return true;
+bool Connection::lease_holds() const {
   const sql::InstanceControl* instance = context_.server.instance;
-  return instance == nullptr || instance->may_serve_clients();
+  return instance == nullptr || instance->may_serve_clients() || is_always_served();
+}
+
+bool Connection::is_offline() const {
+  const auto& is_offline_for = context_.options.is_offline_for;
+  return is_offline_for && is_offline_for(account_) && !is_always_served();
 }
 
 Status Connection::take_place_of_user(const sql::Account& account) {
@@ -278,8 +290,11 @@ Task<void> Connection::serve_commands() {
       co_return;
     }
     if (is_quit(**packet)) co_return;
+    if (is_offline()) co_return co_await end_with(not_yet_online());
     const bool go_on = co_await serve(**packet);
-    if (!may_be_answered()) co_return;  // looked at last: the answer was true while the lease held
+    // Looked at last: the answer was true while the lease held. What began before the server went offline
+    // may be as old as what begins then.
+    if (!lease_holds() || is_offline()) co_return;
     if (!channel_.flush_now()) {
       Status sent = co_await channel_.flush();
       if (!sent.ok()) co_return;

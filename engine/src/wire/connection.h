@@ -62,7 +62,9 @@ class Connection final : public RegisteredConnection {
   Deadline login_deadline() const;
   Status check_limit() const;
   // The lease of the server's mastership: whoever administrates it is always served.
-  bool may_be_answered() const;
+  bool lease_holds() const;
+  bool is_offline() const;  // for this account
+  bool is_always_served() const { return entrance_ == Entrance::Admin || !counts_as_client(); }
   Status take_place_of_user(const sql::Account& account);
 
   // Errors about the packets themselves are told to the client; a connection that is gone just ends.
@@ -110,6 +112,7 @@ class Connection final : public RegisteredConnection {
   TlsStream* tls_ = nullptr;  // the channel's stream, once it is one
   std::optional<RegisterReplica> replica_;
   std::atomic<bool> is_built_in_{false}, dumping_{false};
+  sql::Account account_;
   std::unordered_map<uint32_t, StatementParameters> statements_;
   sql::Session session_;
 };

@@ -63,9 +63,33 @@ TEST_F(SessionLimits, TheLimitOfAnAccountsConnectionsIsForThatAccountAlone) {
   auto again = logged_in();
 }
 
+TEST_F(SessionLimits, WhoeverDoesNotAdministrateAServerThatIsOfflineIsToldAndSentAway) {
+  auto before = logged_in(), unasked = logged_in();
+  server_.go_offline(true);
+  EXPECT_EQ(error_code(query(before, "ok")), er::kServerOfflineMode);
+  EXPECT_FALSE(before.receive_packet());
+  RawConnection refused(server_.port()), boss(server_.port()), beside(server_.admin_port());
+  EXPECT_EQ(error_code(refused.log_in("echo", "echo")), er::kServerOfflineMode);
+  EXPECT_EQ(boss.log_in("boss", "boss")[0], kOkHeader);
+  EXPECT_TRUE(answers(boss));
+  EXPECT_EQ(beside.log_in("echo", "echo")[0], kOkHeader);
+  EXPECT_TRUE(answers(beside));
+  server_.go_offline(false);
+  EXPECT_TRUE(answers(unasked)) << "what was idle meanwhile";
+  auto after = logged_in();
+  EXPECT_TRUE(answers(after));
+}
+
 std::string empty_packet_end(RawConnection& connection, uint8_t sequence) {
   connection.send_packet(sequence, "");
   return connection.receive_packet().value_or("");
+}
+
+TEST_F(SessionLimits, WhatBeganBeforeTheServerWentOfflineIsNotAnswered) {
+  auto connection = logged_in(capability::kLocalFiles);
+  EXPECT_EQ(query(connection, "load /some/file"), "\xfb/some/file");
+  server_.go_offline(true);
+  EXPECT_EQ(empty_packet_end(connection, 2), "");
 }
 
 TEST_F(SessionLimits, AFileOfTheClientArrivesWhole) {

@@ -3,12 +3,15 @@
 
 import argparse
 import collections
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
 import sys
 import time
+
+import pymysql
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -35,10 +38,21 @@ def entry(path, player, seconds):
             "findings": [dataclasses.asdict(finding) for finding in player.findings if finding.kind != "not supported"]}
 
 
+def still_answers(mariadb):
+    with contextlib.suppress(pymysql.err.MySQLError):
+        Session(mariadb.port).close()
+        return True
+    return False
+
+
 def play_all(paths, out):
     entries = []
-    with MariaDB() as mariadb:
+    with contextlib.ExitStack() as stack:
+        mariadb = stack.enter_context(MariaDB())
         for path in paths:
+            if not still_answers(mariadb):  # a file may have changed its accounts, or ended it
+                stack.close()
+                mariadb = stack.enter_context(MariaDB())
             begin = time.monotonic()
             try:
                 player = play_file(path, mariadb)

@@ -31,6 +31,9 @@ bool adds_numbers(AggregateCall::What what) {
     case What::Variance:
     case What::SampleDeviation:
     case What::SampleVariance:
+    case What::BitAnd:
+    case What::BitOr:
+    case What::BitXor:
       return true;
     default:
       return false;
@@ -74,7 +77,7 @@ ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what)
   const bool all_rows = tree.arguments.size() == 1 && tree.arguments[0]->kind == ExprKind::Star;
   if (!all_rows) call.arguments = nodes(tree.arguments);
   if (adds_numbers(what)) {
-    for (ExpressionPtr& argument : call.arguments) argument = number_of_byte_literal(std::move(argument));
+    for (ExpressionPtr& argument : call.arguments) argument = number_behind_text(std::move(argument));
   }
   if (what == AggregateCall::What::GroupConcat) {
     for (ExpressionPtr& argument : call.arguments) argument = text_of_bits(std::move(argument));

@@ -61,7 +61,8 @@ Result<ExpressionPtr> Binder::bind(const ast::Expr& tree, std::string_view claus
   error_.reset();
   ExpressionPtr bound = node(tree);
   if (error_) return *std::move(error_);
-  return bound;
+  const bool is_condition = clause == "where clause" || clause == "on clause" || clause == "having clause";
+  return is_condition ? number_behind_text(std::move(bound)) : std::move(bound);
 }
 
 ExpressionPtr Binder::fail(Error error) {
@@ -81,16 +82,15 @@ void Binder::check_collations(const Expressions& operands, std::string_view oper
   if (auto mixed = illegal_mix(compared, operation)) fail(*std::move(mixed));
 }
 
-ExpressionPtr Binder::comparison(Op op, const ast::Expr& left, const ast::Expr& right) {
+ExpressionPtr Binder::comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
   static constexpr std::string_view kNames[] = {"=", "<=>", "<>", "<", "<=", ">", ">="};
-  ExpressionPtr l = node(left), r = node(right);
-  const Expression* both[] = {l.get(), r.get()};
-  const bool texts = l->type().is_string() && r->type().is_string();
+  const Expression* both[] = {left.get(), right.get()};
+  const bool texts = left->type().is_string() && right->type().is_string();
   if (texts) {
     if (auto mixed = illegal_mix(both, kNames[static_cast<size_t>(op) - static_cast<size_t>(Op::Equal)]))
       return fail(*std::move(mixed));
   }
-  return make_comparison(op, std::move(l), std::move(r));
+  return make_comparison(op, std::move(left), std::move(right));
 }
 
 // A date that must not be NULL may be the zero date, which IS NULL finds in WHERE: as NULL was said by ODBC.
@@ -244,41 +244,11 @@ ExpressionPtr Binder::unary(const ast::Expr& tree) {
   return make_negation(node(operand));
 }
 
-// (a, b) = (c, d) compares column by column; (a, b) < (c, d) the first columns that differ.
-ExpressionPtr Binder::row_comparison(Op op, const ast::Expr& left, const ast::Expr& right) {
-  if (left.kind != ExprKind::Row || right.kind != ExprKind::Row ||
-      left.arguments.size() != right.arguments.size()) {
-    return fail(make_error(er::kOperandColumns, "Operand should contain {} column(s)",
-                           std::max<size_t>(left.arguments.size(), 1)));
-  }
-  if (op == Op::NotEqual) return make_not(row_comparison(Op::Equal, left, right));
-  if (op != Op::Equal && op != Op::NullSafeEqual) return row_order(op, left, right, 0);
-  ExpressionPtr all;
-  for (size_t i = 0; i < left.arguments.size(); ++i) {
-    const bool rows = left.arguments[i]->kind == ExprKind::Row || right.arguments[i]->kind == ExprKind::Row;
-    ExpressionPtr equal = rows ? row_comparison(op, *left.arguments[i], *right.arguments[i])
-                               : make_comparison(op, node(*left.arguments[i]), node(*right.arguments[i]));
-    all = all ? make_logic(Op::And, std::move(all), std::move(equal)) : std::move(equal);
-  }
-  return all;
-}
-
-ExpressionPtr Binder::row_order(Op op, const ast::Expr& left, const ast::Expr& right, size_t from) {
-  const ast::Expr& l = *left.arguments[from];
-  const ast::Expr& r = *right.arguments[from];
-  if (from + 1 == left.arguments.size()) return make_comparison(op, node(l), node(r));
-  const Op strict = op == Op::LessEqual ? Op::Less : op == Op::GreaterEqual ? Op::Greater : op;
-  ExpressionPtr tie =
-      make_logic(Op::And, make_comparison(Op::Equal, node(l), node(r)), row_order(op, left, right, from + 1));
-  return make_logic(Op::Or, make_comparison(strict, node(l), node(r)), std::move(tie));
-}
-
 ExpressionPtr Binder::binary(const ast::Expr& tree) {
   const ast::Expr& left = *tree.arguments[0];
   const ast::Expr& right = *tree.arguments[1];
-  const bool rows = left.kind == ExprKind::Row || right.kind == ExprKind::Row;
   const bool compares = tree.op >= Op::Equal && tree.op <= Op::GreaterEqual;
-  if (rows && compares) return row_comparison(tree.op, left, right);
+  if (compares && (is_row(left) || is_row(right))) return row_comparison(tree.op, left, right);
   switch (tree.op) {
     case Op::Concat: {
       Expressions parts;
@@ -297,7 +267,7 @@ ExpressionPtr Binder::binary(const ast::Expr& tree) {
     case Op::LessEqual:
     case Op::Greater:
     case Op::GreaterEqual:
-      return comparison(tree.op, left, right);
+      return comparison(tree.op, node(left), node(right));
     case Op::BitOr:
     case Op::BitAnd:
     case Op::BitXor:
@@ -327,7 +297,7 @@ ExpressionPtr Binder::date_arithmetic(const ast::Expr& tree) {
 
 ExpressionPtr Binder::in_list(const ast::Expr& tree) {
   const ast::Expr& operand = *tree.arguments[0];
-  if (operand.kind == ExprKind::Row) {
+  if (is_row(operand)) {
     ExpressionPtr any;
     for (size_t i = 1; i < tree.arguments.size(); ++i) {
       ExpressionPtr equal = row_comparison(Op::Equal, operand, *tree.arguments[i]);

@@ -48,6 +48,8 @@ struct EarlierItems {
   std::vector<const Expression*> bound;  // the first of them; null: no single expression
 };
 
+struct RowSide;  // bind_rows.cc
+
 class Binder {
  public:
   Binder(SessionState& session, const Scope& scope, std::span<const Value> parameters,
@@ -83,20 +85,24 @@ class Binder {
   ExpressionPtr variable(const ast::Expr& tree);
   ExpressionPtr unary(const ast::Expr& tree);
   ExpressionPtr binary(const ast::Expr& tree);
+  bool is_row(const ast::Expr& tree) const;
+  RowSide row_side(const ast::Expr& tree);
   ExpressionPtr row_comparison(ast::Op op, const ast::Expr& left, const ast::Expr& right);
+  ExpressionPtr row_comparison(ast::Op op, const RowSide& left, const RowSide& right, size_t from);
+  ExpressionPtr item_comparison(ast::Op op, const RowSide& left, const RowSide& right, size_t item);
+  ExpressionPtr item_of(const RowSide& side, size_t item);
   ExpressionPtr in_list(const ast::Expr& tree);
   ExpressionPtr typed_literal(const ast::Expr& tree);
   ExpressionPtr introduced(const ast::Expr& tree);
   ExpressionPtr cast(const ast::Expr& tree);
   ExpressionPtr null_test(const ast::Expr& tree);
-  ExpressionPtr comparison(ast::Op op, const ast::Expr& left, const ast::Expr& right);
+  ExpressionPtr comparison(ast::Op op, ExpressionPtr left, ExpressionPtr right);
   void check_collations(const Expressions& operands, std::string_view operation);  // 1267
   ExpressionPtr subquery(const ast::Expr& tree);
   Result<RowSourcePtr> rows_of(const ast::Expr& tree);
   bool known_scalar(const ast::Expr& tree) const;
   ExpressionPtr known_value(const ast::Expr& tree);
   ExpressionPtr column_of_outer(const ast::Expr& tree, Error unknown);
-  ExpressionPtr row_order(ast::Op op, const ast::Expr& left, const ast::Expr& right, size_t from);
   ExpressionPtr case_of(const ast::Expr& tree);
   ExpressionPtr function(const ast::Expr& tree);
   Error no_such_function(std::string_view name) const;

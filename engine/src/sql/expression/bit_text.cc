@@ -30,9 +30,27 @@ class BitText : public OneOperand {
   uint32_t size_;
 };
 
+class YearText : public OneOperand {
+ public:
+  explicit YearText(ExpressionPtr operand) : OneOperand(std::move(operand)) {
+    type_ = ValueType::text(4);
+    type_.strength = operand_->type().strength;
+    type_.nullable = operand_->type().nullable;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& value = operand_->evaluate(evaluation, scratch);
+    if (!value.is_null())
+      scratch = Value::string(to_text(value, operand_->type()));
+    else
+      scratch = Value::null();
+    return scratch;
+  }
+};
+
 }  // namespace
 
 ExpressionPtr text_of_bits(ExpressionPtr expression) {
+  if (expression->type().type == FieldType::Year) return std::make_unique<YearText>(std::move(expression));
   if (expression->type().type != FieldType::Bit) return expression;
   return std::make_unique<BitText>(std::move(expression));
 }

@@ -2,6 +2,7 @@
 
 #include "base/charset/collation.h"
 #include "sql/expression/literal.h"
+#include "sql/expression/operators.h"
 
 namespace commitd::sql {
 
@@ -9,9 +10,9 @@ bool is_byte_literal(const Expression& expression) {
   return dynamic_cast<const ByteLiteral*>(&expression) != nullptr;
 }
 
-ExpressionPtr number_of_byte_literal(ExpressionPtr expression) {
+ExpressionPtr number_behind_text(ExpressionPtr expression) {
   const auto* literal = dynamic_cast<const ByteLiteral*>(expression.get());
-  if (literal == nullptr) return expression;
+  if (literal == nullptr) return number_of_label(std::move(expression));
   return std::make_unique<Constant>(number_of_bytes(literal->value().as_string()));
 }
 

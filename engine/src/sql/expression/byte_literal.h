@@ -15,15 +15,16 @@ class ByteLiteral : public Constant {
 
 bool is_byte_literal(const Expression& expression);
 
-// The number that a literal of bytes stands for; any other expression as it is.
-ExpressionPtr number_of_byte_literal(ExpressionPtr expression);
+// Literals of bytes, and ENUM and SET columns, are texts that stand for a number as well: that number; any
+// other expression as it is.
+ExpressionPtr number_behind_text(ExpressionPtr expression);
 
 // x'41' beside a text of a column or with a COLLATE clause is a text too, which goes by that one's collation.
 ExpressionPtr text_beside_text(ExpressionPtr expression, const Expression& other);
 
 // What is put into a column: a number where the column holds numbers. BIT takes bytes as they are.
 inline ExpressionPtr for_column(const ColumnDef& column, ExpressionPtr expression) {
-  return is_numeric(column.type) ? number_of_byte_literal(std::move(expression)) : std::move(expression);
+  return is_numeric(column.type) ? number_behind_text(std::move(expression)) : std::move(expression);
 }
 
 }  // namespace commitd::sql

@@ -72,6 +72,8 @@ ExpressionPtr make_case(ExpressionPtr operand, Expressions branches, bool has_el
       branches[i] = make_comparison(ast::Op::Equal, operand->copy(), std::move(branches[i]));
     operand.reset();
   }
+  for (size_t i = 0; operand == nullptr && i + 1 < branches.size(); i += 2)
+    branches[i] = number_behind_text(std::move(branches[i]));
   return std::make_unique<Case>(std::move(operand), std::move(branches), has_else);
 }
 

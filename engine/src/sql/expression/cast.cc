@@ -84,12 +84,16 @@ class Cast : public OneOperand {
     return Value::string(std::move(value), binary);
   }
   Value temporal(const Value& operand, Evaluation& evaluation) const {
-    std::optional<Temporal> t = to_ == ast::CastType::Time ? time_of(operand) : date_of(operand, evaluation);
-    if (!t) {
+    const bool text = operand.kind() == Kind::String;
+    std::optional<Temporal> t = to_ == ast::CastType::Time ? time_of(operand)
+                                : text ? date_of_text(operand.as_string(), evaluation, zero_parts(evaluation))
+                                       : date_of(operand, evaluation);
+    const bool told = text && to_ != ast::CastType::Time;
+    if (!t && !told) {
       evaluation.warn(
           make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
-      return Value::null();
     }
+    if (!t) return Value::null();
     if (to_ == ast::CastType::Date) {
       Temporal date;
       date.kind = Temporal::Kind::Date;
@@ -99,6 +103,10 @@ class Cast : public OneOperand {
       return Value::temporal(date);
     }
     return Value::temporal(round_fraction(*t, decimals_));
+  }
+  static ZeroParts zero_parts(Evaluation& evaluation) {
+    const bool forbidden = (evaluation.session().settings.sql_mode & sql_mode::kNoZeroInDate) != 0;
+    return forbidden ? ZeroParts::AreNone : ZeroParts::AreTaken;
   }
   static std::optional<Temporal> zero_date(Evaluation& evaluation) {
     const bool forbidden = (evaluation.session().settings.sql_mode & sql_mode::kNoZeroDate) != 0;
@@ -248,10 +256,12 @@ class Collate : public OneOperand {
 
 ExpressionPtr make_cast(ExpressionPtr operand, const ast::Expr& target) {
   if (target.cast == ast::CastType::Json) return make_json_cast(std::move(operand));
+  const bool time = target.cast == ast::CastType::Date || target.cast == ast::CastType::Time ||
+                    target.cast == ast::CastType::DateTime;
   const bool text = target.cast == ast::CastType::Char || target.cast == ast::CastType::Binary;
-  operand = text ? text_of_bits(std::move(operand)) : number_of_label(std::move(operand));
+  if (!time) operand = text ? text_of_bits(std::move(operand)) : number_of_label(std::move(operand));
   if (target.cast == ast::CastType::Binary) operand = bytes_of_text(std::move(operand));
-  if (target.cast == ast::CastType::Signed) operand = number_of_byte_literal(std::move(operand));
+  if (target.cast == ast::CastType::Signed) operand = number_behind_text(std::move(operand));
   if (target.cast == ast::CastType::Unsigned) operand = numeric_text(std::move(operand), "INTEGER");
   if (target.cast == ast::CastType::Decimal) operand = numeric_text(std::move(operand), "DECIMAL");
   if (target.cast == ast::CastType::Double || target.cast == ast::CastType::Float)

@@ -226,6 +226,7 @@ std::string to_text(const Value& value, const ValueType& type) {
   const bool real = type.type == FieldType::Double || type.type == FieldType::Float;
   if (value.kind() == Value::Kind::Double && real && type.decimals < kAsManyAsNeeded)
     return fmt::format("{:.{}f}", value.as_double(), type.decimals);
+  if (type.type == FieldType::Year && to_int64(value) == 0) return "0000";
   Value shown = value;
   conform_digits(shown, type);
   return to_text(shown);

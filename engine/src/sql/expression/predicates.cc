@@ -256,26 +256,23 @@ ExpressionPtr make_comparison(Op op, ExpressionPtr left, ExpressionPtr right) {
   return std::make_unique<Comparison>(op, std::move(left), std::move(right));
 }
 ExpressionPtr make_logic(Op op, ExpressionPtr left, ExpressionPtr right) {
-  return std::make_unique<Logic>(op, number_of_byte_literal(std::move(left)),
-                                 number_of_byte_literal(std::move(right)));
+  return std::make_unique<Logic>(op, number_behind_text(std::move(left)),
+                                 number_behind_text(std::move(right)));
 }
 ExpressionPtr make_not(ExpressionPtr operand) {
-  return std::make_unique<Not>(number_of_byte_literal(std::move(operand)));
+  return std::make_unique<Not>(number_behind_text(std::move(operand)));
 }
 ExpressionPtr make_is_null(ExpressionPtr operand, bool negated) {
   return std::make_unique<IsNull>(std::move(operand), negated);
 }
 ExpressionPtr make_truth_test(ExpressionPtr operand, bool expected, bool negated) {
-  return std::make_unique<TruthTest>(number_of_byte_literal(std::move(operand)), expected, negated);
+  return std::make_unique<TruthTest>(number_behind_text(std::move(operand)), expected, negated);
 }
 namespace {
 
 // A TIME is one of today beside a date, and beside nothing else.
 bool is_compared_in_two_ways(const Expression& operand, const Expressions& list) {
-  const auto is_time = [](const ValueType& type) {
-    return type.type == FieldType::Time || type.type == FieldType::Time2;
-  };
-  const auto is_date = [&](const ExpressionPtr& item) {
+  const auto is_date = [](const ExpressionPtr& item) {
     return item->type().is_temporal() && !is_time(item->type());
   };
   return is_time(operand.type()) && std::ranges::any_of(list, is_date) && !std::ranges::all_of(list, is_date);

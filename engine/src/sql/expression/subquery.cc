@@ -12,20 +12,21 @@ using ast::Op;
 
 class OverRows : public Expression {
  public:
-  explicit OverRows(RowSourcePtr rows) : rows_(std::move(rows)) {
+  explicit OverRows(std::shared_ptr<const RowSource> rows) : rows_(std::move(rows)) {
     sources = rows_->sources;
     has_aggregate = rows_->has_aggregate;
   }
 
  protected:
-  RowSourcePtr rows_;
+  std::shared_ptr<const RowSource> rows_;
 };
 
 // Of an ENUM or SET column it gives the text only, as in MySQL.
 class ScalarSubquery : public OverRows {
  public:
-  explicit ScalarSubquery(RowSourcePtr rows) : OverRows(std::move(rows)) {
-    type_ = rows_->types[0];
+  ScalarSubquery(std::shared_ptr<const RowSource> rows, size_t item)
+      : OverRows(std::move(rows)), item_(item) {
+    type_ = rows_->types[item];
     type_.nullable = true;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
@@ -35,9 +36,12 @@ class ScalarSubquery : public OverRows {
     if (rows.size() > 1)
       evaluation.fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
     else
-      scratch = std::move(rows[0][0]);
+      scratch = std::move(rows[0][item_]);
     return scratch;
   }
+
+ private:
+  size_t item_;
 };
 
 class Exists : public OverRows {
@@ -128,8 +132,8 @@ class Quantified : public OverRows {
 
 }  // namespace
 
-ExpressionPtr make_scalar_subquery(RowSourcePtr rows) {
-  return std::make_unique<ScalarSubquery>(std::move(rows));
+ExpressionPtr make_scalar_subquery(std::shared_ptr<const RowSource> rows, size_t item) {
+  return std::make_unique<ScalarSubquery>(std::move(rows), item);
 }
 ExpressionPtr make_exists(RowSourcePtr rows) {
   return std::make_unique<Exists>(std::move(rows));

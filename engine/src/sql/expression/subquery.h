@@ -23,7 +23,8 @@ class RowSource {
 };
 using RowSourcePtr = std::unique_ptr<RowSource>;
 
-ExpressionPtr make_scalar_subquery(RowSourcePtr rows);
+// The item of its only row; NULL when there is none.
+ExpressionPtr make_scalar_subquery(std::shared_ptr<const RowSource> rows, size_t item = 0);
 ExpressionPtr make_exists(RowSourcePtr rows);
 // (operands) op ANY or ALL (rows). IN is = ANY; NOT IN its negation.
 ExpressionPtr make_quantified(ast::Op op, bool all, Expressions operands, RowSourcePtr rows);

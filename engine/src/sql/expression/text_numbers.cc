@@ -84,7 +84,7 @@ void numbers_beside_numbers(Expressions& expressions) {
 
 ExpressionPtr numeric_text(ExpressionPtr expression, std::string_view type) {
   if (!expression->type().is_string()) return expression;
-  expression = number_of_byte_literal(std::move(expression));
+  expression = number_behind_text(std::move(expression));
   const auto* constant = dynamic_cast<const Constant*>(expression.get());
   if (constant != nullptr && constant->value().kind() == Value::Kind::String &&
       is_wholly_a_number(constant->value(), type))

@@ -1,12 +1,22 @@
-// A time beside a date is one of the day on which the statement runs.
+// A time beside a date, or where a date is wanted, is one of the day on which the statement runs; a text is
+// the date that it begins with.
 #pragma once
 
 #include "sql/expression/expression.h"
 
 namespace commitd::sql {
 
+bool is_time(const ValueType& type);
 ExpressionPtr time_of_today(ExpressionPtr time);
 // The expression, or, when it is a time and `other` has a date, that time of today.
 ExpressionPtr time_beside_date(ExpressionPtr expression, const Expression& other);
+
+// Dates that are not known in full ('2001-00-05', '0000-00-00') are none, or are taken.
+enum class ZeroParts : uint8_t { AreNone, AreTaken };
+
+// Warns where it is not wholly a date (1292); nullopt: it begins with none.
+std::optional<Temporal> date_of_text(const std::string& text, Evaluation& evaluation, ZeroParts zero_parts);
+// What a function makes a date of.
+ExpressionPtr date_wanted(ExpressionPtr expression, ZeroParts zero_parts);
 
 }  // namespace commitd::sql

@@ -10,10 +10,6 @@
 namespace commitd::sql {
 namespace {
 
-bool is_time(const ValueType& type) {
-  return type.type == FieldType::Time || type.type == FieldType::Time2;
-}
-
 bool is_date(const ValueType& type) {
   return type.is_temporal() && !is_time(type);
 }
@@ -95,7 +91,22 @@ ExpressionPtr integer_constant(ExpressionPtr constant) {
   return integer ? std::make_unique<Constant>(*std::move(integer)) : std::move(constant);
 }
 
+// Of one or two digits.
+ExpressionPtr year_constant(ExpressionPtr constant) {
+  constexpr int64_t kFirstOf1900s = 70, kFourDigits = 100;
+  const Value* literal = literal_of(*constant);
+  if (literal == nullptr || (literal->kind() != Value::Kind::Int && literal->kind() != Value::Kind::UInt))
+    return constant;
+  const int64_t year = to_int64(*literal);
+  if (year <= 0 || year >= kFourDigits) return constant;
+  return std::make_unique<Constant>(Value::integer(year + (year < kFirstOf1900s ? 2000 : 1900)));
+}
+
 }  // namespace
+
+bool is_time(const ValueType& type) {
+  return type.type == FieldType::Time || type.type == FieldType::Time2;
+}
 
 ExpressionPtr time_beside_date(ExpressionPtr expression, const Expression& other) {
   return is_time(expression->type()) && is_date(other.type()) ? time_of_today(std::move(expression))
@@ -109,6 +120,7 @@ ExpressionPtr constant_beside(ExpressionPtr constant, const Expression& other) {
   if (is_date(type) && !other.is_constant() && (is_text || constant->type().is_integer()))
     return date_constant(std::move(constant), type.type == FieldType::Date);
   const bool is_column = dynamic_cast<const ColumnReference*>(&other) != nullptr;
+  if (is_column && type.type == FieldType::Year) return year_constant(std::move(constant));
   if (is_text && is_column && has_range_of_integers(type)) return integer_constant(std::move(constant));
   return constant;
 }

@@ -6,8 +6,9 @@ namespace {
 class TypedValues : public testing::SqlTest {};
 
 TEST_F(TypedValues, ALiteralThatIsNoDateIsAMistake) {
-  for (const char* literal : {"DATE'2020-02-30'", "DATE'abc'", "DATE'2020-00-01'", "DATE'0000-00-00'",
-                              "TIME'25:61:00'", "TIMESTAMP'2020-01-01 25:00:00'"})
+  for (const char* literal :
+       {"DATE'2020-02-30'", "DATE'abc'", "DATE'2020-00-01'", "DATE'0000-00-00'", "TIME'25:61:00'",
+        "TIMESTAMP'2020-01-01 25:00:00'", "DATE'2020-01-01 00:00:00'", "DATE'20200101000000'"})
     EXPECT_EQ(value(literal).substr(0, 10), "ERROR 1525") << literal;
   EXPECT_EQ(value("DATE'20200101', TIME'10:11', TIMESTAMP'2020-01-01'"),
             "2020-01-01|10:11:00|2020-01-01 00:00:00");
@@ -26,6 +27,67 @@ TEST_F(TypedValues, ClocksInTextsAndNumbers) {
             "10|1112|-10|20102");
   EXPECT_EQ(value("TIME('10:11:12abc'), TIME_TO_SEC('10:11:12'), TIME('garbage'), HOUR('99:99:99')"),
             "10:11:12|36672|NULL|NULL");
+}
+
+TEST_F(TypedValues, ATimeIsOneOfTodayWhereADateIsWanted) {
+  const std::string time = "TIME'10:11:12'", date = "CURRENT_DATE";
+  for (const std::string function : {"TO_DAYS", "DAYOFYEAR", "WEEK", "YEARWEEK", "WEEKDAY", "YEAR", "DAYNAME",
+                                     "LAST_DAY", "DATE", "QUARTER"})
+    EXPECT_EQ(value(function + "(" + time + ") = " + function + "(" + date + ")"), "1") << function;
+  EXPECT_EQ(
+      value("TIMESTAMPDIFF(SECOND, CURRENT_DATE, TIME'10:11:12'), DATEDIFF(TIME'10:11:12', CURRENT_DATE), "
+            "TIMESTAMP(TIME'10:11:12') = CAST(TIME'10:11:12' AS DATETIME), "
+            "TIME(CONVERT_TZ(TIME'10:11:12', '+00:00', '+01:00'))"),
+      "36672|0|1|11:11:12");
+}
+
+TEST_F(TypedValues, ATextIsTheDateThatItBeginsWithWhereADateIsWanted) {
+  const std::string text = "'2001-02-03T10:11:12.5Z'";
+  EXPECT_EQ(value("TIMESTAMP(" + text + "), DATE(" + text + "), YEAR(" + text + "), LAST_DAY(" + text +
+                  "), DATE_FORMAT(" + text + ", '%H:%i'), CAST(" + text + " AS DATE), CAST(" + text +
+                  " AS DATETIME(1)), DATEDIFF(" + text + ", '2001-02-01 and more')"),
+            "2001-02-03 10:11:12.5|2001-02-03|2001|2001-02-28|10:11|2001-02-03|2001-02-03 10:11:12.5|2");
+  EXPECT_EQ(run("SELECT YEAR('2001-02-03x'), YEAR('x'); SHOW WARNINGS"),
+            "2001|NULL ; Warning|1292|Truncated incorrect datetime value: '2001-02-03x'\n"
+            "Warning|1292|Incorrect datetime value: 'x'");
+  EXPECT_EQ(value("DATE('2001-02-30'), DATE('2001-02-30x'), DATE(''), CAST('x' AS DATE)"),
+            "NULL|NULL|NULL|NULL");
+  run("CREATE TABLE d (v VARCHAR(40), d DATE); INSERT INTO d (v) VALUES ('2001-02-03 10:11:12')");
+  EXPECT_EQ(run("SELECT DATE(v), YEAR(v) FROM d"), "2001-02-03|2001");
+  EXPECT_EQ(run("UPDATE d SET d = DATE(CONCAT(v, 'x'))").substr(0, 10), "ERROR 1292") << "it is strict";
+  EXPECT_EQ(run("UPDATE d SET d = DATE(v)"), "");
+}
+
+TEST_F(TypedValues, DatesThatAreNotKnownInFull) {
+  run("SET sql_mode = ''; CREATE TABLE d (d DATE); INSERT INTO d VALUES ('0000-00-00'), ('2001-00-05')");
+  EXPECT_EQ(run("SELECT YEAR(d), MONTH(d), DAY(d), QUARTER(d) FROM d"), "0|0|0|0\n2001|0|5|0");
+  for (const std::string function :
+       {"TO_DAYS(d)", "LAST_DAY(d)", "DAYNAME(d)", "WEEKDAY(d)", "DAYOFYEAR(d)", "DAYOFWEEK(d)", "WEEK(d)",
+        "YEARWEEK(d)", "MONTHNAME(d)", "DATEDIFF(d, '2001-01-01')", "TIMESTAMPDIFF(DAY, d, '2001-01-01')",
+        "TO_SECONDS(d)", "d + INTERVAL 1 DAY"})
+    EXPECT_EQ(run("SELECT " + function + " FROM d"), "NULL\nNULL") << function;
+  EXPECT_EQ(value("MONTH('2001-00-05'), DAY('2001-01-00'), DATE('2001-00-05'), CAST('2001-00-05' AS DATE), "
+                  "TO_DAYS('2001-00-05'), DATEDIFF('0000-00-00', '2001-01-01')"),
+            "0|0|2001-00-05|2001-00-05|NULL|NULL");
+  run("SET sql_mode = DEFAULT");
+  EXPECT_EQ(value("MONTH('2001-00-05'), CAST('2001-00-05' AS DATE), CAST('0000-00-00' AS DATE)"),
+            "0|NULL|NULL");
+}
+
+TEST_F(TypedValues, WhatATextDoesNotReachOfAFormatIsZero) {
+  EXPECT_EQ(value("STR_TO_DATE('04:05', '%H:%i:%s'), STR_TO_DATE('2001-02-03', '%Y-%m-%d %H:%i:%s'), "
+                  "STR_TO_DATE('2001-02-03 10', '%Y-%m-%d %H:%i:%s'), STR_TO_DATE('10', '%H:%i')"),
+            "04:05:00|2001-02-03 00:00:00|2001-02-03 10:00:00|10:00:00");
+  EXPECT_EQ(value("STR_TO_DATE('10x', '%H:%i'), STR_TO_DATE('2001', '%Y-%m-%d')"), "NULL|NULL");
+}
+
+TEST_F(TypedValues, ANumberOfTwoDigitsBesideAYearIsAYear) {
+  run("CREATE TABLE y (y YEAR, KEY (y)); INSERT INTO y VALUES (0), (1999), (2010)");
+  EXPECT_EQ(run("SELECT y FROM y WHERE y = 10"), "2010");
+  EXPECT_EQ(run("SELECT y FROM y WHERE y IN (10, 99)"), "1999\n2010");
+  EXPECT_EQ(run("SELECT y FROM y WHERE y BETWEEN 98 AND 9"), "1999");
+  EXPECT_EQ(run("SELECT y FROM y WHERE 0 = y"), "0");
+  EXPECT_EQ(run("SELECT y + 0 = 10 FROM y WHERE y < 99"), "0");
 }
 
 TEST_F(TypedValues, CastsOfTimesAndNumbers) {

@@ -118,7 +118,8 @@ class FormatParser {
   FormatParser(std::string_view text, std::string_view format) : text_(text), format_(format) {}
 
   std::optional<Temporal> parse() {
-    for (size_t i = 0; i < format_.size(); ++i) {
+    // What the text has no part for stays 0.
+    for (size_t i = 0; i < format_.size() && !text_.empty(); ++i) {
       if (format_[i] == '%' && i + 1 < format_.size()) {
         if (!take(format_[++i])) return std::nullopt;
       } else if (std::isspace(static_cast<unsigned char>(format_[i]))) {

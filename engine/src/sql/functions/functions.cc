@@ -15,6 +15,7 @@
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
 #include "sql/expression/operators.h"
+#include "sql/expression/times_and_dates.h"
 #include "sql/session_state.h"
 
 namespace commitd::sql {
@@ -163,12 +164,33 @@ size_t leading_texts(const FunctionSpec& spec) {
 // Which arguments of a function of texts are numbers: from the first of the two to in front of the second.
 std::pair<size_t, size_t> numbers_among(const FunctionSpec& spec) {
   static const absl::flat_hash_map<std::string_view, std::pair<size_t, size_t>> places = {
-      {"CHAR", {0, SIZE_MAX}},    {"ELT", {0, 1}},   {"INSERT", {1, 3}},   {"LEFT", {1, 2}},
-      {"LOCATE", {2, 3}},         {"LPAD", {1, 2}},  {"REPEAT", {1, 2}},   {"RIGHT", {1, 2}},
-      {"RPAD", {1, 2}},           {"SPACE", {0, 1}}, {"MAKE_SET", {0, 1}}, {"SUBSTRING", {1, 3}},
-      {"SUBSTRING_INDEX", {2, 3}}};
+      {"CHAR", {0, SIZE_MAX}}, {"ELT", {0, 1}},         {"INSERT", {1, 3}},         {"LEFT", {1, 2}},
+      {"LOCATE", {2, 3}},      {"LPAD", {1, 2}},        {"REPEAT", {1, 2}},         {"RIGHT", {1, 2}},
+      {"RPAD", {1, 2}},        {"SPACE", {0, 1}},       {"MAKE_SET", {0, 1}},       {"SUBSTRING", {1, 3}},
+      {"FROM_DAYS", {0, 1}},   {"MAKEDATE", {0, 2}},    {"MAKETIME", {0, 3}},       {"PERIOD_ADD", {0, 2}},
+      {"PERIOD_DIFF", {0, 2}}, {"SEC_TO_TIME", {0, 1}}, {"SUBSTRING_INDEX", {2, 3}}};
   const auto found = places.find(spec.name);
   return found == places.end() ? std::pair<size_t, size_t>(0, 0) : found->second;
+}
+
+// Which arguments have a date: a TIME is one of today there. From the first to in front of the second.
+std::pair<size_t, size_t> dates_among(const FunctionSpec& spec) {
+  static const absl::flat_hash_map<std::string_view, std::pair<size_t, size_t>> places = {
+      {"CONVERT_TZ", {0, 1}}, {"DATE", {0, 1}},      {"DATEDIFF", {0, 2}},      {"DATE_FORMAT", {0, 1}},
+      {"DAY", {0, 1}},        {"DAYNAME", {0, 1}},   {"DAYOFMONTH", {0, 1}},    {"DAYOFWEEK", {0, 1}},
+      {"DAYOFYEAR", {0, 1}},  {"LAST_DAY", {0, 1}},  {"MONTH", {0, 1}},         {"MONTHNAME", {0, 1}},
+      {"QUARTER", {0, 1}},    {"TIMESTAMP", {0, 1}}, {"TIMESTAMPDIFF", {1, 3}}, {"TO_DAYS", {0, 1}},
+      {"TO_SECONDS", {0, 1}}, {"WEEK", {0, 1}},      {"WEEKDAY", {0, 1}},       {"WEEKOFYEAR", {0, 1}},
+      {"YEAR", {0, 1}},       {"YEARWEEK", {0, 1}}};
+  const auto found = places.find(spec.name);
+  return found == places.end() ? std::pair<size_t, size_t>(0, 0) : found->second;
+}
+
+// MONTH('2001-00-05') is 0; what counts days needs the whole date.
+ZeroParts zero_parts_of(const FunctionSpec& spec) {
+  static const absl::flat_hash_set<std::string_view> take_them = {
+      "DATE", "DATE_FORMAT", "DAY", "DAYOFMONTH", "MONTH", "MONTHNAME", "QUARTER", "TIMESTAMP", "YEAR"};
+  return take_them.contains(spec.name) ? ZeroParts::AreTaken : ZeroParts::AreNone;
 }
 
 // Of its first argument.
@@ -209,8 +231,9 @@ uint8_t second_digits(const Expression& argument) {
   if (constant == nullptr) return kMost;
   const std::string text = to_text(constant->value());
   const size_t point = text.find('.');
-  return point == std::string::npos ? uint8_t{0}
-                                    : static_cast<uint8_t>(std::min(text.size() - point - 1, kMost));
+  if (point == std::string::npos) return 0;
+  const size_t end = std::min(text.find_first_not_of("0123456789", point + 1), text.size());
+  return static_cast<uint8_t>(std::min(end - point - 1, kMost));
 }
 
 void refine_second_digits(const Expressions& arguments, ValueType& type) {
@@ -224,7 +247,7 @@ ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {
   if (of_numbers(spec)) {
     const size_t numbers = spec.name == "FORMAT" ? 2 : arguments.size();  // then a locale
     for (size_t i = 0; i < std::min(numbers, arguments.size()); ++i)
-      arguments[i] = numeric_text(std::move(arguments[i]));
+      arguments[i] = numeric_text(number_of_label(std::move(arguments[i])));
   }
   if (spec.name == "RAND" && arguments.size() == 1) return make_seeded_random(std::move(arguments[0]));
   if (spec.name == "FIELD") numbers_beside_numbers(arguments);
@@ -232,7 +255,10 @@ ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {
     arguments[i] = text_of_bits(std::move(arguments[i]));
   const auto [first, behind] = numbers_among(spec);
   for (size_t i = first; i < std::min(arguments.size(), behind); ++i)
-    arguments[i] = number_of_byte_literal(std::move(arguments[i]));
+    arguments[i] = number_behind_text(std::move(arguments[i]));
+  const auto [first_date, behind_dates] = dates_among(spec);
+  for (size_t i = first_date; i < std::min(arguments.size(), behind_dates); ++i)
+    arguments[i] = date_wanted(std::move(arguments[i]), zero_parts_of(spec));
   if (looks_at_bytes(spec)) arguments[0] = bytes_of_text(std::move(arguments[0]));
   return std::make_unique<FunctionCall>(spec, std::move(arguments));
 }

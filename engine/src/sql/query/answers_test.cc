@@ -59,6 +59,64 @@ TEST_F(Shapes, LabelsAreNumbersBesideNumbersInSubqueriesToo) {
   EXPECT_EQ(run("SELECT (SELECT e FROM u WHERE b = 2) = 2, (SELECT e FROM u WHERE b = 2) = 'z'"), "0|1");
 }
 
+TEST_F(Shapes, LabelsAreNumbersAsConditionsAndForNumericFunctions) {
+  run("CREATE TABLE u (id INT, e ENUM('', 'b', '1'), s SET('x', 'y')); INSERT INTO u VALUES (1, 'b', 'x,y'), "
+      "(2, '1', ''), (3, '', 'y'), (4, NULL, NULL)");
+  EXPECT_EQ(run("SELECT id FROM u WHERE e ORDER BY id"), "1\n2\n3");
+  EXPECT_EQ(run("SELECT id FROM u WHERE NOT s ORDER BY id"), "2");
+  EXPECT_EQ(run("SELECT id FROM u WHERE s AND e ORDER BY id"), "1\n3");
+  EXPECT_EQ(run("SELECT a.id FROM u a JOIN u b ON b.s WHERE b.id = 3 ORDER BY 1"), "1\n2\n3\n4");
+  EXPECT_EQ(run("SELECT id, e AS x FROM u HAVING x ORDER BY id"), "1|b\n2|1\n3|");
+  EXPECT_EQ(run("SELECT IF(e, 1, 0), CASE WHEN s THEN 1 ELSE 0 END, e IS TRUE, s XOR 1 FROM u ORDER BY id"),
+            "1|1|1|0\n1|0|1|1\n1|1|1|0\n0|0|0|NULL");
+  EXPECT_EQ(run("SELECT SUM(e), AVG(e), BIT_OR(s), MAX(e), STD(e) > 0.8 FROM u"), "6|2.0000|3|b|1");
+  EXPECT_EQ(run("SELECT ABS(e), ROUND(s), SIGN(e), LEFT('abcdef', e), SEC_TO_TIME(e) FROM u WHERE id = 1"),
+            "2|3|1|ab|00:00:02");
+  EXPECT_EQ(run("DELETE FROM u WHERE e; SELECT id FROM u"), " ; 4");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM t WHERE 0x616263"), "4");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM t WHERE 0x00"), "0");
+}
+
+TEST_F(Shapes, ALabelIsATextWhereATimeIsWanted) {
+  run("CREATE TABLE u (e ENUM('x', '2001-02-03')); INSERT INTO u VALUES ('2001-02-03')");
+  EXPECT_EQ(run("SELECT CAST(e AS DATE), DATE(e), e + 0 FROM u"), "2001-02-03|2001-02-03|2");
+}
+
+TEST_F(Shapes, NoYearHasFourDigitsAsAText) {
+  run("CREATE TABLE u (y YEAR); INSERT INTO u VALUES (0)");
+  EXPECT_EQ(run("SELECT CONCAT(y), LENGTH(y), CAST(y AS CHAR), LOCATE(y, '2001-02-03 00:00'), y LIKE '0000', "
+                "GROUP_CONCAT(y), y + 1 FROM u GROUP BY y"),
+            "0000|4|0000|0|1|0000|1");
+}
+
+TEST_F(Shapes, TheRowOfASubqueryIsComparedItemByItem) {
+  EXPECT_EQ(run("SELECT (1, 2) = (SELECT 1, 2), (1, 2) = (SELECT 1, 3), (1, NULL) = (SELECT 1, 2), "
+                "(SELECT 1, 2, 3) = ROW(1, 2, NULL), (SELECT 1, 2) = (SELECT 1, 2)"),
+            "1|0|NULL|NULL|1");
+  EXPECT_EQ(run("SELECT (1, 2) <> (SELECT 1, 3), (1, 2) < (SELECT 1, 3), (1, 2) >= (SELECT 1, 2), "
+                "(1, NULL) <=> (SELECT 1, NULL), (2, NULL) > (SELECT 1, 1)"),
+            "1|1|1|1|1");
+  EXPECT_EQ(run("SELECT (1, 2) = (SELECT a, b FROM t WHERE a = 9), (NULL, NULL) <=> (SELECT a, b FROM t "
+                "WHERE a = 9)"),
+            "NULL|1");
+  EXPECT_EQ(run("SELECT (3, 4) IN ((SELECT 1, 2), (3, 4)), (SELECT 1, 2) IN ((1, 2), (3, 4)), "
+                "((1, 2), 3) = ((SELECT 1, 2), 3), ((1, 2), 3) < ((1, 2), 4)"),
+            "1|1|1|1");
+  EXPECT_EQ(run("SELECT a FROM t WHERE (a, b) = (SELECT 4, 2)"), "4");
+  EXPECT_EQ(run("SELECT a FROM t o WHERE (a, 2) = (SELECT MAX(a), o.b FROM t WHERE b = o.b) ORDER BY a"),
+            "4");
+  EXPECT_EQ(run("SELECT a FROM t o WHERE (a, b) >= (SELECT MAX(a), o.b FROM t WHERE b = o.b) ORDER BY a"),
+            "3\n4");
+  EXPECT_EQ(run("SELECT a FROM t o WHERE (SELECT * FROM (SELECT 1, 1) d) = (a, (SELECT o.b)) ORDER BY a"),
+            "1");
+  const auto refused = [this](const std::string& sql) { return run(sql).substr(0, 10); };
+  EXPECT_EQ(refused("SELECT (1, 2) = (SELECT a, b FROM t)"), "ERROR 1242");
+  EXPECT_EQ(refused("SELECT a FROM t o WHERE (a, b) = (SELECT a, o.b FROM t)"), "ERROR 1242");
+  for (const std::string wrong : {"(1, 2) = (SELECT 1)", "(1, 2) = (SELECT 1, 2, 3)", "1 = (SELECT 1, 2)",
+                                  "(SELECT 1, 2) = 1", "((1, 2), 3) = (SELECT 1, 3)", "(1, 2) = 1"})
+    EXPECT_EQ(refused("SELECT " + wrong), "ERROR 1241") << wrong;
+}
+
 TEST_F(Shapes, AggregatesOfTheStatementAroundASubquery) {
   EXPECT_EQ(run("SELECT (SELECT SUM(o.a)) FROM t o"), "10");
   EXPECT_EQ(

@@ -82,6 +82,9 @@ TestServer::TestServer(uint32_t max_connections, bool thread_per_connection)
   server.server_version = "8.4.0-commitd";
   server.private_key_directory = directory_;
   server.tls = &tls_;
+  server.is_offline_for = [this](const sql::Account& account) {
+    return offline_ && account.user != "native";
+  };
 
   std::vector<Reactor*> reactors;
   for (int i = 0; i < 2; ++i) {

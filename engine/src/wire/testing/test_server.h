@@ -45,6 +45,8 @@ class TestServer {
   TlsSettings& tls_settings() { return tls_settings_; }
   const std::string& directory() const { return directory_; }
   ProtocolServer& server() { return *server_; }
+  // For all but "native", who administrates.
+  void go_offline(bool offline) { offline_ = offline; }
 
  private:
   std::string directory_, socket_path_;
@@ -52,6 +54,7 @@ class TestServer {
   TlsService tls_;
   std::shared_ptr<ServerLimits> limits_ = std::make_shared<ServerLimits>();
   uint16_t port_ = 0, admin_port_ = 0;
+  std::atomic<bool> offline_{false};
   sql::ServerContext context_;
   TestAccounts accounts_;
   TestDumps dumps_;

@@ -1,0 +1,80 @@
+// What is a date where one is wanted. Texts count as the date and time that they begin with, and one that is
+// more than that, or none, is told about (1292).
+#include "base/error_codes.h"
+#include "base/temporal.h"
+#include "sql/expression/conversion.h"
+#include "sql/expression/operands.h"
+#include "sql/expression/store/kinds.h"
+#include "sql/expression/times_and_dates.h"
+#include "sql/functions/functions.h"
+
+namespace commitd::sql {
+namespace {
+
+// What of a text may be a date and time: digits, and what stands between them.
+std::string_view date_prefix(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  size_t end = text.find_first_not_of("0123456789:.-/ T", text.find_first_not_of(' '));
+  end = std::min(end, text.size());
+  while (end > 0 && !is_digit(text[end - 1])) --end;
+  return text.substr(0, end);
+}
+
+bool has_zero_part(const Temporal& t) {
+  return t.month == 0 || t.day == 0;
+}
+
+std::optional<Temporal> parse_with_zero_parts(std::string_view text) {
+  auto date = parse_datetime(text);
+  return date ? date : store::with_zero_parts(std::string(text));
+}
+
+class WantedDate : public OneOperand {
+ public:
+  WantedDate(ExpressionPtr operand, ZeroParts zero_parts)
+      : OneOperand(std::move(operand)), zero_parts_(zero_parts) {
+    type_ = operand_->type();
+    if (type_.is_string()) type_ = ValueType::datetime(second_digits(*operand_));
+    type_.nullable = true;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& value = operand_->evaluate(evaluation, scratch);
+    if (value.kind() == Value::Kind::String) {
+      const auto date = date_of_text(value.as_string(), evaluation, zero_parts_);
+      scratch = date ? Value::temporal(*date) : Value::null();
+      return scratch;
+    }
+    const bool is_date =
+        value.kind() == Value::Kind::Temporal && value.as_temporal().kind != Temporal::Kind::Time;
+    if (!is_date || zero_parts_ == ZeroParts::AreTaken || !has_zero_part(value.as_temporal())) return value;
+    scratch = Value::null();
+    return scratch;
+  }
+  bool is_constant() const override { return operand_->is_constant(); }
+
+ private:
+  ZeroParts zero_parts_;
+};
+
+}  // namespace
+
+std::optional<Temporal> date_of_text(const std::string& text, Evaluation& evaluation, ZeroParts zero_parts) {
+  auto date = parse_with_zero_parts(text);
+  const bool whole = date.has_value();
+  if (!whole) date = parse_with_zero_parts(date_prefix(text));
+  if (date && zero_parts == ZeroParts::AreNone && has_zero_part(*date)) date.reset();
+  if (date && whole) return date;
+  evaluation.warn(make_error(er::kTruncatedWrongValue, "{} datetime value: '{}'",
+                             date ? "Truncated incorrect" : "Incorrect", text));
+  return date;
+}
+
+ExpressionPtr date_wanted(ExpressionPtr expression, ZeroParts zero_parts) {
+  const ValueType& type = expression->type();
+  if (is_time(type)) return time_of_today(std::move(expression));
+  const bool may_have_zero_parts = type.is_temporal() && zero_parts == ZeroParts::AreNone;
+  if (!type.is_string() && !may_have_zero_parts) return expression;
+  return std::make_unique<WantedDate>(std::move(expression), zero_parts);
+}
+
+}  // namespace commitd::sql
