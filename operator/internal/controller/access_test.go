@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -15,7 +16,7 @@ func vault(t *testing.T, c *v1alpha1.CommitCluster) (*memory, *Observer) {
 	t.Helper()
 	m := newMemory()
 	put(m, c, credentialsSecret(c), map[string][]byte{keyOperatorPassword: []byte("o"), keyReplicationPassword: []byte("r")})
-	return m, &Observer{Reader: m}
+	return m, &Observer{Client: m, Reader: m}
 }
 
 func put(m *memory, c *v1alpha1.CommitCluster, name string, data map[string][]byte) {
@@ -90,10 +91,10 @@ func TestASecretThatIsGoneTakesNobodysAccessAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Reader = newMemory()
-	if after, err := o.accessTo(t.Context(), c); err != nil || after.tls != before.tls || after.logins != before.logins {
+	if after, err := o.accessTo(t.Context(), c); err != nil || after.tls != before.tls || !maps.Equal(after.logins, before.logins) {
 		t.Errorf("%v", err)
 	}
-	if _, err := (&Observer{Reader: newMemory()}).accessTo(t.Context(), c); err == nil {
+	if _, err := (&Observer{Client: m, Reader: newMemory()}).accessTo(t.Context(), c); err == nil {
 		t.Error("an operator that has never seen the Secret cannot know the password")
 	}
 }

@@ -118,7 +118,7 @@ type tappedServers struct{ stage *stage }
 
 func (t *tappedServers) Connect(target engine.Target) (engine.Server, error) {
 	pod := target.Name[len("shop/demo/"):]
-	return &tapped{t.stage, pod, t.stage.world.Server(pod)}, nil
+	return &tapped{t.stage, pod, guarded{t.stage.world.Server(pod), t.stage, pod, target.Password}}, nil
 }
 
 func (t *tappedServers) Forget(func(string) bool) {}

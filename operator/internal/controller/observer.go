@@ -129,7 +129,7 @@ func (o *Observer) reach(c *v1alpha1.CommitCluster, a access) cluster.Reach {
 			return nil
 		}
 		server, err := o.Engines.Connect(engine.Target{Name: serverKey(c, s.Name), Address: s.Address, Port: cluster.AdminPort,
-			Password: a.logins.Operator, TLS: a.protection(s)})
+			Password: a.logins[s.Credentials].Operator, TLS: a.protection(s)})
 		if err != nil {
 			return nil
 		}
@@ -200,6 +200,8 @@ func (o *Observer) server(c *v1alpha1.CommitCluster, pod *corev1.Pod, ordinal in
 		PodUID:  string(pod.UID),
 		Leaving: !pod.DeletionTimestamp.IsZero(),
 		Down:    !runs(pod),
+
+		Credentials: credentialsOf(c, pod),
 	}
 	started := configurationIn(pod.Annotations)
 	if started != nil && started.TLS != "" {
