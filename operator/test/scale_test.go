@@ -34,8 +34,14 @@ func TestClustersAtRestAreNotWritten(t *testing.T) {
 	for _, text := range strings.Split(*scaleClusters, ",") {
 		count, err := strconv.Atoi(text)
 		must(err)
+		began := time.Now()
 		towns = append(towns, manyClusters(t, count-len(towns))...)
+		built := time.Now()
 		awaitRest(t, towns)
+		if *scaleFor > 0 {
+			fmt.Printf("%d clusters: the last of them served after %s, and all were at rest %s later\n", count,
+				built.Sub(began).Round(time.Second), time.Since(built).Round(time.Second))
+		}
 		if *scaleFor > 0 {
 			figures(len(towns))
 		}
@@ -49,7 +55,7 @@ func TestClustersAtRestAreNotWritten(t *testing.T) {
 // and each object is written once by an operator that has not written it before.
 func awaitRest(t *testing.T, towns []string) {
 	t.Helper()
-	const rounds = 4
+	const rounds = 12 // a busy machine has the objects' controller come late, and a look of the other one is as good
 	var written error
 	for range rounds {
 		asked.reset()

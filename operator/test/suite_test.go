@@ -66,7 +66,7 @@ func withAPIServer(run func() int) int {
 	must(clientgoscheme.AddToScheme(scheme))
 	must(v1alpha1.AddToScheme(scheme))
 	env := &envtest.Environment{CRDDirectoryPaths: []string{"../config/crd", "testdata"}, ErrorIfCRDPathMissing: true,
-		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience}
+		ControlPlaneStartTimeout: 6 * patience, ControlPlaneStopTimeout: 6 * patience}
 	config, err := env.Start()
 	must(err)
 	defer func() { must(env.Stop()) }()

@@ -40,6 +40,11 @@ type CommitClusterStatus struct {
 	// +optional
 	AccountsRevision string `json:"accountsRevision,omitempty"`
 
+	// Credentials is the Secret that servers are started with: a copy of spec.secrets.credentials that never changes. Another one takes a
+	// rolling restart.
+	// +optional
+	Credentials string `json:"credentials,omitempty"`
+
 	// Certificates is the Secret whose certificates servers have; empty: none has any but its own.
 	// +optional
 	Certificates string `json:"certificates,omitempty"`

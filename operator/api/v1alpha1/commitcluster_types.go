@@ -45,6 +45,7 @@ type CommitClusterList struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.semisync.waitCount) || self.replicas == 0 || self.semisync.waitCount <= self.replicas",message="spec.semisync.waitCount must not be larger than spec.replicas: no write could ever be acknowledged; lower it or leave it out for a majority"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(oldSelf.tls) || (has(self.tls.secretName) == has(oldSelf.tls.secretName) && (!has(self.tls.secretName) || self.tls.secretName == oldSelf.tls.secretName))",message="spec.tls.secretName cannot be changed while servers use it: put other certificates into that Secret, or leave spec.tls out until all servers have been started without"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(oldSelf.tls) || (has(self.tls.issuerRef) == has(oldSelf.tls.issuerRef) && (!has(self.tls.issuerRef) || self.tls.issuerRef == oldSelf.tls.issuerRef))",message="spec.tls.issuerRef cannot be changed while servers use what it has issued: leave spec.tls out until all servers have been started without"
 // +kubebuilder:validation:XValidation:rule="self.replicas == 0 || self.semisync.minSyncReplicas <= self.replicas",message="spec.semisync.minSyncReplicas must not be larger than spec.replicas: no write could ever be acknowledged; lower it or add replicas"
 type CommitClusterSpec struct {
 	// Image of commitd. Empty means the operator's default.
@@ -130,6 +131,8 @@ type CommitClusterSpec struct {
 }
 
 // TLSSpec says where certificates come from, and who must connect over TLS.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.secretName) || !has(self.issuerRef)",message="spec.tls has both secretName and issuerRef: leave one of them out; with issuerRef cert-manager writes a Secret of its own"
 type TLSSpec struct {
 	// SecretName is a Secret with ca.crt, tls.crt and tls.key, as cert-manager writes it: good for servers and for clients, and for the
 	// names NAME-master.NAMESPACE.svc and *.NAME.NAMESPACE.svc. What changes in it is taken up without a restart. Left out, the operator
@@ -138,9 +141,33 @@ type TLSSpec struct {
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 
+	// IssuerRef has cert-manager make and renew the certificate: the operator writes a Certificate NAME, and servers get what
+	// cert-manager puts into the Secret NAME-issued-tls. The issuer must have an authority of its own (ca.crt), and issue for servers and
+	// for clients.
+	// +optional
+	IssuerRef *IssuerReference `json:"issuerRef,omitempty"`
+
 	// RequireSecureTransport refuses clients without TLS (error 3159), as soon as every server has its certificates.
 	// +optional
 	RequireSecureTransport bool `json:"requireSecureTransport,omitempty"`
+}
+
+// IssuerReference names one of cert-manager's issuers.
+type IssuerReference struct {
+	// +kubebuilder:validation:MinLength=1
+	// +required
+	Name string `json:"name"`
+
+	// Kind is Issuer, for one in the cluster's namespace, or ClusterIssuer, or that of another controller.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:default=Issuer
+	// +optional
+	Kind string `json:"kind,omitempty"`
+
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:default=cert-manager.io
+	// +optional
+	Group string `json:"group,omitempty"`
 }
 
 // StorageSpec describes the volume of each server.

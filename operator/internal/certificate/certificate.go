@@ -19,10 +19,14 @@ import (
 // Pair is a certificate and its key, in PEM.
 type Pair struct{ Certificate, Key []byte }
 
-// How long certificates are good for, and how much of that is left when they are made anew.
+// How long servers' certificates are good for, and how much of that is left when they are made anew, whoever makes them.
+const (
+	LeafLife = 90 * 24 * time.Hour
+	LeafLeft = 30 * 24 * time.Hour
+)
+
 const (
 	authorityLife, authorityLeft = 10 * 365 * 24 * time.Hour, 365 * 24 * time.Hour
-	leafLife, leafLeft           = 90 * 24 * time.Hour, 30 * 24 * time.Hour
 	// clockDifference is how late a server's clock may be.
 	clockDifference = time.Hour
 )
@@ -41,7 +45,7 @@ func (authority Pair) Sign(names []string, now time.Time) (Pair, error) {
 	if err != nil {
 		return Pair{}, fmt.Errorf("the authority's certificate and key: %w", err)
 	}
-	template := newTemplate(names[0], now, leafLife)
+	template := newTemplate(names[0], now, LeafLife)
 	template.DNSNames = names
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
@@ -69,7 +73,7 @@ func (authority Pair) IsOver(now time.Time) bool {
 // Fits says that a certificate need not be made anew: by this authority, for these names, and good for a while.
 func (authority Pair) Fits(leaf Pair, names []string, now time.Time) bool {
 	c, err := parse(leaf.Certificate)
-	if err != nil || now.After(c.NotAfter.Add(-leafLeft)) || !slices.Equal(c.DNSNames, names) {
+	if err != nil || now.After(c.NotAfter.Add(-LeafLeft)) || !slices.Equal(c.DNSNames, names) {
 		return false
 	}
 	if _, err := tls.X509KeyPair(leaf.Certificate, leaf.Key); err != nil {

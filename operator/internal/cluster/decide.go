@@ -34,7 +34,7 @@ func Decide(v View) Plan {
 func (v *View) describeDenied(p *Plan) {
 	for i := range v.Servers {
 		if s := &v.Servers[i]; s.Denied {
-			p.Report(s.Name, "it refuses the operator's password: the Secret of the credentials was changed after the server had started. "+
+			p.Report(s.Name, "it refuses the operator's password: Secret "+s.Credentials+", with which it was started, is gone, or was changed after that. "+
 				"Put the former operator-password back, or delete the pod to have it start with the new one")
 		}
 	}

@@ -180,6 +180,9 @@ type exploration struct {
 	states, steps, depth, mended int
 }
 
+// progressEvery so many states of a large model it is said how far it is: one that is stopped has not been for nothing.
+const progressEvery = 20000
+
 // explore goes breadth first, so that a path that it finds is as short as any. One state in so many is mended: whatever has
 // happened, the cluster must serve again.
 func explore(t *testing.T, start *lab, lim limits, mended uint64) exploration {
@@ -205,6 +208,9 @@ func explore(t *testing.T, start *lab, lim limits, mended uint64) exploration {
 			}
 			visited[h] = struct{}{}
 			e.depth = n.depth + 1
+			if *modelFull && len(visited)%progressEvery == 0 {
+				t.Logf("%d states so far, %d steps, %d deep, %d states to go on from", len(visited), e.steps, e.depth, len(queue))
+			}
 			queue = append(queue, node{next, path, n.depth + 1})
 			if h%mended == 0 {
 				e.mended++

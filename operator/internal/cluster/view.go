@@ -76,6 +76,8 @@ type Server struct {
 	Label string
 	// TLSName is what the server's certificate is for; empty: it was started without one that others know it by.
 	TLSName string
+	// Credentials is the Secret with the passwords that its program was started with.
+	Credentials string
 	// PodUID tells a pod from the one that was made anew under its name; empty while there is none.
 	PodUID string
 	// Leaving: the pod is being deleted.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commitlab.dev/operator/api/v1alpha1"
 	"commitlab.dev/operator/internal/certificate"
@@ -15,7 +17,8 @@ import (
 
 // access is how the servers of a cluster are reached, and how they log in at each other.
 type access struct {
-	logins cluster.Logins
+	// logins by the Secret that servers were started with.
+	logins map[string]cluster.Logins
 	// tls has no name yet; empty while the cluster has no certificates.
 	tls engine.TLS
 }
@@ -30,17 +33,25 @@ func (a access) protection(s *cluster.Server) engine.TLS {
 	return protection
 }
 
+// loginsAt are those that a source or a donor takes.
+func (a access) loginsAt(v *cluster.View, source engine.Source) cluster.Logins {
+	for i := range v.Servers {
+		if s := &v.Servers[i]; source.UUID != "" && s.Status.ServerUUID == source.UUID && s.Address == source.Host {
+			return a.logins[s.Credentials]
+		}
+	}
+	return cluster.Logins{}
+}
+
 // accessTo reads past the cache, and does with what is remembered when a Secret cannot be used.
 func (o *Observer) accessTo(ctx context.Context, c *v1alpha1.CommitCluster) (access, error) {
-	credentials, credentialsErr := o.secret(ctx, c, credentialsSecret(c))
 	o.mu.Lock()
-	a := o.accesses[c.UID]
+	known := o.accesses[c.UID]
 	o.mu.Unlock()
-	if password := string(credentials.Data[keyOperatorPassword]); password != "" {
-		a.logins = cluster.Logins{Operator: password, Replication: string(credentials.Data[keyReplicationPassword])}
-	}
-	if a.logins.Operator == "" {
-		return access{}, fmt.Errorf("the operator's password is not known: Secret %s has no key %q (%v)", credentialsSecret(c), keyOperatorPassword, credentialsErr)
+	a := access{tls: known.tls}
+	var err error
+	if a.logins, err = o.loginsTo(ctx, c, known.logins); err != nil {
+		return access{}, err
 	}
 	if name := certificatesInUse(c); name != "" {
 		if certificates, err := o.secret(ctx, c, name); err == nil && usable(certificates) {
@@ -55,6 +66,48 @@ func (o *Observer) accessTo(ctx context.Context, c *v1alpha1.CommitCluster) (acc
 	}
 	o.accesses[c.UID] = a
 	return a, nil
+}
+
+// loginsTo has those of every server, and of those that are to be started. A copy never changes: it is read once.
+func (o *Observer) loginsTo(ctx context.Context, c *v1alpha1.CommitCluster, known map[string]cluster.Logins) (map[string]cluster.Logins, error) {
+	names, err := o.credentialsInUse(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	logins := map[string]cluster.Logins{}
+	for name := range names {
+		one, before := known[name]
+		if !before || copyNumber(c, name) == 0 {
+			found, getErr := o.secret(ctx, c, name)
+			if now := loginsIn(found); now.Operator != "" {
+				one = now
+			}
+			if getErr != nil && !apierrors.IsNotFound(getErr) && !before {
+				return nil, fmt.Errorf("secret %s: %w", name, getErr) // better to ask again than to try another password
+			}
+			err = getErr
+		}
+		if one.Operator != "" {
+			logins[name] = one
+		}
+	}
+	if len(logins) == 0 {
+		return nil, fmt.Errorf("the operator's password is not known: Secret %s has no key %q (%v)", startCredentials(c), keyOperatorPassword, err)
+	}
+	return logins, nil
+}
+
+// credentialsInUse are the Secrets that servers were started with, or are to be.
+func (o *Observer) credentialsInUse(ctx context.Context, c *v1alpha1.CommitCluster) (map[string]bool, error) {
+	var pods corev1.PodList
+	if err := o.Client.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels(selectorLabels(c))); err != nil {
+		return nil, fmt.Errorf("list pods: %w", err)
+	}
+	names := map[string]bool{startCredentials(c): true}
+	for i := range pods.Items {
+		names[credentialsOf(c, &pods.Items[i])] = true
+	}
+	return names, nil
 }
 
 // usable: what somebody has spoilt takes nobody's access away.

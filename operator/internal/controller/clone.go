@@ -30,7 +30,7 @@ type cloning struct {
 }
 
 // clone starts the statement, if none is under way for that pod.
-func (r *Reconciler) clone(ctx context.Context, c *v1alpha1.CommitCluster, command cluster.Command, server engine.Server, a access) {
+func (r *Reconciler) clone(ctx context.Context, c *v1alpha1.CommitCluster, command cluster.Command, server engine.Server, logins cluster.Logins) {
 	if server == nil || !r.clones.begin(c.UID, command.PodUID) {
 		return
 	}
@@ -38,7 +38,7 @@ func (r *Reconciler) clone(ctx context.Context, c *v1alpha1.CommitCluster, comma
 	c = c.DeepCopy()
 	ctx = context.WithoutCancel(ctx)
 	run := func() {
-		err := cluster.Execute(ctx, command, server, a.logins)
+		err := cluster.Execute(ctx, command, server, logins)
 		commands.WithLabelValues(string(command.Kind), outcome(err)).Inc()
 		log.FromContext(ctx).Info("cloned", "command", command.String(), "error", fmt.Sprint(err))
 		if r.clones.end(c.UID, command.PodUID, err) {

@@ -21,11 +21,13 @@ type configuration struct {
 	Variables map[string]string `json:"variables,omitempty"`
 	// TLS is the Secret with the server's certificates.
 	TLS string `json:"tls,omitempty"`
+	// Credentials is the Secret with its passwords, if those have ever changed.
+	Credentials string `json:"credentials,omitempty"`
 }
 
 func configurationOf(c *v1alpha1.CommitCluster) (configuration, error) {
 	flags, err := variableFlags(c)
-	asked := configuration{Image: c.Spec.Image, Resources: c.Spec.Resources, Variables: flags}
+	asked := configuration{Image: c.Spec.Image, Resources: c.Spec.Resources, Variables: flags, Credentials: credentialsRevision(c)}
 	if c.Spec.TLS != nil {
 		asked.TLS = tlsSecret(c)
 	}
@@ -71,6 +73,9 @@ func changesOf(started, asked *configuration) changes {
 	}
 	if started.TLS != asked.TLS {
 		c.needRestart = append(c.needRestart, "tls")
+	}
+	if started.Credentials != asked.Credentials {
+		c.needRestart = append(c.needRestart, "credentials")
 	}
 	c.variables = map[string]*string{}
 	for name, value := range asked.Variables {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -117,7 +118,7 @@ type tappedServers struct{ stage *stage }
 
 func (t *tappedServers) Connect(target engine.Target) (engine.Server, error) {
 	pod := target.Name[len("shop/demo/"):]
-	return &tapped{t.stage, pod, t.stage.world.Server(pod)}, nil
+	return &tapped{t.stage, pod, guarded{t.stage.world.Server(pod), t.stage, pod, target.Password}}, nil
 }
 
 func (t *tappedServers) Forget(func(string) bool) {}
@@ -131,6 +132,11 @@ type tapped struct {
 func (t *tapped) Status(ctx context.Context) (status engine.Status, err error) {
 	err = t.stage.read(t.name+": status", func() error { status, err = t.server.Status(ctx); return err })
 	return status, err
+}
+
+func (t *tapped) Began(ctx context.Context) (began time.Time, err error) {
+	err = t.stage.read(t.name+": began", func() error { began, err = t.server.Began(ctx); return err })
+	return began, err
 }
 
 func (t *tapped) Initialize(ctx context.Context) error {

@@ -94,6 +94,7 @@ func (s *stage) runPod(set *appsv1.StatefulSet, ordinal int32, name string) {
 	pod.Status.PodIP = fmt.Sprintf("10.0.%d.%d", s.pods[name], ordinal+1)
 	pod.Status.Phase = corev1.PodRunning
 	s.must(s.store.Create(context.Background(), pod))
+	s.noteLogins(pod)
 	s.world.Start(name)
 }
 

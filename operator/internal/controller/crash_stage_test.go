@@ -31,6 +31,7 @@ type stage struct {
 	world *enginefake.World
 	// what the kubelet has run, and what clients have written.
 	pods    map[string]int
+	logins  map[string]cluster.Logins
 	written int
 	// lossAccepted is the last epoch in which a person has given something up.
 	lossAccepted int64
@@ -60,14 +61,14 @@ func crashCluster() *v1alpha1.CommitCluster {
 func newStage(t *testing.T) *stage {
 	world := enginefake.New("demo-0", "demo-1", "demo-2", "demo-3")
 	world.LeastWaitCount = 1
-	s := &stage{t: t, store: newMemory(), world: world, pods: map[string]int{}, times: map[string]int{}}
+	s := &stage{t: t, store: newMemory(), world: world, pods: map[string]int{}, logins: map[string]cluster.Logins{}, times: map[string]int{}}
 	s.start()
 	return s
 }
 
 // copy is another stage on which everything is as it is here, and an operator that has just started.
 func (s *stage) copy(t *testing.T) *stage {
-	c := &stage{t: t, store: s.store.copy(), world: s.world.Clone(), pods: maps.Clone(s.pods), times: map[string]int{}, written: s.written}
+	c := &stage{t: t, store: s.store.copy(), world: s.world.Clone(), pods: maps.Clone(s.pods), logins: maps.Clone(s.logins), times: map[string]int{}, written: s.written}
 	c.start()
 	return c
 }
@@ -270,7 +271,7 @@ func (s *stage) serves(servers int) error {
 	if !slices.Equal(masters, []string{c.Status.Master}) || len(replicas) != servers-1 {
 		return fmt.Errorf("masters %v, replicas %v", masters, replicas)
 	}
-	v, err := (&Observer{Client: s.store, Reader: s.store, Engines: worldsServers{s.world}}).View(context.Background(), c, access{logins: cluster.Logins{Operator: "secret"}})
+	v, err := (&Observer{Client: s.store, Reader: s.store, Engines: worldsServers{s.world}}).View(context.Background(), c, access{})
 	if err != nil || !cluster.Writable(v) || len(v.Servers)-len(v.KeptOut) != servers {
 		return fmt.Errorf("not writable, or %d servers (%w)", len(v.Servers), err)
 	}

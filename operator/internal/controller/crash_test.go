@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/cluster"
 )
 
 // change is what a cluster goes through while its operator dies.
@@ -166,6 +168,34 @@ var crashChanges = map[string]change{
 	"rolling restart": {
 		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Image = "commitd:newer" }) },
 		done:  func(s *stage) error { return errors.Join(s.allRun("commitd:newer"), s.restarted(1), s.serves(3)) },
+	},
+	"other passwords": {
+		begin: func(s *stage) { s.setPasswords(cluster.Logins{Operator: "other", Replication: "one more"}) },
+		done: func(s *stage) error {
+			return errors.Join(s.allTake(cluster.Logins{Operator: "other", Replication: "one more"}), s.restarted(1), s.serves(3))
+		},
+	},
+	"a failover while passwords change": {
+		begin: func(s *stage) {
+			s.setPasswords(cluster.Logins{Operator: "other", Replication: "one more"})
+			s.world.Kill("demo-0")
+		},
+		done: func(s *stage) error {
+			if s.get().Status.Master == "demo-0" && s.get().Status.Epoch == 1 {
+				return errors.New("the dead master is still on record")
+			}
+			s.world.Start("demo-0")
+			return errors.Join(s.allTake(cluster.Logins{Operator: "other", Replication: "one more"}), s.serves(3))
+		},
+	},
+	"the passwords are lost": {
+		begin: func(s *stage) {
+			found := &corev1.Secret{}
+			found.Namespace, found.Name = "shop", "demo-credentials"
+			s.must(s.store.Delete(context.Background(), found))
+			s.edit(func(c *v1alpha1.CommitCluster) { c.Spec.Replicas = 3 })
+		},
+		done: func(s *stage) error { return errors.Join(s.restarted(0), s.serves(4)) },
 	},
 	"a variable": {
 		begin: func(s *stage) { s.edit(func(c *v1alpha1.CommitCluster) { variables(c, "max_connections", "99") }) },

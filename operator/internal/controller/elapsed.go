@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,8 @@ type elapsed struct {
 	lostFrom, leaseLostFrom map[string]time.Time
 	cover                   cover
 	masters                 map[string]masterProcess
+	// answered is what was reported of each server's container when the server answered last.
+	answered map[string]string
 }
 
 // cover is since when those who are fenced cover the record of one claim.
@@ -25,8 +28,8 @@ type cover struct {
 // masterProcess is the container in which a server's program ran while it was seen to be the master. That it has ended stays known:
 // Kubernetes forgets all but the last containers of a pod, and those of pods that are gone.
 type masterProcess struct {
-	pod, container   string
-	since            time.Time
+	pod, container string
+	// confirmed: the program itself has said when it began, and it was then that this container was started.
 	confirmed, ended bool
 }
 
@@ -38,15 +41,11 @@ func (p masterProcess) endsBy(podUID string, c container) masterProcess {
 	return p
 }
 
-// kubeletDelay is what a kubelet may take to report that a container has ended and another one runs. A container that was reported
-// for that long after a server was seen as the master was the one that the master ran in.
-const kubeletDelay = 2 * time.Second
-
 // note takes a look in. containers are those of the pods as they were reported before the servers were asked.
 func (e *elapsed) note(v *cluster.View, containers map[string]container, now time.Time) {
 	e.lostFrom = since(e.lostFrom, v.Servers, now, func(s *cluster.Server) bool { return !s.Reachable })
 	e.leaseLostFrom = since(e.leaseLostFrom, v.Servers, now, func(s *cluster.Server) bool { return s.Reachable && s.Status.LeaseLost })
-	e.noteMasters(v.Servers, containers, now)
+	e.noteMasters(v.Servers, containers)
 	for i := range v.Servers {
 		s := &v.Servers[i]
 		if from, lost := e.lostFrom[s.Name]; lost {
@@ -57,7 +56,30 @@ func (e *elapsed) note(v *cluster.View, containers map[string]container, now tim
 		}
 		s.Ended = !s.Reachable && e.masters[s.Name].ended
 	}
+	e.noteAnswers(v.Servers, containers)
 	v.CoveredFor = e.cover.lasts(v, now)
+}
+
+// noteAnswers: a report that a program does not run is of an earlier one when the server has answered since it was made.
+func (e *elapsed) noteAnswers(servers []cluster.Server, containers map[string]container) {
+	if e.answered == nil {
+		e.answered = map[string]string{}
+	}
+	for i := range servers {
+		s := &servers[i]
+		report := s.PodUID + " " + containers[s.Name].report
+		if s.Reachable {
+			e.answered[s.Name] = report
+		}
+		s.Down = s.Down && e.answered[s.Name] != report
+	}
+}
+
+// needsStart says whether a server is to be asked when its program began, because the container that is reported of it is not known to be
+// the one that it runs in.
+func (e *elapsed) needsStart(s *cluster.Server, c container) bool {
+	known := e.masters[s.Name]
+	return c.running != "" && cluster.IsMaster(s) && !(known.container == c.running && known.confirmed)
 }
 
 // since keeps from when on each server has been seen so without a break.
@@ -92,7 +114,7 @@ func (c *cover) lasts(v *cluster.View, now time.Time) time.Duration {
 	return now.Sub(c.since)
 }
 
-func (e *elapsed) noteMasters(servers []cluster.Server, containers map[string]container, now time.Time) {
+func (e *elapsed) noteMasters(servers []cluster.Server, containers map[string]container) {
 	if e.masters == nil {
 		e.masters = map[string]masterProcess{}
 	}
@@ -106,19 +128,40 @@ func (e *elapsed) noteMasters(servers []cluster.Server, containers map[string]co
 			}
 		case runs == "" || !cluster.IsMaster(s):
 			delete(e.masters, s.Name)
-		case known.container != runs:
-			e.masters[s.Name] = masterProcess{pod: s.PodUID, container: runs, since: now}
-		default:
-			known.confirmed = known.confirmed || now.Sub(known.since) >= kubeletDelay
-			e.masters[s.Name] = known
+		case known.container != runs || !known.confirmed:
+			e.masters[s.Name] = masterProcess{pod: s.PodUID, container: runs, confirmed: containers[s.Name].isProcess()}
 		}
 	}
 }
 
-// container is what Kubernetes reports of a server's container: which one runs, and which ones have ended.
+// container is what Kubernetes reports of a server's container: which one runs, and which ones have ended. However late a report is, it
+// is never of a container that comes after.
 type container struct {
 	running string
 	ended   []string
+	// report tells one report from another.
+	report string
+	// startedAt is when the kubelet has started the one that runs, and process when the server's program says that it began; both by the
+	// node's clock. Zero: it was not asked, or cannot tell.
+	startedAt, process time.Time
+}
+
+// A program begins while its container is created, which a busy node takes its time for, and the kubelet's seconds are whole ones, cut
+// off, as are those that the kernel counts a program's start from.
+const (
+	creationTakes = 10 * time.Second
+	wholeSeconds  = time.Second
+)
+
+// isProcess: the program that answers runs in the container that is reported, not in one that has taken its place since and that nobody
+// has reported yet. Such a one was created after the reported one had ended, so it began later; only one that ended within its first two
+// seconds can be mistaken.
+func (c container) isProcess() bool {
+	if c.process.IsZero() || c.startedAt.IsZero() {
+		return false
+	}
+	after := c.process.Sub(c.startedAt)
+	return -creationTakes <= after && after <= wholeSeconds
 }
 
 func (c container) hasEnded(id string) bool {
@@ -136,14 +179,16 @@ func containerOf(pod *corev1.Pod) container {
 		if s.Name != containerName {
 			continue
 		}
+		c.report = fmt.Sprint(s.ContainerID, s.RestartCount)
 		if s.State.Running != nil {
-			c.running = s.ContainerID
+			c.running, c.startedAt = s.ContainerID, s.State.Running.StartedAt.Time
 		}
 		for _, state := range []corev1.ContainerState{s.State, s.LastTerminationState} {
 			if state.Terminated != nil {
 				c.ended = append(c.ended, state.Terminated.ContainerID)
 			}
 		}
+		c.report = fmt.Sprint(c.report, c.running, c.ended)
 	}
 	return c
 }

@@ -62,10 +62,13 @@ func TestALeaseIsCountedFromWhenEnoughAreFenced(t *testing.T) {
 	}
 }
 
+// kubeletsClock is that of the node: nothing is compared with the operator's.
+var kubeletsClock = time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+
 func podWith(running string, ended ...string) container {
 	status := corev1.ContainerStatus{Name: containerName}
 	if running != "" {
-		status.ContainerID, status.State.Running = running, &corev1.ContainerStateRunning{}
+		status.ContainerID, status.State.Running = running, &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(kubeletsClock)}
 	}
 	for _, id := range ended {
 		if running == "" && status.State.Terminated == nil {
@@ -75,6 +78,12 @@ func podWith(running string, ended ...string) container {
 		}
 	}
 	return containerOf(&corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "sidecar"}, status}}})
+}
+
+// saysItBegan: the program that answers began so long after the reported container.
+func (c container) saysItBegan(after time.Duration) container {
+	c.process = kubeletsClock.Add(after)
+	return c
 }
 
 func TestAMasterHasEndedWhenTheContainerThatItWasSeenInHas(t *testing.T) {
@@ -89,32 +98,38 @@ func TestAMasterHasEndedWhenTheContainerThatItWasSeenInHas(t *testing.T) {
 	type look struct {
 		reachable bool
 		pod       container
-		at        time.Duration
 	}
-	seen := []look{{true, podWith("x"), 0}, {true, podWith("x"), kubeletDelay}}
+	seen := []look{{true, podWith("x").saysItBegan(-30 * time.Millisecond)}}
 	for what, c := range map[string]struct {
 		looks []look
 		ended bool
 	}{
-		"it has ended":                                              {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}), true},
-		"another one runs in its place":                             {append(seen[:2:2], look{false, podWith("y", "x"), time.Minute}), true},
-		"another one runs, and the former one is forgotten":         {append(seen[:2:2], look{false, podWith("y", "w"), time.Minute}), true},
-		"it had ended when it was seen last":                        {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}, look{false, container{}, time.Hour}), true},
-		"it is said to run":                                         {append(seen[:2:2], look{false, podWith("x"), time.Minute}), false},
-		"nothing is said of it":                                     {append(seen[:2:2], look{false, podWith(""), time.Minute}), false},
-		"the pod is gone":                                           {append(seen[:2:2], look{false, container{}, time.Minute}), false},
-		"another container has ended":                               {append(seen[:2:2], look{false, podWith("", "w"), time.Minute}), false},
-		"it was not seen for long enough":                           {[]look{seen[0], {true, podWith("x"), kubeletDelay - 1}, {false, podWith("", "x"), time.Minute}}, false},
-		"it was never seen":                                         {[]look{{false, podWith("", "x"), time.Minute}}, false},
-		"the operator reaches it":                                   {append(seen[:2:2], look{true, podWith("", "x"), time.Minute}), false},
-		"it has ended, and is the master again, who knows in which": {append(seen[:2:2], look{false, podWith("", "x"), time.Minute}, look{true, podWith("", "x"), time.Minute}, look{false, podWith("", "x"), time.Hour}), false},
-		"another one was the master since":                          {append(seen[:2:2], look{true, podWith("y", "x"), time.Minute}, look{false, podWith("y", "x"), time.Minute}), false},
+		"it has ended":                                              {append(seen[:1:1], look{false, podWith("", "x")}), true},
+		"another one runs in its place":                             {append(seen[:1:1], look{false, podWith("y", "x")}), true},
+		"another one runs, and the former one is forgotten":         {append(seen[:1:1], look{false, podWith("y", "w")}), true},
+		"it had ended when it was seen last":                        {append(seen[:1:1], look{false, podWith("", "x")}, look{false, container{}}), true},
+		"it was seen again, and not asked again":                    {append(seen[:1:1], look{true, podWith("x")}, look{false, podWith("", "x")}), true},
+		"its container was long in the making":                      {[]look{{true, podWith("x").saysItBegan(-9 * time.Second)}, {false, podWith("", "x")}}, true},
+		"it is said to run":                                         {append(seen[:1:1], look{false, podWith("x")}), false},
+		"nothing is said of it":                                     {append(seen[:1:1], look{false, podWith("")}), false},
+		"the pod is gone":                                           {append(seen[:1:1], look{false, container{}}), false},
+		"another container has ended":                               {append(seen[:1:1], look{false, podWith("", "w")}), false},
+		"it does not tell when it began":                            {[]look{{true, podWith("x")}, {true, podWith("x")}, {false, podWith("", "x")}}, false},
+		"it told so only later":                                     {[]look{{true, podWith("x")}, seen[0], {false, podWith("", "x")}}, true},
+		"it was never seen":                                         {[]look{{false, podWith("", "x")}}, false},
+		"the operator reaches it":                                   {append(seen[:1:1], look{true, podWith("", "x")}), false},
+		"it has ended, and is the master again, who knows in which": {append(seen[:1:1], look{false, podWith("", "x")}, look{true, podWith("", "x")}, look{false, podWith("", "x")}), false},
+		"another one was the master since":                          {append(seen[:1:1], look{true, podWith("y", "x")}, look{false, podWith("y", "x")}), false},
+		// Reports come late: x has ended, the program in y is the master, and x is still said to run, for however long. Then y, and the
+		// operator does not reach it any more.
+		"it ran in a container that nobody had reported yet": {[]look{{true, podWith("x").saysItBegan(3 * time.Second)},
+			{true, podWith("x").saysItBegan(3 * time.Second)}, {false, podWith("y", "x")}}, false},
 	} {
 		e := &elapsed{}
 		var last *cluster.View
-		for _, l := range c.looks {
+		for i, l := range c.looks {
 			last = master(l.reachable)
-			e.note(last, map[string]container{"c-0": l.pod}, start.Add(l.at))
+			e.note(last, map[string]container{"c-0": l.pod}, start.Add(time.Duration(i)*time.Minute))
 		}
 		if got := last.Servers[0].Ended; got != c.ended {
 			t.Errorf("%s: ended %t", what, got)
@@ -122,12 +137,67 @@ func TestAMasterHasEndedWhenTheContainerThatItWasSeenInHas(t *testing.T) {
 	}
 	e := &elapsed{}
 	for _, l := range seen {
-		e.note(master(true), map[string]container{"c-0": l.pod}, start.Add(l.at))
+		e.note(master(true), map[string]container{"c-0": l.pod}, start)
 	}
 	replaced := anotherPod(master(false))
 	e.note(replaced, map[string]container{"c-0": podWith("y")}, start.Add(time.Minute))
 	if replaced.Servers[0].Ended {
 		t.Error("a pod under its name says nothing of the former one, whose node may be cut off")
+	}
+}
+
+func TestAMasterIsAskedWhenItBeganUntilThatIsKnown(t *testing.T) {
+	e := &elapsed{}
+	master := cluster.Server{Name: "c-0", Reachable: true, Status: engine.Status{Role: engine.RoleMaster}}
+	for _, step := range []struct {
+		seen   container
+		s      cluster.Server
+		needed bool
+	}{
+		{podWith("x"), master, true},
+		{podWith("x"), master, true},
+		{podWith(""), master, false},
+		{podWith("x"), cluster.Server{Name: "c-0", Reachable: true, Status: engine.Status{Role: engine.RoleReplica}}, false},
+		{podWith("x").saysItBegan(0), master, true},
+		{podWith("x"), master, false},
+		{podWith("y"), master, true},
+	} {
+		if got := e.needsStart(&step.s, step.seen); got != step.needed {
+			t.Errorf("%+v: needed %t", step, got)
+		}
+		e.note(&cluster.View{Servers: []cluster.Server{step.s}}, map[string]container{"c-0": step.seen}, time.Now())
+	}
+}
+
+// A program that the operator has given a role runs, whatever was said of the one before: its kubelet may have been cut off since.
+func TestAReportThatIsOlderThanAnAnswerIsNotBelieved(t *testing.T) {
+	crashed, again := podWith("", "x"), podWith("", "y")
+	again.report = "another one"
+	for what, c := range map[string]struct {
+		before    []bool // whether it answered, under the report that it does not run
+		now       container
+		believed  bool
+		reachable bool
+	}{
+		"it has not answered under that report":                  {nil, crashed, true, false},
+		"nor the last time":                                      {[]bool{false}, crashed, true, false},
+		"it answers":                                             {nil, crashed, false, true},
+		"it has answered, and nothing was reported since":        {[]bool{true}, crashed, false, false},
+		"it has answered, was silent, and nothing was reported":  {[]bool{true, false}, crashed, false, false},
+		"it has answered, and its container has ended after all": {[]bool{true}, again, true, false},
+	} {
+		e := &elapsed{}
+		look := func(answers bool, pod container) bool {
+			v := &cluster.View{Servers: []cluster.Server{{Name: "c-0", PodUID: "pod", Down: true, Reachable: answers}}}
+			e.note(v, map[string]container{"c-0": pod}, time.Now())
+			return v.Servers[0].Down
+		}
+		for _, answers := range c.before {
+			look(answers, crashed)
+		}
+		if got := look(c.reachable, c.now); got != c.believed {
+			t.Errorf("%s: believed %t", what, got)
+		}
 	}
 }
 

@@ -85,9 +85,42 @@ func (o *Observer) view(ctx context.Context, c *v1alpha1.CommitCluster, a access
 	v.Request, v.RequestProblem = cluster.SwitchoverOf(c)
 	v.KeptOut, v.KeptOutProblem = cluster.FencedOf(c)
 	v.Promotion, v.PromotionProblem = cluster.PromotionOf(c)
-	cluster.Observe(ctx, &v, o.reach(c, a), statusTimeout)
+	reach := o.reach(c, a)
+	cluster.Observe(ctx, &v, reach, statusTimeout)
+	o.askStarts(ctx, c, &v, reach, containers)
 	o.remember(c, &v, containers)
 	return v, nil
+}
+
+// askStarts asks masters when their programs began: once for each container, as long as they answer that.
+func (o *Observer) askStarts(ctx context.Context, c *v1alpha1.CommitCluster, v *cluster.View, reach cluster.Reach, containers map[string]container) {
+	for i := range v.Servers {
+		s := &v.Servers[i]
+		if !o.needsStart(c, s, containers[s.Name]) {
+			continue
+		}
+		if began, err := began(ctx, reach(s)); err == nil {
+			one := containers[s.Name]
+			one.process = began
+			containers[s.Name] = one
+		}
+	}
+}
+
+func (o *Observer) needsStart(c *v1alpha1.CommitCluster, s *cluster.Server, reported container) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	known := o.seen[c.UID]
+	if known == nil {
+		known = &elapsed{}
+	}
+	return known.needsStart(s, reported)
+}
+
+func began(ctx context.Context, server engine.Server) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	return server.Began(ctx)
 }
 
 func (o *Observer) reach(c *v1alpha1.CommitCluster, a access) cluster.Reach {
@@ -96,7 +129,7 @@ func (o *Observer) reach(c *v1alpha1.CommitCluster, a access) cluster.Reach {
 			return nil
 		}
 		server, err := o.Engines.Connect(engine.Target{Name: serverKey(c, s.Name), Address: s.Address, Port: cluster.AdminPort,
-			Password: a.logins.Operator, TLS: a.protection(s)})
+			Password: a.logins[s.Credentials].Operator, TLS: a.protection(s)})
 		if err != nil {
 			return nil
 		}
@@ -167,6 +200,8 @@ func (o *Observer) server(c *v1alpha1.CommitCluster, pod *corev1.Pod, ordinal in
 		PodUID:  string(pod.UID),
 		Leaving: !pod.DeletionTimestamp.IsZero(),
 		Down:    !runs(pod),
+
+		Credentials: credentialsOf(c, pod),
 	}
 	started := configurationIn(pod.Annotations)
 	if started != nil && started.TLS != "" {

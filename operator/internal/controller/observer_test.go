@@ -32,7 +32,7 @@ func called(name, uid string) *v1alpha1.CommitCluster {
 
 func TestOfAClusterThatIsGoneNothingIsRemembered(t *testing.T) {
 	open := connections{}
-	o := &Observer{Engines: open, accesses: map[types.UID]access{"1": {}, "2": {logins: cluster.Logins{Operator: "other"}}}}
+	o := &Observer{Engines: open, accesses: map[types.UID]access{"1": {}, "2": {logins: map[string]cluster.Logins{"theirs": {Operator: "other"}}}}}
 	gone, stays, longer := called("demo", "1"), called("stays", "2"), called("demo-2", "3")
 	for _, c := range []*v1alpha1.CommitCluster{gone, stays, longer} {
 		if _, err := o.Engines.Connect(engine.Target{Name: serverKey(c, c.Name+"-0")}); err != nil {
@@ -45,7 +45,7 @@ func TestOfAClusterThatIsGoneNothingIsRemembered(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(o.seen)); !slices.Equal(got, []types.UID{"2", "3"}) {
 		t.Errorf("servers of %v are remembered as lost", got)
 	}
-	if len(o.accesses) != 1 || o.accesses["2"].logins.Operator != "other" {
+	if len(o.accesses) != 1 || o.accesses["2"].logins["theirs"].Operator != "other" {
 		t.Errorf("accesses: %v", o.accesses)
 	}
 	o.Forget([]v1alpha1.CommitCluster{*stays})

@@ -123,7 +123,7 @@ func (r *Reconciler) execute(ctx context.Context, c *v1alpha1.CommitCluster, v c
 		r.restart(ctx, c, command)
 	}
 	for _, command := range clones {
-		r.clone(ctx, c, command, reach(serverNamed(v, command.Server)), a)
+		r.clone(ctx, c, command, reach(serverNamed(v, command.Server)), a.loginsAt(&v, command.Source))
 	}
 	succeeded := make([]bool, len(statements))
 	var wait sync.WaitGroup
@@ -156,7 +156,7 @@ func (r *Reconciler) executeOne(ctx context.Context, c *v1alpha1.CommitCluster, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	err := cluster.Execute(ctx, command, server, a.logins)
+	err := cluster.Execute(ctx, command, server, a.loginsAt(v, command.Source))
 	commands.WithLabelValues(string(command.Kind), outcome(err)).Inc()
 	logger := log.FromContext(ctx).WithValues("command", command.String())
 	if err == nil {

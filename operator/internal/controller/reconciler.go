@@ -137,7 +137,8 @@ func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ct
 	if c.Spec.Paused {
 		return ctrl.Result{}, nil // the other controller says so
 	}
-	cause := r.applyObjects(ctx, c)
+	before := c.DeepCopy()
+	note, cause := r.applyObjects(ctx, c)
 	if cause != nil && c.Spec.Hibernated {
 		cause = errors.Join(cause, r.endPods(ctx, c))
 	}
@@ -147,8 +148,7 @@ func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ct
 	if cause != nil {
 		log.FromContext(ctx).Info("the configuration is not applied", "reason", cause.Error())
 	}
-	before := c.DeepCopy()
-	setConfigurationValid(c, cause)
+	setConfigurationValid(c, note, cause)
 	if meta.IsStatusConditionFalse(c.Status.Conditions, v1alpha1.ConditionConfigurationValid) &&
 		!equality.Semantic.DeepEqual(before.Status, c.Status) {
 		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, "ConfigurationInvalid", "Reconcile", "%s", cause.Error())
@@ -165,11 +165,20 @@ func (r *Reconciler) reconcileObjects(ctx context.Context, req ctrl.Request) (ct
 }
 
 // applyObjects writes every object of the cluster; what is as it should be stays untouched. The servers' own comes last, and
-// only when commitd takes what it says.
-func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster) error {
-	if _, err := r.ensureSecrets(ctx, c); err != nil {
-		return err
+// only when commitd takes what it says. The note is what people must know although all is well.
+func (r *Reconciler) applyObjects(ctx context.Context, c *v1alpha1.CommitCluster) (note string, err error) {
+	creds, err := r.ensureSecrets(ctx, c)
+	if err != nil {
+		return "", err
 	}
+	if note, err = r.ensureCopy(ctx, c, creds); err != nil {
+		return "", err
+	}
+	return note, r.applyWith(ctx, c)
+}
+
+// applyWith writes the objects, with the Secrets that there are.
+func (r *Reconciler) applyWith(ctx context.Context, c *v1alpha1.CommitCluster) error {
 	if err := r.ensureCertificates(ctx, c); err != nil {
 		return err
 	}
@@ -235,7 +244,7 @@ func (r *Reconciler) reconcileProtocol(ctx context.Context, req ctrl.Request) (c
 	a, err := r.Observer.accessTo(ctx, c)
 	if err != nil {
 		log.FromContext(ctx).Info("the servers cannot be asked", "reason", err.Error())
-		return ctrl.Result{RequeueAfter: idleRequeue}, nil
+		return ctrl.Result{RequeueAfter: r.patience.next(req.NamespacedName, err.Error())}, nil
 	}
 	result, err := r.runProtocol(ctx, c, a)
 	if err != nil {

@@ -34,7 +34,7 @@ var reservedUsers = []string{"root", engine.OperatorUser, engine.ReplicationUser
 
 // credentials are the passwords of a cluster.
 type credentials struct {
-	operator, replication          string
+	operator, replication, root    string
 	appUser, appPassword, database string
 }
 
@@ -58,6 +58,10 @@ func BuildAppSecret(c *v1alpha1.CommitCluster) *corev1.Secret {
 	})
 }
 
+func newAppSecret(_ context.Context, c *v1alpha1.CommitCluster) (*corev1.Secret, error) {
+	return BuildAppSecret(c), nil
+}
+
 func secret(c *v1alpha1.CommitCluster, name string, data map[string]string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.Namespace, Labels: objectLabels(c),
@@ -68,12 +72,12 @@ func secret(c *v1alpha1.CommitCluster, name string, data map[string]string) *cor
 
 // ensureSecrets generates what is missing, once; it never changes a Secret that exists.
 func (r *Reconciler) ensureSecrets(ctx context.Context, c *v1alpha1.CommitCluster) (credentials, error) {
-	builtIn, err := r.ensureSecret(ctx, c, credentialsSecret(c), c.Spec.Secrets.Credentials == nil, BuildCredentialsSecret,
+	builtIn, err := r.ensureSecret(ctx, c, credentialsSecret(c), c.Spec.Secrets.Credentials == nil, r.restoredCredentials,
 		keyOperatorPassword, keyRootPassword, keyReplicationPassword)
 	if err != nil {
 		return credentials{}, err
 	}
-	app, err := r.ensureSecret(ctx, c, AppSecretName(c), c.Spec.Secrets.App == nil, BuildAppSecret, keyUsername, keyPassword, keyDatabase)
+	app, err := r.ensureSecret(ctx, c, AppSecretName(c), c.Spec.Secrets.App == nil, newAppSecret, keyUsername, keyPassword, keyDatabase)
 	if err != nil {
 		return credentials{}, err
 	}
@@ -83,6 +87,7 @@ func (r *Reconciler) ensureSecrets(ctx context.Context, c *v1alpha1.CommitCluste
 	return credentials{
 		operator:    string(builtIn.Data[keyOperatorPassword]),
 		replication: string(builtIn.Data[keyReplicationPassword]),
+		root:        string(builtIn.Data[keyRootPassword]),
 		appUser:     string(app.Data[keyUsername]),
 		appPassword: string(app.Data[keyPassword]),
 		database:    string(app.Data[keyDatabase]),
@@ -91,17 +96,22 @@ func (r *Reconciler) ensureSecrets(ctx context.Context, c *v1alpha1.CommitCluste
 
 // ensureSecret reads past the cache: a Secret that was generated a moment ago must not be generated again.
 func (r *Reconciler) ensureSecret(ctx context.Context, c *v1alpha1.CommitCluster, name string, generate bool,
-	build func(*v1alpha1.CommitCluster) *corev1.Secret, keys ...string) (*corev1.Secret, error) {
+	build func(context.Context, *v1alpha1.CommitCluster) (*corev1.Secret, error), keys ...string) (*corev1.Secret, error) {
 	found := &corev1.Secret{}
 	key := types.NamespacedName{Namespace: c.Namespace, Name: name}
 	err := r.Reader.Get(ctx, key, found)
 	if apierrors.IsNotFound(err) && generate {
-		if err := r.Client.Create(ctx, build(c)); err != nil {
+		made, err := build(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("secret %s: %w", name, err)
+		}
+		if err := r.Client.Create(ctx, made); err != nil {
 			return nil, fmt.Errorf("create Secret %s: %w", name, err)
 		}
-		err = r.Reader.Get(ctx, key, found)
-	}
-	if err != nil {
+		if err := r.Reader.Get(ctx, key, found); err != nil {
+			return nil, fmt.Errorf("secret %s: %w", name, err)
+		}
+	} else if err != nil {
 		return nil, fmt.Errorf("secret %s: %w", name, err)
 	}
 	for _, k := range keys {

@@ -26,6 +26,7 @@ const (
 	containerName = "commitd"
 	dataVolume    = "data"
 	dataPath      = "/var/lib/commitd"
+	secretsVolume = "secrets"
 	secretsPath   = "/etc/commitd/secrets"
 	runPath       = "/run/commitd"
 	httpPort      = int32(8080)
@@ -109,8 +110,8 @@ func podSpec(c *v1alpha1.CommitCluster, defaultImage string) (*corev1ac.PodSpecA
 			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
 		WithContainers(container).
 		WithVolumes(
-			corev1ac.Volume().WithName("secrets").WithSecret(corev1ac.SecretVolumeSource().
-				WithSecretName(credentialsSecret(c)).WithDefaultMode(0o440).
+			corev1ac.Volume().WithName(secretsVolume).WithSecret(corev1ac.SecretVolumeSource().
+				WithSecretName(startCredentials(c)).WithDefaultMode(0o440).
 				WithItems(keyFile(keyOperatorPassword), keyFile(keyReplicationPassword), keyFile(keyRootPassword))),
 			corev1ac.Volume().WithName("run").WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
 			corev1ac.Volume().WithName("tmp").WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
@@ -182,7 +183,7 @@ func commitdContainer(c *v1alpha1.CommitCluster, defaultImage string) (*corev1ac
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))).
 		WithVolumeMounts(
 			corev1ac.VolumeMount().WithName(dataVolume).WithMountPath(dataPath),
-			corev1ac.VolumeMount().WithName("secrets").WithMountPath(secretsPath).WithReadOnly(true),
+			corev1ac.VolumeMount().WithName(secretsVolume).WithMountPath(secretsPath).WithReadOnly(true),
 			corev1ac.VolumeMount().WithName("run").WithMountPath(runPath),
 			corev1ac.VolumeMount().WithName("tmp").WithMountPath("/tmp"))
 	if c.Spec.ImagePullPolicy != "" {

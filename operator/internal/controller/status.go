@@ -43,9 +43,9 @@ func setAwake(c *v1alpha1.CommitCluster) {
 }
 
 // setConfigurationValid tells whether spec and Secrets can be used, by commitd's own word.
-func setConfigurationValid(c *v1alpha1.CommitCluster, cause error) {
+func setConfigurationValid(c *v1alpha1.CommitCluster, note string, cause error) {
 	condition := metav1.Condition{Type: v1alpha1.ConditionConfigurationValid, Status: metav1.ConditionTrue,
-		Reason: "Valid", Message: "spec and secrets can be used"}
+		Reason: "Valid", Message: "spec and secrets can be used" + note}
 	var open undecided
 	if errors.As(cause, &open) {
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionUnknown, open.reason, open.message

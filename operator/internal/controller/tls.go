@@ -44,6 +44,8 @@ func tlsSecret(c *v1alpha1.CommitCluster) string {
 		return ""
 	case c.Spec.TLS.SecretName != "":
 		return c.Spec.TLS.SecretName
+	case c.Spec.TLS.IssuerRef != nil:
+		return c.Name + "-issued-tls"
 	}
 	return c.Name + "-tls"
 }
@@ -126,16 +128,23 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, c *v1alpha1.CommitC
 		return fmt.Errorf("servers still serve with the certificates of Secret %s: leave spec.tls out until all have been started without, "+
 			"or put the new certificates into that Secret", before)
 	}
-	if c.Spec.TLS.SecretName != "" {
+	switch {
+	case c.Spec.TLS.SecretName != "":
+		return r.checkCertificates(ctx, c)
+	case c.Spec.TLS.IssuerRef != nil:
+		if err := r.ensureIssued(ctx, c); err != nil {
+			return err
+		}
 		return r.checkCertificates(ctx, c)
 	}
 	return r.renewCertificates(ctx, c, time.Now())
 }
 
+// checkCertificates says why servers cannot be given what somebody else has made.
 func (r *Reconciler) checkCertificates(ctx context.Context, c *v1alpha1.CommitCluster) error {
 	found := &corev1.Secret{}
 	if err := r.Reader.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: tlsSecret(c)}, found); err != nil {
-		return fmt.Errorf("spec.tls.secretName: %w", err)
+		return fmt.Errorf("spec.tls: %w", err)
 	}
 	if err := certificate.Check(pairIn(found.Data, corev1.TLSCertKey, corev1.TLSPrivateKeyKey), found.Data[keyAuthority], neededNames(c), time.Now()); err != nil {
 		return fmt.Errorf("spec.tls: Secret %s: %w", found.Name, err)

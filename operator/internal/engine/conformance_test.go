@@ -239,3 +239,20 @@ func TestCommitdKeepsWhatTheControlContractPromises(t *testing.T) {
 	defer p.kill()
 	conform(t, p)
 }
+
+// The kubelet's word on a container is compared with this.
+func TestCommitdSaysWhenItsProcessBegan(t *testing.T) {
+	p := newProcess(t, commitd(t), t.TempDir(), 1)
+	defer func() { p.kill() }()
+	for range 2 {
+		before := time.Now()
+		p.start(t)
+		began, err := p.client.Began(t.Context())
+		// The kernel counts from a whole second.
+		if err != nil || began.Before(before.Add(-1100*time.Millisecond)) || began.After(time.Now()) {
+			t.Errorf("started at %v, it says %v: %v", before, began, err)
+		}
+		p.kill()
+	}
+	p.start(t)
+}

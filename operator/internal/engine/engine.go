@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Role is what a server says it is.
@@ -166,6 +167,8 @@ var (
 // Server is one commitd server.
 type Server interface {
 	Status(ctx context.Context) (Status, error)
+	// Began is when the process began, by the clock of its node; an engine that does not tell answers with the zero time.
+	Began(ctx context.Context) (time.Time, error)
 	Initialize(ctx context.Context) error
 	Fence(ctx context.Context, epoch int64) error
 	Promote(ctx context.Context, epoch int64, quorum Quorum) error

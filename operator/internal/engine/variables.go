@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -32,6 +34,24 @@ func (c *Client) GlobalVariables(ctx context.Context, names []string) (map[strin
 		values[strings.ToLower(name)] = value
 	}
 	return values, rows.Err()
+}
+
+// Began reads what the kernel says of the process.
+func (c *Client) Began(ctx context.Context) (time.Time, error) {
+	var seconds float64
+	err := c.db.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM performance_schema.global_status "+
+		"WHERE VARIABLE_NAME = 'Process_start_time_seconds'").Scan(&seconds)
+	if err != nil || seconds <= 0 {
+		return time.Time{}, translate(ignoreNoRow(err))
+	}
+	return time.UnixMilli(int64(seconds * 1000)), nil
+}
+
+func ignoreNoRow(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
 }
 
 // SetGlobal sets a variable to what its flag would mean: a command line has no types, and knows 16M, where SET has them.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"commitlab.dev/operator/internal/engine"
 )
@@ -50,6 +51,11 @@ func (h Server) with(do func(s *state) error) error {
 
 // Close does nothing.
 func (h Server) Close() error { return nil }
+
+// Began does not tell: nothing is reported of containers that these servers would run in.
+func (h Server) Began(context.Context) (began time.Time, err error) {
+	return began, h.with(func(*state) error { return nil })
+}
 
 // Initialize makes a datadir.
 func (h Server) Initialize(context.Context) error {
