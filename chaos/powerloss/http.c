@@ -2,32 +2,21 @@
 #include "http.h"
 
 #include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "fail.h"
+#include "thread.h"
 
 static int (*answer_with)(const char *request, char *body, int size);
-
-void http_thread(void *(*run)(void *), void *argument) {
-  sigset_t all, before;
-  pthread_t id;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  if (pthread_create(&id, NULL, run, argument) != 0) fail("thread");
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_detach(id);
-}
 
 static void answer(int fd) {
   static const char head[] = "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\n\r\n";
   const struct timeval patience = {1, 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  char request[2048], body[4096];
+  char request[2048], body[8192];
   const ssize_t had = recv(fd, request, sizeof request - 1, 0);
   if (had <= 0) return;
   request[had] = 0;
@@ -56,5 +45,5 @@ void http_serve(int port, int (*with)(const char *request, char *body, int size)
       listen(fd, 16) != 0)
     fail("the port");
   answer_with = with;
-  http_thread(serve, (void *)(intptr_t)fd);
+  library_thread(serve, (void *)(intptr_t)fd);
 }

@@ -6,8 +6,10 @@
  *   POWERLOSS_LYING  a file: while it exists, the disk answers every sync without doing it
  *   POWERLOSS_CACHE  milliseconds: the disk answers every sync at once, and has done it so much later, as one with a write cache that loses its
  *                    content and takes no flush. A process that ends or replaces itself leaves it the time; one that is killed does not
- *   POWERLOSS_PORT   where the process answers any HTTP request with what the disk has lost and holds, in Prometheus' text format. POST
- *                    /spoil?id=1&errno=28&percent=100&syncs=0&delay_ms=0&for_ms=20000 makes it refuse writes, or syncs and cuts too, or do them late (spoil.h)
+ *   POWERLOSS_PORT   where the process answers any HTTP request with what the disk has lost and holds, in Prometheus' text format, and is told
+ *                    what is wrong with the machine for a while (trouble.h, requests.c): POST
+ *                    /spoil?id=1&errno=28&percent=100&syncs=0&delay_ms=0&for_ms=20000 and the disk refuses writes, or syncs and cuts too, or does
+ *                    them late; /network, /clock, /processors and /memory are the other paths
  *
  * Writes go to the file at once, so that reads see them; before each of them, what it overwrites and the file's size go into an undo log of
  * that file. A sync makes the log's records void. However a process ends, the next one that is started with the same POWERLOSS_DIR undoes
@@ -18,7 +20,6 @@
  * cache keeps the last removals and replacements to itself as well (names.h): what it has is older, but fits together.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -38,15 +39,15 @@
 #include "fail.h"
 #include "http.h"
 #include "names.h"
+#include "network.h"
+#include "next.h"
+#include "requests.h"
 #include "spoil.h"
+#include "thread.h"
+#include "trouble.h"
 
 #define TABLE 4096
 
-#define NEXT(result, name, ...)                     \
-  static result (*next_##name)(__VA_ARGS__);        \
-  static void find_##name(void) {                   \
-    *(void **)&next_##name = dlsym(RTLD_NEXT, #name); \
-  }
 NEXT(ssize_t, write, int, const void *, size_t)
 NEXT(ssize_t, pwrite, int, const void *, size_t, off_t)
 NEXT(ssize_t, writev, int, const struct iovec *, int)
@@ -560,21 +561,13 @@ static const char figures[] =
     "# HELP powerloss_watched_writes_total Writes of this process to the disk.\n# TYPE powerloss_watched_writes_total counter\n"
     "powerloss_watched_writes_total %lu\n"
     "# HELP powerloss_write_cache_seconds How much later than it says the disk has what was synced.\n# TYPE powerloss_write_cache_seconds gauge\n"
-    "powerloss_write_cache_seconds %.3f\n"
-    "# HELP powerloss_spoil_id What was last said to be wrong with the disk.\n# TYPE powerloss_spoil_id gauge\n"
-    "powerloss_spoil_id %u\n"
-    "# HELP powerloss_spoiled_calls Calls that it has refused or made late.\n# TYPE powerloss_spoiled_calls gauge\n"
-    "powerloss_spoiled_calls %lu\n";
+    "powerloss_write_cache_seconds %.3f\n";
 
 static int answer(const char *request, char *body, int size) {
-  struct spoil spoil;
-  uint32_t id;
-  if (sscanf(request, "POST /spoil?id=%u&errno=%d&percent=%d&syncs=%d&delay_ms=%ld&for_ms=%ld ", &spoil.id, &spoil.error, &spoil.percent, &spoil.syncs,
-             &spoil.delay_ms, &spoil.for_ms) == 6)
-    spoil_begin(&spoil);
-  const uint64_t spoiled = spoil_count(&id);
-  return snprintf(body, (size_t)size, figures, (unsigned long)starts, (unsigned long)lost_writes, (unsigned long)lost_bytes, (unsigned long)lost_files,
-                  (unsigned long)__atomic_load_n(&watched_writes, __ATOMIC_RELAXED), (double)cache_ms / 1000, id, (unsigned long)spoiled);
+  requests_obey(request);
+  const int length = snprintf(body, (size_t)size, figures, (unsigned long)starts, (unsigned long)lost_writes, (unsigned long)lost_bytes,
+                              (unsigned long)lost_files, (unsigned long)__atomic_load_n(&watched_writes, __ATOMIC_RELAXED), (double)cache_ms / 1000);
+  return length + requests_tell(body + length, size - length);
 }
 
 /* One process at a time has the disk: a child that inherits the environment leaves it alone. */
@@ -606,9 +599,10 @@ __attribute__((constructor)) static void start(void) {
   nftw(data, visit, 16, FTW_PHYS);
   nftw(directory, remove_log, 16, FTW_PHYS);
   tell();
-  spoil_open(directory);
+  trouble_open(directory);
+  network_open();
   active = 1;
-  if (cache_ms > 0) http_thread(drain_for_ever, NULL);
+  if (cache_ms > 0) library_thread(drain_for_ever, NULL);
   if (port != NULL) http_serve(atoi(port), answer);
 }
 

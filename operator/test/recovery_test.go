@@ -61,7 +61,7 @@ func (reachable) CrashRecovery(context.Context, string) *recovery.CrashRecovery 
 func (reachable) Disk(context.Context, string) (*recovery.Disk, bool) {
 	return &recovery.Disk{Starts: 2, Writes: 3, Bytes: 400, Files: 1}, false
 }
-func (reachable) SpoilDisk(context.Context, string, recovery.Spoil) error { return nil }
+func (reachable) Trouble(context.Context, string, recovery.Trouble) error { return nil }
 
 // spare is longer than pauses of the operator add up to, at the most.
 const spare = 5 * patience

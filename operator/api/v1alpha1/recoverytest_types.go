@@ -163,16 +163,17 @@ const (
 	// NodeDrain evicts the target's pod as a drain does: disruption budget, preStop and grace are obeyed. The node stays open, so that it can be
 	// done where there is one node only.
 	NodeDrain FaultKind = "NodeDrain"
-	// NetworkDelay and NetworkLoss spoil what the target sends. Chaos Mesh only; the kernel must have sch_netem.
+	// NetworkDelay and NetworkLoss spoil what the target sends. By Chaos Mesh, where the kernel has sch_netem, or by the servers' own library, as all
+	// that follow: in the image of `make images-powerloss`.
 	NetworkDelay FaultKind = "NetworkDelay"
 	NetworkLoss  FaultKind = "NetworkLoss"
-	// DiskFull, DiskError and DiskSlow make the target's data directory answer writes with ENOSPC, calls with EIO, and late. Chaos Mesh only.
+	// DiskFull, DiskError and DiskSlow make the target's data directory answer writes with ENOSPC, calls with EIO, and late.
 	DiskFull  FaultKind = "DiskFull"
 	DiskError FaultKind = "DiskError"
 	DiskSlow  FaultKind = "DiskSlow"
-	// ClockSkew sets the target's clock off. Chaos Mesh only.
+	// ClockSkew sets the target's clock off.
 	ClockSkew FaultKind = "ClockSkew"
-	// CPUStress and MemoryStress use up what the target's container may have. Chaos Mesh only.
+	// CPUStress and MemoryStress use up what the target's container may have.
 	CPUStress    FaultKind = "CPUStress"
 	MemoryStress FaultKind = "MemoryStress"
 )

@@ -113,7 +113,7 @@ func (l *lab) Connect(ledger.Target) ledger.Ledger                   { return dy
 func (l *lab) Reached(context.Context, string) (bool, time.Duration) { return true, time.Millisecond }
 func (l *lab) CrashRecovery(context.Context, string) *CrashRecovery  { return &CrashRecovery{Rows: 1} }
 func (l *lab) Disk(context.Context, string) (*Disk, bool)            { return nil, true }
-func (l *lab) SpoilDisk(context.Context, string, Spoil) error        { return nil }
+func (l *lab) Trouble(context.Context, string, Trouble) error        { return nil }
 func (l *lab) write(do func() error) error {
 	l.writes++
 	if l.writes == l.dieAt && !l.dieBehind {

@@ -85,7 +85,7 @@ func (d *decision) decide() {
 // takeAway removes faults and load; true when both are gone.
 func (d *decision) takeAway() bool {
 	d.endExperiments(func(string) bool { return true })
-	d.mendDisks()
+	d.mendAll()
 	if d.view.LedgerPod.Exists && !d.view.LedgerPod.Terminating {
 		d.do(DeleteLedger{})
 	}

@@ -45,9 +45,11 @@ func (r *Reconciler) execute(ctx context.Context, v View, a Action) error {
 		return r.inject(ctx, v, a)
 	case EndExperiment:
 		return r.endExperiment(ctx, v, a)
-	case MendDisks:
-		if err := r.spoilDisks(ctx, v, a.Objects, Spoil{ID: spoilID(v.Test, a.Fault)}); err != nil {
-			log.FromContext(ctx).Info("a disk is not mended before its time", "fault", a.Fault.Name, "reason", err.Error())
+	case Mend:
+		over := troubleOf(v.Test, a.Fault)
+		over.Duration = 0
+		if err := r.trouble(ctx, v, a.Objects, over); err != nil {
+			log.FromContext(ctx).Info("a machine is not mended before its time", "fault", a.Fault.Name, "reason", err.Error())
 		}
 		return nil
 	case SaveHistory:
@@ -104,7 +106,7 @@ func (r *Reconciler) inject(ctx context.Context, v View, i Inject) error {
 		return r.create(ctx, BuildExperiment(v.Test, i, v))
 	}
 	if i.Fault.Substituted {
-		return r.spoilDisks(ctx, v, i.Objects, spoilOf(v.Test, i.Fault))
+		return r.trouble(ctx, v, i.Objects, troubleOf(v.Test, i.Fault))
 	}
 	namespace := v.Test.Namespace
 	if i.Fault.Kind == v1alpha1.OperatorKill {

@@ -110,7 +110,7 @@ func (d *decision) start(i int) {
 	if f.takesPower() && !d.forgets(f, status, objects) {
 		return
 	}
-	if f.spoilsDisk() && !d.canSpoil(i, objects) {
+	if f.hasSubstitute() && !d.choosesInjector(i, objects) {
 		return
 	}
 	now := metav1.NewMicroTime(d.view.Now.Truncate(time.Microsecond))
@@ -280,7 +280,7 @@ func (d *decision) injected(known *ledger.Fault, status *v1alpha1.FaultStatus) {
 
 func (d *decision) mark(f Fault, objects []v1alpha1.FaultObject) ledger.Mark {
 	m := ledger.Mark{Name: f.Name, Objects: len(objects), ExpectOutage: f.ExpectOutage, Limit: orDefault(d.view.Test.Spec.Limits.RTO, defaultRTO)}
-	if f.Kind == v1alpha1.OperatorKill || f.isProbed() || f.isRecorded() || f.isOfDisk() {
+	if f.Kind == v1alpha1.OperatorKill || f.isProbed() || f.isRecorded() || f.Substituted || f.takesPower() {
 		return m // the ledger cannot see it
 	}
 	m.Proof = ledger.ProofProcess
@@ -312,10 +312,10 @@ func (d *decision) compare(f Fault, o v1alpha1.FaultObject) (kind, before, after
 	switch {
 	case f.Kind == v1alpha1.OperatorKill:
 		return "pod-uid", string(o.UID), string(d.view.Operator.UID)
+	case f.Substituted:
+		return d.substituted(f, o, s)
 	case f.isProbed():
 		return "probe", "reached", probed(f, o, s)
-	case f.Substituted:
-		return "disk", "as it should be", d.spoiled(f, s)
 	case f.isRecorded():
 		return "record of Chaos Mesh", "not injected", d.recorded(f)
 	case f.Kind == v1alpha1.Partition:

@@ -100,9 +100,19 @@ func serverOf(pod *corev1.Pod) Server {
 		if status.Name == "commitd" {
 			s.ContainerID = status.ContainerID
 			s.Running = status.State.Running != nil && pod.DeletionTimestamp.IsZero()
+			s.OutOfMemory = outOfMemory(status.State.Terminated, status.LastTerminationState.Terminated)
 		}
 	}
 	return s
+}
+
+func outOfMemory(ends ...*corev1.ContainerStateTerminated) string {
+	for _, end := range ends {
+		if end != nil && end.Reason == "OOMKilled" {
+			return end.ContainerID
+		}
+	}
+	return ""
 }
 
 // look asks a server what the present faults need to know of it.

@@ -25,9 +25,8 @@ type Disk struct {
 	// Starts is the number of processes on it so far.
 	Starts               int64
 	Writes, Bytes, Files int64
-	// SpoilID is what was last said to be wrong with it, Spoiled how many calls that has met.
-	SpoilID uint32
-	Spoiled int64
+	// Told is what the library in front of it says of the troubles that it was told.
+	Told [troubleKinds]Told
 }
 
 // takesPower: what proves it is what the disk has lost.
@@ -38,7 +37,7 @@ func needsDisks(t *v1alpha1.RecoveryTest) bool {
 	return slices.ContainsFunc(t.Status.Faults, func(s v1alpha1.FaultStatus) bool {
 		f := Fault{Kind: s.Kind}
 		ahead := s.Phase == v1alpha1.FaultPlanned || s.Phase == v1alpha1.FaultInjecting
-		return ahead && (f.takesPower() || f.spoilsDisk() && t.Spec.Injector != v1alpha1.InjectorChaosMesh)
+		return ahead && (f.takesPower() || f.hasSubstitute() && t.Spec.Injector != v1alpha1.InjectorChaosMesh)
 	})
 }
 
@@ -97,10 +96,17 @@ func (n Network) Disk(ctx context.Context, host string) (disk *Disk, plain bool)
 }
 
 func parseDisk(metrics []byte) *Disk {
-	v, all := parseMetrics(metrics, "powerloss_starts", "powerloss_lost_writes", "powerloss_lost_bytes", "powerloss_lost_files",
-		"powerloss_spoil_id", "powerloss_spoiled_calls")
+	metricNames := []string{"powerloss_starts", "powerloss_lost_writes", "powerloss_lost_bytes", "powerloss_lost_files"}
+	for _, t := range troubleNames {
+		metricNames = append(metricNames, t.id, t.done)
+	}
+	v, all := parseMetrics(metrics, metricNames...)
 	if !all {
 		return nil
 	}
-	return &Disk{Starts: int64(v[0]), Writes: int64(v[1]), Bytes: int64(v[2]), Files: int64(v[3]), SpoilID: uint32(v[4]), Spoiled: int64(v[5])}
+	disk := &Disk{Starts: int64(v[0]), Writes: int64(v[1]), Bytes: int64(v[2]), Files: int64(v[3])}
+	for kind := range disk.Told {
+		disk.Told[kind] = Told{ID: uint32(v[4+2*kind]), Done: int64(v[5+2*kind])}
+	}
+	return disk
 }

@@ -124,7 +124,9 @@ func serve(t *testing.T, host string, port int, handler http.HandlerFunc) {
 }
 
 const disk = "# TYPE powerloss_starts gauge\npowerloss_starts 2\npowerloss_lost_writes 3\npowerloss_lost_bytes 400\npowerloss_lost_files 1\n" +
-	"powerloss_spoil_id 4294967295\npowerloss_spoiled_calls 5\n"
+	"powerloss_spoil_id 4294967295\npowerloss_spoiled_calls 5\npowerloss_network_id 6\npowerloss_network_late_sends 7\n" +
+	"powerloss_clock_id 8\npowerloss_clock_wrong_answers 9\npowerloss_processors_id 10\npowerloss_processors_milliseconds 11\n" +
+	"powerloss_memory_id 12\npowerloss_memory_bytes 13\n"
 
 func TestWhoAnswersWithoutSuchADiskHasAPlainOne(t *testing.T) {
 	for n, c := range []struct {
@@ -136,7 +138,7 @@ func TestWhoAnswersWithoutSuchADiskHasAPlainOne(t *testing.T) {
 		{server: false},
 		{server: true, plain: true},
 		{server: true, disk: "hello\n", plain: true},
-		{server: true, disk: disk, want: &Disk{Starts: 2, Writes: 3, Bytes: 400, Files: 1, SpoilID: math.MaxUint32, Spoiled: 5}},
+		{server: true, disk: disk, want: &Disk{Starts: 2, Writes: 3, Bytes: 400, Files: 1, Told: [troubleKinds]Told{{math.MaxUint32, 5}, {6, 7}, {8, 9}, {10, 11}, {12, 13}}}},
 	} {
 		host := ownHost(n + 1)
 		if c.server {
@@ -154,12 +156,9 @@ func TestWhoAnswersWithoutSuchADiskHasAPlainOne(t *testing.T) {
 
 // The library and its image are another folder's: what they say and where is looked up there.
 func TestTheLibrarySaysWhatIsReadHere(t *testing.T) {
-	source, err := os.ReadFile("../../../chaos/powerloss/powerloss.c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := library(t)
 	for line := range strings.Lines(disk) {
-		if name, _, _ := strings.Cut(line, " "); name != "#" && !strings.Contains(string(source), "\""+name+" %") {
+		if name, _, _ := strings.Cut(line, " "); name != "#" && !strings.Contains(source, `"`+name+` %`) && !strings.Contains(source, `"`+name+`"`) {
 			t.Errorf("it does not say %s", name)
 		}
 	}
@@ -186,13 +185,15 @@ func TestDisksAreAskedOnlyForFaultsThatTheyProve(t *testing.T) {
 		injector v1alpha1.Injector
 		asked    int
 	}{
-		"a loss of power that is to come":   {v1alpha1.PowerLoss, v1alpha1.FaultPlanned, v1alpha1.InjectorAuto, 1},
-		"one under way":                     {v1alpha1.PowerLoss, v1alpha1.FaultInjecting, v1alpha1.InjectorChaosMesh, 1},
-		"one that has been seen":            {v1alpha1.PowerLoss, v1alpha1.FaultRecovering, v1alpha1.InjectorAuto, 0},
-		"a full disk that is to come":       {v1alpha1.DiskFull, v1alpha1.FaultPlanned, v1alpha1.InjectorBuiltIn, 1},
-		"a full disk of Chaos Mesh":         {v1alpha1.DiskFull, v1alpha1.FaultPlanned, v1alpha1.InjectorChaosMesh, 0},
-		"a full disk that is held":          {v1alpha1.DiskFull, v1alpha1.FaultInjected, v1alpha1.InjectorAuto, 0},
-		"a killed pod, which is no power's": {v1alpha1.PodKill, v1alpha1.FaultPlanned, v1alpha1.InjectorAuto, 0},
+		"a loss of power that is to come":    {v1alpha1.PowerLoss, v1alpha1.FaultPlanned, v1alpha1.InjectorAuto, 1},
+		"one under way":                      {v1alpha1.PowerLoss, v1alpha1.FaultInjecting, v1alpha1.InjectorChaosMesh, 1},
+		"one that has been seen":             {v1alpha1.PowerLoss, v1alpha1.FaultRecovering, v1alpha1.InjectorAuto, 0},
+		"a full disk that is to come":        {v1alpha1.DiskFull, v1alpha1.FaultPlanned, v1alpha1.InjectorBuiltIn, 1},
+		"a full disk of Chaos Mesh":          {v1alpha1.DiskFull, v1alpha1.FaultPlanned, v1alpha1.InjectorChaosMesh, 0},
+		"a full disk that is held":           {v1alpha1.DiskFull, v1alpha1.FaultInjected, v1alpha1.InjectorAuto, 0},
+		"a clock that is to be wrong":        {v1alpha1.ClockSkew, v1alpha1.FaultPlanned, v1alpha1.InjectorAuto, 1},
+		"a partition, which no library does": {v1alpha1.Partition, v1alpha1.FaultPlanned, v1alpha1.InjectorAuto, 0},
+		"a killed pod, which is no power's":  {v1alpha1.PodKill, v1alpha1.FaultPlanned, v1alpha1.InjectorAuto, 0},
 	} {
 		servers := &disksAsked{}
 		test := &v1alpha1.RecoveryTest{}

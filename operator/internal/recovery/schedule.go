@@ -36,7 +36,7 @@ type Fault struct {
 	// Interval after the injection of the fault before.
 	Interval time.Duration
 	Start    v1alpha1.FaultStart
-	// Substituted: the target's own disk does it, not Chaos Mesh. It is chosen with the objects.
+	// Substituted: the target's own library does it, not Chaos Mesh. It is chosen with the objects.
 	Substituted  bool
 	ExpectOutage bool
 	// Pick chooses among replicas.
@@ -120,7 +120,7 @@ func lasts(kind v1alpha1.FaultKind) bool {
 
 // isProbed: that the operator reaches its target late or not at all is what proves it.
 func (f Fault) isProbed() bool {
-	return f.From == v1alpha1.FromOperator || f.Kind == v1alpha1.NetworkDelay || f.Kind == v1alpha1.NetworkLoss
+	return f.From == v1alpha1.FromOperator || !f.Substituted && (f.Kind == v1alpha1.NetworkDelay || f.Kind == v1alpha1.NetworkLoss)
 }
 
 // isRecorded: nothing of it is seen from outside but what Chaos Mesh wrote down.
@@ -188,7 +188,7 @@ func unsupported(f Fault, v View) string {
 		return "a process that is to leave nothing to its disk needs Chaos Mesh to be killed: whoever deletes a pod asks it to end first"
 	case f.Kind == v1alpha1.Partition && injector == v1alpha1.InjectorBuiltIn:
 		return "cutting a network needs Chaos Mesh, which is not installed or not to be used"
-	case f.spoilsDisk() && v.Test.Spec.Injector != v1alpha1.InjectorChaosMesh && !v.noneForgets():
+	case f.hasSubstitute() && v.Test.Spec.Injector != v1alpha1.InjectorChaosMesh && !v.noneForgets():
 		return "" // or it is not known yet
 	case lasts(f.Kind) && injector == v1alpha1.InjectorBuiltIn:
 		return string(f.Kind) + " needs Chaos Mesh, which is not installed or not to be used"

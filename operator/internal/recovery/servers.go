@@ -20,8 +20,8 @@ type Servers interface {
 	CrashRecovery(ctx context.Context, host string) *CrashRecovery
 	// Disk is what the library in front of a server's C library says of the disk; plain when the server answers and no such library does.
 	Disk(ctx context.Context, host string) (disk *Disk, plain bool)
-	// SpoilDisk tells such a disk what is wrong with it from now on.
-	SpoilDisk(ctx context.Context, host string, spoil Spoil) error
+	// Trouble tells that library what is wrong with the machine from now on.
+	Trouble(ctx context.Context, host string, trouble Trouble) error
 }
 
 const metricsPort = 8080

@@ -64,6 +64,8 @@ type Server struct {
 	Name        string
 	UID         types.UID
 	ContainerID string
+	// OutOfMemory is the container before, if it was killed for the memory that it had.
+	OutOfMemory string
 	Running     bool
 	Role        string
 	Address     string
@@ -134,8 +136,8 @@ type (
 	}
 	Mark  struct{ ledger.Mark }
 	Prove struct{ ledger.Proof }
-	// MendDisks ends what is wrong with the disks of a Substituted fault's objects.
-	MendDisks struct {
+	// Mend ends what is wrong with the machines of a Substituted fault's objects.
+	Mend struct {
 		Fault   Fault
 		Objects []v1alpha1.FaultObject
 	}
@@ -150,7 +152,7 @@ func (StartLedger) isAction()     {}
 func (DeleteLedger) isAction()    {}
 func (Inject) isAction()          {}
 func (EndExperiment) isAction()   {}
-func (MendDisks) isAction()       {}
+func (Mend) isAction()            {}
 func (Mark) isAction()            {}
 func (Prove) isAction()           {}
 func (StopLoad) isAction()        {}

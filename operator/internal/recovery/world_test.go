@@ -3,6 +3,7 @@ package recovery
 import (
 	"fmt"
 	"maps"
+	"math"
 	"testing"
 	"time"
 
@@ -38,6 +39,8 @@ type world struct {
 	kills     map[string]int // by fault
 	number    int
 	nothing   bool     // injections have no effect
+	idle      bool     // libraries do as they are told, and it comes to nothing
+	held      int64    // by a library, of the memory that was asked for
 	failover  bool     // another server takes over at once
 	mended    []string // faults
 	undoes    int64    // what each disk undoes at a loss of power
@@ -46,7 +49,7 @@ type world struct {
 
 func newWorld(t *testing.T, faults ...v1alpha1.FaultSpec) *world {
 	w := &world{t: t, now: time.Unix(1_000_000, 0), back: map[string]time.Time{}, experiments: map[string]Experiment{}, kills: map[string]int{},
-		operator: OperatorPod{Namespace: "system", Name: "operator-1", UID: "operator-uid-0"}, undoes: 3}
+		operator: OperatorPod{Namespace: "system", Name: "operator-1", UID: "operator-uid-0"}, undoes: 3, held: math.MaxInt64}
 	w.test = &v1alpha1.RecoveryTest{}
 	w.test.Name, w.test.Namespace, w.test.UID = "t", "n", "0123-4567-89ab"
 	w.test.Spec.Cluster.Name, w.test.Spec.Faults = "demo", faults
@@ -165,7 +168,7 @@ func (w *world) do(a Action) {
 		w.inject(a)
 	case EndExperiment:
 		w.end(a)
-	case MendDisks:
+	case Mend:
 		w.mended = append(w.mended, a.Fault.Name)
 	case Mark:
 		err = w.ledger.Mark(w.t.Context(), a.Mark)
@@ -218,6 +221,20 @@ func (w *world) inject(i Inject) {
 	}
 }
 
+// told is what a library says that has done what it was told.
+func (w *world) told(f Fault) (all [troubleKinds]Told) {
+	trouble := troubleOf(w.test, f)
+	told := Told{ID: trouble.ID, Done: 7}
+	switch {
+	case w.idle:
+		told.Done = 0
+	case f.Kind == v1alpha1.MemoryStress:
+		told.Done = min(f.Memory, w.held)
+	}
+	all[trouble.Kind] = told
+	return all
+}
+
 // end takes an experiment away. What Chaos Mesh could not do it cannot take away either, unless it is told not to try.
 func (w *world) end(e EndExperiment) {
 	if w.refusal != "" && !e.Force {
@@ -241,7 +258,7 @@ func (w *world) hit(f Fault, o v1alpha1.FaultObject) {
 	s := v.server(o.Name)
 	switch {
 	case f.Substituted:
-		s.Disk = &Disk{Starts: s.Disk.Starts, SpoilID: spoilID(w.test, f), Spoiled: 7}
+		s.Disk = &Disk{Starts: s.Disk.Starts, Told: w.told(f)}
 	case f.isRecorded():
 	case f.Kind == v1alpha1.NetworkDelay:
 		s.ReachedIn = f.Latency + time.Millisecond

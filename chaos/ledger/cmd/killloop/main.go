@@ -9,30 +9,17 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/killloop"
+	"commitlab.dev/ledger/internal/program"
 	"commitlab.dev/ledger/internal/replicaset"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := newCommand().ExecuteContext(ctx)
-	stop()
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("stopped by a signal before all rounds were done")
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "killloop:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Run(newCommand()) }
 
 type options struct {
 	config        killloop.Config
@@ -54,13 +41,17 @@ type options struct {
 
 func newCommand() *cobra.Command {
 	var o options
+	o.config = killloop.Config{Writers: 32, MinLoad: 200 * time.Millisecond, MaxLoad: 2 * time.Second, AfterLoad: 300 * time.Millisecond, Patience: time.Minute}
 	command := &cobra.Command{
-		Use:           "killloop",
-		Short:         "kill -9 a server under load, round after round, and look for lost commits",
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE:          func(command *cobra.Command, _ []string) error { return o.execute(command.Context()) },
+		Use:   "killloop",
+		Short: "kill -9 a server under load, round after round, and look for lost commits",
+		RunE: func(command *cobra.Command, _ []string) error {
+			err := o.execute(command.Context())
+			if errors.Is(err, context.Canceled) {
+				return errors.New("stopped by a signal before all rounds were done")
+			}
+			return err
+		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.commitd, "commitd", "build/bin/commitd", "the commitd program")
@@ -77,12 +68,8 @@ func newCommand() *cobra.Command {
 	flags.Uint64Var(&o.seed, "seed", 0, "with --replicas: draw faults and moments, from this seed")
 	flags.StringVar(&o.report, "report", "", "a file to write what happened to, in Markdown")
 	flags.StringVar(&o.revision, "revision", "", "the commit that the report names")
-	flags.IntVar(&o.config.Writers, "writers", 32, "concurrent writers")
-	flags.DurationVar(&o.config.MinLoad, "min-load", 200*time.Millisecond, "load before the kill, at least")
-	flags.DurationVar(&o.config.MaxLoad, "max-load", 2*time.Second, "load before the kill, at most")
-	flags.DurationVar(&o.config.AfterLoad, "after-load", 300*time.Millisecond, "load after the recovery")
+	program.LoadFlags(flags, &o.config)
 	flags.BoolVar(&o.config.Disturb, "disturb", true, "DDL, checkpoints, log rotations and purges beside the load")
-	flags.DurationVar(&o.config.Patience, "patience", time.Minute, "give up when the server does not answer for this long")
 	flags.StringVar(&o.config.Dir, "dir", "", "where data, log and journal go (default: a temporary directory, removed when all rounds pass)")
 	flags.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "log every error of every writer")
@@ -115,32 +102,19 @@ func (o *options) onDisk(commands dbserver.Commands) (dbserver.Commands, error) 
 	if !known {
 		return commands, fmt.Errorf("--power=%s: say all or torn", o.power)
 	}
-	library, err := filepath.Abs(o.library)
-	if err == nil {
-		_, err = os.Stat(library)
-	}
+	library, err := dbserver.PowerLossLibrary(o.library)
 	if err != nil {
-		return commands, fmt.Errorf("%w: build it with make -C chaos/powerloss, or say where it is with --power-library", err)
+		return commands, err
 	}
 	return commands.On(disk, library), nil
 }
 
 func (o *options) execute(ctx context.Context) error {
-	if o.config.MaxLoad < o.config.MinLoad {
-		return errors.New("--max-load is less than --min-load")
+	temporary, err := program.Prepare(&o.config, "killloop")
+	if err != nil {
+		return err
 	}
-	var err error
-	temporary := o.config.Dir == ""
-	if temporary {
-		if o.config.Dir, err = os.MkdirTemp("", "killloop-"); err != nil {
-			return err
-		}
-	}
-	level := slog.LevelWarn
-	if o.verbose {
-		level = slog.LevelDebug
-	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	log := program.Log(o.verbose, slog.LevelWarn)
 	if o.seed != 0 {
 		o.config.Random = rand.New(rand.NewPCG(o.seed, 0))
 	}

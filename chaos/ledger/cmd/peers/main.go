@@ -5,15 +5,12 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,17 +18,10 @@ import (
 	"commitlab.dev/ledger/internal/comparison"
 	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/killloop"
+	"commitlab.dev/ledger/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := newCommand().ExecuteContext(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "peers:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Run(newCommand()) }
 
 type options struct {
 	plan     comparison.Plan
@@ -46,13 +36,11 @@ type options struct {
 
 func newCommand() *cobra.Command {
 	var o options
+	o.plan.Load = killloop.Config{Writers: 16, MinLoad: 500 * time.Millisecond, MaxLoad: 1500 * time.Millisecond, AfterLoad: 500 * time.Millisecond, Patience: time.Minute}
 	command := &cobra.Command{
-		Use:           "peers",
-		Short:         "the same faults for commitd and for MariaDB with semisync, and the same judge's verdicts",
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE:          func(command *cobra.Command, _ []string) error { return o.execute(command.Context()) },
+		Use:   "peers",
+		Short: "the same faults for commitd and for MariaDB with semisync, and the same judge's verdicts",
+		RunE:  func(command *cobra.Command, _ []string) error { return o.execute(command.Context()) },
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.members.commitd, "commitd", "build/bin/commitd", "the commitd program")
@@ -63,11 +51,7 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&o.library, "power-library", "build/bin/powerloss.so", "the library that makes the disk forget")
 	flags.DurationVar(&o.members.answerWithin, "answer-within", 2*time.Second, "how long a server has to answer before a script goes on without it")
 	flags.DurationVar(&o.plan.Deaf, "deaf", 12*time.Second, "how long replicas hear nothing: longer than MariaDB's default timeout of 10 s")
-	flags.IntVar(&o.plan.Load.Writers, "writers", 16, "concurrent writers")
-	flags.DurationVar(&o.plan.Load.MinLoad, "min-load", 500*time.Millisecond, "load before the fault, at least")
-	flags.DurationVar(&o.plan.Load.MaxLoad, "max-load", 1500*time.Millisecond, "load before the fault, at most")
-	flags.DurationVar(&o.plan.Load.AfterLoad, "after-load", 500*time.Millisecond, "load after the recovery")
-	flags.DurationVar(&o.plan.Load.Patience, "patience", time.Minute, "give a run up when nothing comes for this long")
+	program.LoadFlags(flags, &o.plan.Load)
 	flags.StringVar(&o.plan.Load.Dir, "dir", "", "where data, logs and journals go (default: a temporary directory); those of runs that pass are removed")
 	flags.StringVar(&o.revision, "revision", "", "the commit that the results name")
 	flags.StringVar(&o.json, "json", "", "a file for the results")
@@ -85,22 +69,13 @@ type results struct {
 }
 
 func (o *options) execute(ctx context.Context) (err error) {
-	if o.plan.Load.MaxLoad < o.plan.Load.MinLoad {
-		return errors.New("--max-load is less than --min-load")
-	}
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.plan.Load.Dir == "" {
-		if o.plan.Load.Dir, err = os.MkdirTemp("", "peers-"); err != nil {
-			return err
-		}
+	if _, err = program.Prepare(&o.plan.Load, "peers"); err != nil {
+		return err
 	}
-	level := slog.LevelError
-	if o.verbose {
-		level = slog.LevelDebug
-	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	log := program.Log(o.verbose, slog.LevelError)
 	template, err := dbserver.New(dbserver.MariaDBMember(0), filepath.Join(o.plan.Load.Dir, "template"))
 	if err != nil {
 		return err
@@ -135,14 +110,9 @@ func (o *options) check() (err error) {
 		switch power {
 		case comparison.On:
 		case comparison.All, comparison.Torn:
-			library, err := filepath.Abs(o.library)
-			if err == nil {
-				_, err = os.Stat(library)
+			if o.members.library, err = dbserver.PowerLossLibrary(o.library); err != nil {
+				return err
 			}
-			if err != nil {
-				return fmt.Errorf("%w: build it with make -C chaos/powerloss, or say where it is with --power-library", err)
-			}
-			o.members.library = library
 		default:
 			return fmt.Errorf("--power=%s: say on, all or torn", text)
 		}

@@ -56,3 +56,15 @@ func (s *Server) UnsyncedWrites() (int, error) {
 	}
 	return all, lines.Err()
 }
+
+// PowerLossLibrary is where the library is, whatever the directory is that a server runs in.
+func PowerLossLibrary(file string) (string, error) {
+	library, err := filepath.Abs(file)
+	if err == nil {
+		_, err = os.Stat(library)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: build it with make -C chaos/powerloss, or say where it is with --power-library", err)
+	}
+	return library, nil
+}

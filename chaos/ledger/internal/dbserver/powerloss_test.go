@@ -43,9 +43,10 @@ os.kill(os.getpid(), 9)
 
 // forgetful is a folder on a disk that forgets.
 type forgetful struct {
-	t   *testing.T
-	dir string
-	env []string
+	t    *testing.T
+	dir  string
+	env  []string
+	port int // where it answers, if it does
 }
 
 func newForgetful(t *testing.T, settings ...string) forgetful {
@@ -195,8 +196,15 @@ type process struct {
 
 func (f forgetful) begin() process {
 	f.t.Helper()
-	command := exec.Command(python, "-c", tries)
-	command.Dir, command.Env = f.dir, f.env
+	p := f.python(tries)
+	p.line()
+	return p
+}
+
+func (f forgetful) python(program string) process {
+	f.t.Helper()
+	command := exec.Command(python, "-c", program)
+	command.Dir, command.Env, command.Stderr = f.dir, f.env, os.Stderr
 	input, inputErr := command.StdinPipe()
 	output, outputErr := command.StdoutPipe()
 	if err := errors.Join(inputErr, outputErr, command.Start()); err != nil {
@@ -204,7 +212,6 @@ func (f forgetful) begin() process {
 	}
 	p := process{f.t, command, input, bufio.NewReader(output)}
 	f.t.Cleanup(p.kill)
-	p.line()
 	return p
 }
 

@@ -51,7 +51,7 @@ func (s *Set) attachPatiently(ctx context.Context, m *dbserver.Member) error {
 		if err != nil {
 			s.log.Debug("attach", "error", err)
 		}
-		if !sleep(ctx, retryEvery) {
+		if !dbserver.Pause(ctx, retryEvery) {
 			return fmt.Errorf("%s does not follow %s: %w", m.Name, s.Source().Name, cmp.Or(err, ctx.Err()))
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Set) awaitHearing(ctx context.Context, m *dbserver.Member) error {
 		case now.hears:
 			return nil
 		}
-		if !sleep(ctx, retryEvery) {
+		if !dbserver.Pause(ctx, retryEvery) {
 			return fmt.Errorf("%s does not hear its source: %s %s", m.Name, now.receives, now.receiveErrorText)
 		}
 	}

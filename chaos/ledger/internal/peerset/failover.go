@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"commitlab.dev/ledger/internal/dbserver"
 )
@@ -36,7 +35,7 @@ func (s *Set) FailOver(ctx context.Context) error {
 			return nil
 		}
 		s.log.Debug("failover", "error", err)
-		if !sleep(ctx, retryEvery) {
+		if !dbserver.Pause(ctx, retryEvery) {
 			return fmt.Errorf("no source: %w", err)
 		}
 	}
@@ -59,8 +58,8 @@ func (s *Set) tryToFailOver(ctx context.Context) error {
 			return err
 		}
 	}
-	s.proxy.CutOver(source.Address())
-	atOnce(s.servers.Others(source), func(m *dbserver.Member) {
+	s.Proxy.CutOver(source.Address())
+	atOnce(s.Members.Others(source), func(m *dbserver.Member) {
 		if !answering[m] {
 			return
 		}
@@ -77,7 +76,7 @@ func (s *Set) look(ctx context.Context) map[*dbserver.Member]bool {
 	defer cancel()
 	var mu sync.Mutex
 	answering := map[*dbserver.Member]bool{}
-	atOnce(s.servers, func(m *dbserver.Member) {
+	atOnce(s.Members, func(m *dbserver.Member) {
 		if m == s.unreached || commands(ctx, m, "DO 1") != nil {
 			return
 		}
@@ -91,7 +90,7 @@ func (s *Set) look(ctx context.Context) map[*dbserver.Member]bool {
 // replace chooses another source. A commit is acknowledged once one replica has it, whichever that is: all of them must be asked.
 func (s *Set) replace(ctx context.Context, answering map[*dbserver.Member]bool) error {
 	old := s.Source()
-	others := s.servers.Others(old)
+	others := s.Members.Others(old)
 	if s.config.Careless {
 		for _, m := range others {
 			if answering[m] {
@@ -106,7 +105,7 @@ func (s *Set) replace(ctx context.Context, answering map[*dbserver.Member]bool) 
 			return fmt.Errorf("%s may have what %s acknowledged, and cannot be asked", m.Name, old.Name)
 		}
 	}
-	s.proxy.CutOver("") // whoever still reaches the old source must have no answer from it
+	s.Proxy.CutOver("") // whoever still reaches the old source must have no answer from it
 	best, err := s.choose(ctx, others)
 	if err != nil {
 		return err
@@ -210,13 +209,4 @@ func atOnce(members dbserver.Members, do func(*dbserver.Member)) {
 		wait.Go(func() { do(m) })
 	}
 	wait.Wait()
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

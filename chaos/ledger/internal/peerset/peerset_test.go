@@ -58,7 +58,7 @@ func write(t *testing.T, ctx context.Context, m *dbserver.Member, from, count in
 func awaitRows(t *testing.T, ctx context.Context, m *dbserver.Member, want int) {
 	t.Helper()
 	for rows(t, ctx, m) != want {
-		if !sleep(ctx, retryEvery) {
+		if !dbserver.Pause(ctx, retryEvery) {
 			t.Fatalf("%s shows %d rows, not %d", m.Name, rows(t, ctx, m), want)
 		}
 	}

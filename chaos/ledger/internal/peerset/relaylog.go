@@ -42,7 +42,7 @@ func applyRelayLog(ctx context.Context, m *dbserver.Member) error {
 		if now.appliedAll || !now.applies { // it stops where the log is torn
 			break
 		}
-		if !sleep(ctx, retryEvery) {
+		if !dbserver.Pause(ctx, retryEvery) {
 			return fmt.Errorf("%s still applies what it had received", m.Name)
 		}
 	}

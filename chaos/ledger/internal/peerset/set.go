@@ -13,7 +13,6 @@ import (
 
 	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/proxy"
-	"commitlab.dev/ledger/internal/server"
 )
 
 // Config says what is started, and how careful the script is.
@@ -45,10 +44,9 @@ const (
 
 // Set is a source, its replicas and the one address that leads to the source.
 type Set struct {
-	config  Config
-	servers dbserver.Members
-	proxy   *proxy.Proxy
-	log     *slog.Logger
+	dbserver.Behind
+	config Config
+	log    *slog.Logger
 
 	// unreached is cut off from the script; meanwhile is what happens between a promotion and what follows it. Both for one failover.
 	unreached *dbserver.Member
@@ -73,11 +71,11 @@ func New(config Config, log *slog.Logger) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.servers = append(s.servers, m)
+		s.Members = append(s.Members, m)
 	}
-	s.source = s.servers[0]
+	s.source = s.Members[0]
 	var err error
-	s.proxy, err = proxy.New()
+	s.Proxy, err = proxy.New()
 	return s, err
 }
 
@@ -98,7 +96,7 @@ func newMember(config Config, number int) (*dbserver.Member, error) {
 
 // Start starts all servers. The first one is the source; the others have its logs from the beginning.
 func (s *Set) Start(ctx context.Context) error {
-	for _, m := range s.servers {
+	for _, m := range s.Members {
 		if err := s.Launch(m); err != nil {
 			return err
 		}
@@ -111,7 +109,7 @@ func (s *Set) Start(ctx context.Context) error {
 
 // awaitAll waits for everybody but replicas that have ended by themselves: they are made anew when they are to follow.
 func (s *Set) awaitAll(ctx context.Context) error {
-	for _, m := range s.servers {
+	for _, m := range s.Members {
 		if err := await(ctx, m); err != nil && (m == s.Source() || m.Ended() == nil) {
 			return err
 		}
@@ -119,25 +117,10 @@ func (s *Set) awaitAll(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends all servers.
-func (s *Set) Stop(patience time.Duration) error {
-	_ = s.proxy.Close()
-	return s.servers.Stop(patience)
-}
-
-// Down: nobody will answer any more.
-func (s *Set) Down() error { return s.servers.Down() }
-
-// UnsyncedWrites of all servers.
-func (s *Set) UnsyncedWrites() (int, error) { return s.servers.UnsyncedWrites() }
-
 // DSN leads to whoever is the source.
 func (s *Set) DSN(database string) string {
-	return fmt.Sprintf("%s@tcp(%s)/%s", application, s.proxy.Address(), database)
+	return s.DSNOf(application, database)
 }
-
-// Servers are all members, each by itself.
-func (s *Set) Servers(database string) []server.Named { return s.servers.Servers(database) }
 
 // Source is who was promoted last.
 func (s *Set) Source() *dbserver.Member {
@@ -147,7 +130,7 @@ func (s *Set) Source() *dbserver.Member {
 }
 
 // Replicas are all others.
-func (s *Set) Replicas() dbserver.Members { return s.servers.Others(s.Source()) }
+func (s *Set) Replicas() dbserver.Members { return s.Members.Others(s.Source()) }
 
 // Rebuilt counts the servers that had to be made anew from a dump of the source.
 func (s *Set) Rebuilt() int {

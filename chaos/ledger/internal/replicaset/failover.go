@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"commitlab.dev/ledger/internal/dbserver"
 )
 
 // quorum is who may acknowledge: the master and so many of the members.
@@ -46,7 +48,7 @@ func (s *Set) elect(ctx context.Context) error {
 			return nil
 		}
 		s.log.Debug("election", "epoch", s.epoch, "error", err)
-		if !sleep(ctx, retryEvery) {
+		if !dbserver.Pause(ctx, retryEvery) {
 			return fmt.Errorf("no master in epoch %d: %w", s.epoch, err)
 		}
 	}
@@ -86,7 +88,7 @@ func (s *Set) tryToElect(ctx context.Context) error {
 		return err
 	}
 	// Not before: until it takes writes it may show less than the former one has shown.
-	s.proxy.PointTo(best.member.Address())
+	s.Proxy.PointTo(best.member.Address())
 	return nil
 }
 
@@ -166,7 +168,7 @@ func (s *Set) establish(ctx context.Context, q quorum) error {
 			return nil
 		}
 		s.followLate(ctx, q)
-		if !sleep(ctx, retryEvery) {
+		if !dbserver.Pause(ctx, retryEvery) {
 			return fmt.Errorf("%s still blocks writes in epoch %d", q.master.Name, q.epoch)
 		}
 	}
@@ -210,13 +212,4 @@ func uuids(members []*member) string {
 		list = append(list, m.uuid)
 	}
 	return strings.Join(list, ",")
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

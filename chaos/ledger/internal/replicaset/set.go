@@ -5,13 +5,11 @@ package replicaset
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"commitlab.dev/ledger/internal/dbserver"
 	"commitlab.dev/ledger/internal/proxy"
-	"commitlab.dev/ledger/internal/server"
 )
 
 // Config says what is started.
@@ -36,10 +34,9 @@ type Config struct {
 
 // Set is a source, its replicas and the one address that leads to the source.
 type Set struct {
+	dbserver.Behind
 	config  Config
 	members []*member
-	servers dbserver.Members
-	proxy   *proxy.Proxy
 	log     *slog.Logger
 
 	epoch uint64
@@ -59,16 +56,16 @@ func New(config Config, log *slog.Logger) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.members, s.servers = append(s.members, m), append(s.servers, m.Member)
+		s.members, s.Members = append(s.members, m), append(s.Members, m.Member)
 	}
 	var err error
-	s.proxy, err = proxy.New()
+	s.Proxy, err = proxy.New()
 	return s, err
 }
 
 // Start starts all servers and makes one of them the source.
 func (s *Set) Start(ctx context.Context) error {
-	if err := s.servers.Start(); err != nil {
+	if err := s.Members.Start(); err != nil {
 		return err
 	}
 	return s.ElectAll(ctx)
@@ -84,31 +81,16 @@ func (s *Set) ElectAll(ctx context.Context) error {
 	return s.elect(ctx)
 }
 
-// Stop ends all servers.
-func (s *Set) Stop(patience time.Duration) error {
-	_ = s.proxy.Close()
-	return s.servers.Stop(patience)
-}
-
-// Down: nobody will answer any more.
-func (s *Set) Down() error { return s.servers.Down() }
-
-// UnsyncedWrites of all servers.
-func (s *Set) UnsyncedWrites() (int, error) { return s.servers.UnsyncedWrites() }
-
 // DSN leads to whoever is the source.
 func (s *Set) DSN(database string) string {
-	return fmt.Sprintf("root@tcp(%s)/%s", s.proxy.Address(), database)
+	return s.DSNOf("root", database)
 }
-
-// Servers are all members, each by itself.
-func (s *Set) Servers(database string) []server.Named { return s.servers.Servers(database) }
 
 // Source is who acknowledges now.
 func (s *Set) Source() *dbserver.Member { return s.quorums[len(s.quorums)-1].master.Member }
 
 // Replicas are all others.
-func (s *Set) Replicas() dbserver.Members { return s.servers.Others(s.Source()) }
+func (s *Set) Replicas() dbserver.Members { return s.Members.Others(s.Source()) }
 
 // FailOver elects among those that answer.
 func (s *Set) FailOver(ctx context.Context) error { return s.elect(ctx) }

@@ -3,11 +3,13 @@ package dbservertest
 
 import (
 	"database/sql"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,21 +76,38 @@ func MariaDBTemplate(t *testing.T) string {
 	return s.DataDir()
 }
 
-// PowerLossLibrary builds the library that makes disks forget.
+// PowerLossLibrary is the library that makes disks forget, and more go wrong.
 func PowerLossLibrary(t *testing.T) string {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	sources, err := filepath.Glob(filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "powerloss", "*.c"))
+	built, err := buildPowerLossLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	library := filepath.Join(t.TempDir(), "powerloss.so")
-	arguments := append([]string{"-shared", "-fPIC", "-O2", "-o", library, "-ldl", "-lpthread"}, sources...)
-	if output, err := exec.Command("cc", arguments...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
+	if err := os.WriteFile(library, built, 0o755); err != nil {
+		t.Fatal(err)
 	}
 	return library
 }
+
+var buildPowerLossLibrary = sync.OnceValues(func() ([]byte, error) {
+	_, file, _, _ := runtime.Caller(0)
+	sources, err := filepath.Glob(filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "powerloss", "*.c"))
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "powerloss")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	library := filepath.Join(dir, "powerloss.so")
+	arguments := append([]string{"-shared", "-fPIC", "-O2", "-o", library, "-ldl", "-lpthread"}, sources...)
+	if output, err := exec.Command("cc", arguments...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, output)
+	}
+	return os.ReadFile(library)
+})
 
 // FreePort returns one that nobody listens at.
 func FreePort(t *testing.T) int {
