@@ -26,6 +26,7 @@ import servers  # noqa: E402
 import sync_counters  # noqa: E402
 
 SHORT_QUERIES = 20000
+STUCK_SECONDS = 120
 
 
 def command_line(recipe, full):
@@ -77,6 +78,34 @@ def follow(replica, source):
     replica.server.sql(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.tcp_port}, SOURCE_USER='root', SOURCE_AUTO_POSITION=1; START REPLICA")
 
 
+def wait_until_applied(replica, source):
+    """However long that takes, as long as it goes on."""
+    wanted = source.server.sql("SELECT @@GLOBAL.gtid_executed")[0][0]
+    seen, since = None, time.monotonic()
+    while replica.server.sql(f"SELECT GTID_SUBSET('{wanted}', @@GLOBAL.gtid_executed)")[0][0] != "1":
+        if (executed := replica.server.sql("SELECT @@GLOBAL.gtid_executed")[0][0]) != seen:
+            seen, since = executed, time.monotonic()
+        if time.monotonic() - since > STUCK_SECONDS:
+            raise RuntimeError(f"the replica has not gone on for {STUCK_SECONDS} s")
+        time.sleep(0.2)
+
+
+def look_at(replica, source, recipe):
+    """What the seed looked at on the replica; then it is started again."""
+    wait_until_applied(replica, source)
+    metrics = replica.server.metrics()
+    for title, name in recipe.get("figures", {}).items():
+        print(f"  replica: {title}: {metrics.get(name, 0):g}", flush=True)
+    for statement in recipe.get("looks", []):
+        print(f"  replica: {statement}\n    {replica.server.sql(statement)[0]}", flush=True)
+    if recipe.get("restart"):
+        began = time.monotonic()
+        replica.server.restart()
+        print(f"  replica: started again in {time.monotonic() - began:.1f} s, {replica.server.metrics()['commitd_gtid_executed_load_seconds']:.3f} s of that to "
+              "read gtid_executed", flush=True)
+        wait_until_applied(replica, source)
+
+
 def timed(source, recipe, full):
     lines = recipe.get("foreground", [])
     for line in [lines] if isinstance(lines, str) else lines:
@@ -86,13 +115,11 @@ def timed(source, recipe, full):
         print(f"  {line}\n    {took:.1f} s, {queries / took:.0f} queries per second{'' if full else f' ({queries} of them)'}", flush=True)
 
 
-def run(recipe, full):
+def run(recipe, full, more_options):
     with tempfile.TemporaryDirectory(prefix="recipe-") as directory, contextlib.ExitStack() as stack:
         source = stack.enter_context(Source("source", [], directory))
-        if variable := recipe.get("needs"):
-            source.server.sql(f"SELECT @@GLOBAL.{variable}")
         if "replica" in recipe:
-            replica = stack.enter_context(Source("replica", recipe.get("options", []), directory))
+            replica = stack.enter_context(Source("replica", [*recipe.get("options", []), *more_options], directory))
             for statement in recipe["replica"]:
                 replica.server.sql(statement)
             follow(replica, source)
@@ -103,6 +130,8 @@ def run(recipe, full):
             words[-1] = source.server.sql("SHOW BINARY LOGS")[0][0]
             stack.enter_context(source.background(words, recipe["readers"], directory))
         timed(source, recipe, full)
+        if "replica" in recipe:
+            look_at(replica, source, recipe)
         for statement in recipe.get("between", []):
             source.server.sql(statement)
             print(f"  {statement}", flush=True)
@@ -121,7 +150,10 @@ def main(argv=None):
     for name in options.recipes or known:
         print(f"{name}: {known[name]['what']}", flush=True)
         try:
-            run(known[name], options.full)
+            for more in known[name].get("variants", [[]]):
+                if more:
+                    print(f"  with {' '.join(more)}", flush=True)
+                run(known[name], options.full, more)
         except RuntimeError as error:
             print(f"{name}: skipped: the server says: {error}", flush=True)
     return 0

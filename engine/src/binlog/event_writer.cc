@@ -105,6 +105,10 @@ void append_rotate(std::string& out, EventOrigin origin, std::string_view next_f
   end_event(out, start);
 }
 
+void append_stop(std::string& out, EventOrigin origin) {
+  end_event(out, begin_event(out, EventType::Stop, origin));
+}
+
 uint64_t whole_transaction_length(uint64_t length_behind_gtid, const GtidEvent& gtid) {
   const bool original_differs = gtid.original_commit_timestamp != gtid.immediate_commit_timestamp;
   const uint64_t without_length =

@@ -62,6 +62,7 @@ Status seal_events(char* events, size_t length, uint64_t start_position);
 void append_format_description(std::string& out, EventOrigin origin, std::string_view server_version);
 void append_previous_gtids(std::string& out, EventOrigin origin, const GtidSet& gtids);
 void append_rotate(std::string& out, EventOrigin origin, std::string_view next_file);
+void append_stop(std::string& out, EventOrigin origin);
 void append_gtid(std::string& out, EventOrigin origin, const GtidEvent& gtid, bool row_events_only);
 void append_query(std::string& out, EventOrigin origin, const TransactionBuffer::Context& context,
                   std::string_view db, std::string_view sql);

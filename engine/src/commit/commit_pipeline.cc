@@ -298,6 +298,28 @@ Task<Status> CommitPipeline::rotate() {
   co_return std::move(task.result);
 }
 
+Task<Status> CommitPipeline::rotate_relay() {
+  LogTask task;
+  task.run = [this]() -> Status {
+    return impl_->log->kind() == LogKind::Relay ? impl_->rotate_log(LogKind::Relay) : Status{};
+  };
+  if (auto queued = impl_->queue.push(task); !queued.ok()) co_return queued;
+  co_await task.parker.park();
+  co_return std::move(task.result);
+}
+
+Task<Status> CommitPipeline::purge_relay() {
+  LogTask task;
+  task.run = [this]() -> Status {
+    if (!impl_->logging) return {};
+    auto purged = impl_->log->purge_relay(impl_->engine.flushed_position().file);
+    return purged ? Status{} : Status(std::move(purged).error());
+  };
+  if (auto queued = impl_->queue.push(task); !queued.ok()) co_return queued;
+  co_await task.parker.park();
+  co_return std::move(task.result);
+}
+
 Task<Status> CommitPipeline::settle_engine_position() {
   LogTask task;
   task.run = [this] { return impl_->settle_engine_position(); };

@@ -93,6 +93,7 @@ struct PipelineOptions {
   uint64_t max_unacknowledged_bytes = 256ull << 20;  // commits wait at the queue beyond this
   TemporaryPlace temporary = {};                     // for transactions that are larger than memory
   GroupObserver* observer = nullptr;                 // outlives the pipeline
+  bool log_replica_updates = true;                   // false: what is received goes into the relay log
 };
 
 class CommitPipeline {
@@ -233,6 +234,9 @@ class CommitPipeline {
   Task<bool> wait_executed(const GtidSet& set, Deadline deadline);
   Status sync();          // what is in the log is durable, whatever sync_binlog is
   Task<Status> rotate();  // FLUSH BINARY LOGS
+  Task<Status> rotate_relay();  // FLUSH RELAY LOGS
+  // Files of the relay log that are applied, up to the engine's flushed position.
+  Task<Status> purge_relay();
   // PURGE BINARY LOGS; never past the engine's flushed position.
   Task<Result<PurgeReport>> purge_to(uint32_t first_kept);
   // After a rotation the engine's position still names the old file until the next transaction. This moves it

@@ -1,4 +1,6 @@
 // The log thread: everything that is queued becomes one group, one write, one sync.
+#include <utility>
+
 #include "base/defects.h"
 #include "base/error_codes.h"
 #include "binlog/spilled_events.h"
@@ -37,13 +39,13 @@ void observe_since(observe::Histogram& histogram, Clock::time_point start, Clock
 void CommitPipeline::Impl::run_log_thread() {
   while (auto batch = queue.take([this] { return gathering(); })) {
     std::vector<LogTask*> tasks = std::move(batch->tasks);
-    if (!batch->local.empty() || !batch->received.empty()) write_group(std::move(*batch));
+    if (!batch->local.empty() || !batch->received.empty()) write_batch(std::move(*batch));
     for (LogTask* task : tasks) {
       task->result = task->run();
       task->parker.wake();
     }
     if (logging && log->usable() && log->wants_rotation())
-      (void)rotate_log();  // without room for a new file the old one goes on
+      (void)rotate_log(log->kind());  // without room for a new file the old one goes on
   }
 }
 
@@ -78,6 +80,20 @@ Status CommitPipeline::Impl::sync_log() {
   if (synced.ok() || leave_failed_log(synced.error())) return {};
   fail(outcome_unknown(synced.error()));
   return synced;
+}
+
+// What goes into different files cannot be one group.
+void CommitPipeline::Impl::write_batch(CommitQueue::Batch batch) {
+  if (!options.log_replica_updates && !batch.received.empty() && !batch.local.empty()) [[unlikely]] {
+    CommitQueue::Batch received;
+    received.received = std::exchange(batch.received, {});
+    write_group(std::move(received));
+  }
+  write_group(std::move(batch));
+}
+
+LogKind CommitPipeline::Impl::kind_of(const CommitQueue::Batch& batch) const {
+  return options.log_replica_updates || batch.received.empty() ? LogKind::Binary : LogKind::Relay;
 }
 
 void CommitPipeline::Impl::write_group(CommitQueue::Batch batch) {
@@ -149,12 +165,13 @@ bool CommitPipeline::Impl::prepare(Group& group) {
   return false;
 }
 
-// True when the whole batch fits the file, if need be a new one.
+// True when the file is the right one and the whole batch fits it; if need be a new one is begun.
 bool CommitPipeline::Impl::make_room(const CommitQueue::Batch& batch) {
   uint64_t bytes = 1 << 20;
   for (const LocalCommit* commit : batch.local) bytes += commit->request->events->size() + 256;
   for (const ReceivedTransaction& received : batch.received) bytes += received.events.size();
-  return !log->would_overflow(bytes) || rotate_log().ok();
+  const LogKind kind = kind_of(batch);
+  return (log->kind() == kind && !log->would_overflow(bytes)) || rotate_log(kind).ok();
 }
 
 bool CommitPipeline::Impl::write_and_sync(Group& group) {
@@ -288,7 +305,7 @@ void CommitPipeline::Impl::report_received(Group& group, LogPosition end) {
   }
 }
 
-Status CommitPipeline::Impl::rotate_log() {
+Status CommitPipeline::Impl::rotate_log(LogKind kind) {
   if (!logging) return {};
   GtidSet all;
   {
@@ -298,7 +315,7 @@ Status CommitPipeline::Impl::rotate_log() {
   Status rotated;
   {
     MutexLock lock(sync_mutex);
-    rotated = log->rotate(all);
+    rotated = log->rotate(all, kind);
     if (rotated.ok()) synced_groups_ = written_groups_.load();  // the file that was left is synced
   }
   if (!rotated.ok()) {

@@ -29,7 +29,7 @@ class CommitPipeline::Impl {
 
   // --- log thread (log_stage.cc) ---
   void run_log_thread();
-  Status rotate_log();
+  Status rotate_log(LogKind kind = LogKind::Binary);
   // Makes durable what is in the log and is not yet; from any thread.
   Status sync_log();
 
@@ -115,7 +115,9 @@ class CommitPipeline::Impl {
   };
 
   // log_stage.cc
+  void write_batch(CommitQueue::Batch batch);
   void write_group(CommitQueue::Batch batch);
+  LogKind kind_of(const CommitQueue::Batch& batch) const;
   Destination destination() const;
   // The log has failed under the group. True when that goes on without it.
   bool leave_failed_log(Group& group, const Error& why);

@@ -85,8 +85,17 @@ void CommitPipeline::on_log_left(std::function<void(const Error&)> callback) {
 }
 
 Result<GtidSet> CommitPipeline::gtid_purged() const {
-  if (impl_->logging) return impl_->log->purged();
-  return gtid_executed();
+  const GtidSet executed = gtid_executed();
+  if (!impl_->logging) return executed;
+  auto purged = impl_->log->purged();
+  auto in_relay_log = impl_->log->in_relay_files(gtid_logged());
+  if (!in_relay_log) return std::move(in_relay_log).error();
+  if (!purged || in_relay_log->empty()) return purged;
+  GtidSet not_yet = *in_relay_log;
+  not_yet.subtract(executed);
+  in_relay_log->subtract(not_yet);
+  purged->add(*in_relay_log);
+  return purged;
 }
 
 }  // namespace commitd::binlog

@@ -19,7 +19,7 @@ class ProgressReport {
  public:
   using Listener = std::function<void(const ReplayProgress&)>;
   ProgressReport(const Listener& listener, Log& log, LogPosition from, LogPosition to) : listener_(listener) {
-    if (auto files = log.files()) files_ = std::move(*files);
+    if (auto files = log.all_files()) files_ = std::move(*files);
     now_.total_bytes = bytes_between(from, to);
     from_ = from;
     total().set(static_cast<double>(now_.total_bytes));
@@ -198,7 +198,7 @@ Result<CommitPipeline::ReplayReport> CommitPipeline::Impl::replay(LogPosition li
   }
   // Acknowledged, whatever the log says of it: nothing else is taken into the engine.
   limit = std::max(limit, point.incomplete_up_to);
-  auto files = log->files();
+  auto files = log->all_files();
   if (!files) return std::move(files).error();
   const LogPosition first =
       files->empty() ? LogPosition() : LogPosition{files->front().number, kFileMagic.size()};

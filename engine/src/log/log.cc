@@ -147,50 +147,65 @@ Status Log::Impl::open_writer(LogPosition at) {
 
 // The order matters: the file is durable and complete before the index lists it, so that a listed file is
 // never missing.
-Status Log::Impl::start_new_file(uint32_t number, const GtidSet& previous) {
+Status Log::Impl::start_new_file(uint32_t number, const GtidSet& previous, LogKind kind) {
   const std::string header = log_file_header(origin(), options.server_version, previous);
-  const std::string path = index.path(number);
+  const std::string path = index.path(number, kind);
   if (auto created = create_log_file(fs, options.directory, path, header); !created.ok()) {
     (void)fs.remove(path);
     return created;
   }
-  std::vector<uint32_t> numbers = index.numbers();
-  numbers.push_back(number);
   {
     MutexLock lock(mutex);
-    COMMITD_RETURN_IF_ERROR(index.store(std::move(numbers)));
+    COMMITD_RETURN_IF_ERROR(index.add(number, kind));
+    if (kind == LogKind::Relay) has_relay = true;
   }
   return open_writer({number, header.size()});
 }
 
-Status Log::Impl::rotate(const GtidSet& logged) {
+Status Log::Impl::rotate(const GtidSet& logged, LogKind kind) {
   const LogPosition before = end;
   auto event = std::make_shared<std::string>();
-  append_rotate(*event, origin(), index.name(before.file + 1));
+  if (kind == LogKind::Relay && index.kind(before.file) == LogKind::Binary) {
+    append_stop(*event, origin());
+  } else {
+    append_rotate(*event, origin(), index.name(before.file + 1, kind));
+  }
   seal_event(event->data(), before.offset);
   COMMITD_RETURN_IF_ERROR(append(std::move(event)));
   COMMITD_RETURN_IF_ERROR(trim());
   COMMITD_RETURN_IF_ERROR(sync_writer());
-  auto started = start_new_file(before.file + 1, logged);
-  // A log that goes on in a file with a ROTATE event inside would mislead readers: take the event back.
+  auto started = start_new_file(before.file + 1, logged, kind);
+  // A log that goes on in a file with such an event inside would mislead readers: take the event back.
   if (!started.ok() && !cut(before).ok()) usable = false;
   return started;
 }
 
 Status Log::Impl::cut(LogPosition position) {
-  std::vector<uint32_t> kept, dropped;
+  std::vector<std::string> dropped;
   {
     MutexLock lock(mutex);
-    for (uint32_t number : index.numbers()) (number <= position.file ? kept : dropped).push_back(number);
-    if (!dropped.empty()) COMMITD_RETURN_IF_ERROR(index.store(std::move(kept)));
-    for (uint32_t number : dropped) file_states.erase(number);
+    COMMITD_RETURN_IF_ERROR(forget_behind(position.file, dropped));
     pages.drop_behind(position);
   }
-  for (uint32_t number : dropped) COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
+  for (const std::string& path : dropped) COMMITD_RETURN_IF_ERROR(fs.remove(path));
   if (!dropped.empty()) COMMITD_RETURN_IF_ERROR(fs.sync_directory(options.directory));
   COMMITD_RETURN_IF_ERROR(open_writer(position));
   COMMITD_RETURN_IF_ERROR(writer->truncate(position.offset));
   return sync_writer();
+}
+
+// Files of one kind at a time, the newest first: a crash leaves a log that is only longer.
+Status Log::Impl::forget_behind(uint32_t last_kept, std::vector<std::string>& dropped) {
+  std::vector<uint32_t> kept = index.numbers();
+  while (!kept.empty() && kept.back() > last_kept) {
+    const LogKind kind = index.kind(kept.back());
+    for (; !kept.empty() && kept.back() > last_kept && index.kind(kept.back()) == kind; kept.pop_back()) {
+      dropped.push_back(index.path(kept.back()));
+      file_states.erase(kept.back());
+    }
+    COMMITD_RETURN_IF_ERROR(index.store(kept));
+  }
+  return {};
 }
 
 Log::Log(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -232,8 +247,11 @@ bool Log::usable() const {
 Status Log::sync() {
   return impl_->sync_writer();
 }
-Status Log::rotate(const GtidSet& logged) {
-  return impl_->rotate(logged);
+Status Log::rotate(const GtidSet& logged, LogKind kind) {
+  return impl_->rotate(logged, kind);
+}
+LogKind Log::kind() const {
+  return impl_->has_relay ? impl_->index.kind(impl_->end.file) : LogKind::Binary;
 }
 bool Log::wants_rotation() const {
   return impl_->end.offset >= impl_->max_file_size;
@@ -259,6 +277,18 @@ Status Log::cut(LogPosition position) {
 Result<PurgeReport> Log::purge(uint32_t first_kept) {
   return impl_->purge(first_kept);
 }
+Result<size_t> Log::purge_relay(uint32_t first_kept) {
+  return impl_->purge_relay(first_kept);
+}
+Result<GtidSet> Log::in_relay_files(const GtidSet& logged) {
+  if (!impl_->has_relay) return GtidSet();
+  std::vector<uint32_t> files;
+  {
+    MutexLock lock(impl_->mutex);
+    files = impl_->index.numbers(LogKind::Relay);
+  }
+  return impl_->in_relay_files(files, logged);
+}
 Result<uint32_t> Log::first_written_since(int64_t time) {
   return impl_->first_written_since(time);
 }
@@ -278,20 +308,32 @@ void Log::set_max_file_size(uint64_t bytes) {
 Result<LogChunk> Log::read(LogPosition from, LogPosition limit, size_t max_bytes) {
   return impl_->read(from, limit, max_bytes);
 }
-Result<std::vector<LogFileInfo>> Log::files() const {
-  return impl_->files();
+Result<LogChunk> Log::read_binary(LogPosition from, LogPosition limit, size_t max_bytes) {
+  if (impl_->has_relay && !impl_->skip_relay_files(from, limit)) return LogChunk{nullptr, {}, limit};
+  return impl_->read(from, limit, max_bytes);
+}
+Result<std::vector<LogFileInfo>> Log::files(LogKind kind) const {
+  return impl_->files(kind);
+}
+Result<std::vector<LogFileInfo>> Log::all_files() const {
+  return impl_->files(std::nullopt);
 }
 std::string Log::file_name(uint32_t number) const {
+  if (!impl_->has_relay) return impl_->index.name(number, LogKind::Binary);
+  MutexLock lock(impl_->mutex);
   return impl_->index.name(number);
 }
-Result<uint32_t> Log::file_number(std::string_view name) const {
-  return impl_->file_number(name);
+Result<uint32_t> Log::file_number(std::string_view name, LogKind kind) const {
+  return impl_->file_number(name, kind);
+}
+LogPosition Log::binary_end(LogPosition at) const {
+  return impl_->has_relay ? impl_->binary_end(at) : at;
 }
 Result<GtidSet> Log::previous_gtids(uint32_t file) {
   return impl_->previous_gtids(file);
 }
-Result<LogPosition> Log::start_for(const GtidSet& have) {
-  return impl_->start_for(have);
+Result<LogPosition> Log::start_for(const GtidSet& have, const GtidSet& gone) {
+  return impl_->start_for(have, gone);
 }
 std::unique_ptr<Log::Hold> Log::hold(uint32_t first_needed) {
   return std::make_unique<Hold>(*impl_, first_needed);

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "binlog/events.h"
 #include "gtid/gtid_set.h"
+#include "log/log_kind.h"
 
 namespace commitd::binlog {
 
@@ -32,6 +33,8 @@ struct LogOptions {
   // Where it was left (left_log.h); {}: it was not. What stands behind is taken away, and the engine may be
   // ahead of what is there.
   LogPosition left_at = {};
+  // relay_log_recovery: where the engine stands, when what the relay log has behind that is to be thrown away.
+  LogPosition relay_recovery_at = {};
 };
 
 struct LogFileInfo {
@@ -105,8 +108,10 @@ class Log {
   Status append_part(std::string_view bytes, bool is_last);
   bool usable() const;
   Status sync();                         // one fdatasync; an error is final: the server must stop
-  Status rotate(const GtidSet& logged);  // ROTATE event, new file (FDE, PREVIOUS_GTIDS of `logged`), index
-                                         // and directory durable
+  // ROTATE event, new file (FDE, PREVIOUS_GTIDS of `logged`), index and directory durable. A binary log file
+  // that the relay log follows ends with STOP: nobody can say yet what the next one's name is.
+  Status rotate(const GtidSet& logged, LogKind kind = LogKind::Binary);
+  LogKind kind() const;  // of the file that is written
   bool wants_rotation() const;
   // True when `bytes` more would not fit 32-bit positions in this file.
   bool would_overflow(uint64_t bytes) const;
@@ -122,20 +127,31 @@ class Log {
   // The next whole events from `from` on, up to `limit` and about `max_bytes`; empty bytes when from ==
   // limit. When `from` is the end of a finished file the chunk starts in the next one (chunk.start tells).
   Result<LogChunk> read(LogPosition from, LogPosition limit, size_t max_bytes);
-  Result<std::vector<LogFileInfo>> files() const;
+  // The same without the relay log's files: where only those are left in front of `limit`, the chunk is empty
+  // and starts there.
+  Result<LogChunk> read_binary(LogPosition from, LogPosition limit, size_t max_bytes);
+  Result<std::vector<LogFileInfo>> files(LogKind kind = LogKind::Binary) const;
+  Result<std::vector<LogFileInfo>> all_files() const;
   std::string file_name(uint32_t number) const;  // "binlog.000007"
-  Result<uint32_t> file_number(
-      std::string_view name) const;  // error 1236 for a file that is not in the index
+  // Error 1236 for a file that is not in the index.
+  Result<uint32_t> file_number(std::string_view name, LogKind kind = LogKind::Binary) const;
+  // As far as the binary log goes in front of a place, which may be in the relay log.
+  LogPosition binary_end(LogPosition at) const;
   // PREVIOUS_GTIDS of a file.
   Result<GtidSet> previous_gtids(uint32_t file);
   // Where a reader that has `have` must start: the beginning of the newest file whose PREVIOUS_GTIDS are
-  // within `have`. Error 1236 when purged.
-  Result<LogPosition> start_for(const GtidSet& have);
-  // Deletes files before `first_kept`, but none from the first one on that a reader holds, nor the one being
+  // within `have`. Error 1236 when purged, or when some of `gone` is missing.
+  Result<LogPosition> start_for(const GtidSet& have, const GtidSet& gone = {});
+  // Deletes binary log files before `first_kept`, but none from the first one on that a reader holds, nor the one being
   // written.
   Result<PurgeReport> purge(uint32_t first_kept);
   // The first file that was still written to at `time` (seconds since 1970): what PURGE … BEFORE keeps.
   Result<uint32_t> first_written_since(int64_t time);
+  // Deletes the relay log's files before `first_kept`, but not the one that is written; their transactions
+  // join purged(). For the writer's thread. Returns how many.
+  Result<size_t> purge_relay(uint32_t first_kept);
+  // The transactions that stand in files of the relay log, given all that are logged.
+  Result<GtidSet> in_relay_files(const GtidSet& logged);
   // Transactions that count as executed and that no file has (gtid_purged).
   Result<GtidSet> purged();
   // SET GLOBAL gtid_purged: `gtids` join purged(); durable when it returns.

@@ -32,12 +32,12 @@ class Log::Impl {
   // log.cc
   Status append(std::shared_ptr<const std::string> bytes);
   Status append_part(std::string_view bytes, bool is_last);
-  Status rotate(const GtidSet& logged);
+  Status rotate(const GtidSet& logged, LogKind kind);
   Status cut(LogPosition position);
   Result<PurgeReport> purge(uint32_t first_kept);
   Status reset();         // log_reset.cc
   Status check_unread();  // log_reset.cc
-  Status start_new_file(uint32_t number, const GtidSet& previous);
+  Status start_new_file(uint32_t number, const GtidSet& previous, LogKind kind = LogKind::Binary);
   Status sync_writer();
   EventOrigin origin() const;
   // log_retention.cc
@@ -50,9 +50,14 @@ class Log::Impl {
   Result<LogChunk> read(LogPosition from, LogPosition limit, size_t max_bytes);
   Result<GtidSet> previous_gtids(uint32_t file);
   Result<LogFileHeader> header(uint32_t file);
-  Result<LogPosition> start_for(const GtidSet& have);
-  Result<std::vector<LogFileInfo>> files();
-  Result<uint32_t> file_number(std::string_view name);
+  Result<LogPosition> start_for(const GtidSet& have, const GtidSet& gone);
+  std::vector<LogFileInfo> files(std::optional<LogKind> kind);
+  Result<uint32_t> file_number(std::string_view name, LogKind kind);
+  // log_relay.cc
+  bool skip_relay_files(LogPosition& from, LogPosition limit);
+  LogPosition binary_end(LogPosition at);
+  Result<size_t> purge_relay(uint32_t first_kept);
+  Result<GtidSet> in_relay_files(const std::vector<uint32_t>& files, const GtidSet& logged);
 
   FileSystem& fs;
   const LogOptions options;
@@ -76,7 +81,8 @@ class Log::Impl {
   std::map<uint32_t, FileState> file_states ABSL_GUARDED_BY(mutex);
   RecentPages pages ABSL_GUARDED_BY(mutex);
   std::multiset<uint32_t> holds ABSL_GUARDED_BY(mutex);
-  GtidSet added_purged ABSL_GUARDED_BY(mutex);  // what SET GLOBAL gtid_purged said
+  GtidSet added_purged ABSL_GUARDED_BY(mutex);  // what SET GLOBAL gtid_purged said, and was in the relay log
+  std::atomic<bool> has_relay = false;  // some of the files are the relay log's, or were since it was opened
 
  private:
   Status write_behind_end(std::string_view bytes, std::string_view filler);
@@ -84,6 +90,9 @@ class Log::Impl {
   Status open_first(LogPosition scan_from);
   Status open_files();
   Status drop_behind(LogPosition left_at);
+  Status drop_relay_tail(LogPosition applied);
+  Status forget_behind(uint32_t last_kept, std::vector<std::string>& dropped)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   Status remove_unlisted_files();
   Status scan(LogPosition scan_from, OpenReport& report);
   struct FileScan;

@@ -52,6 +52,8 @@ Status Log::Impl::open(LogPosition scan_from, OpenReport& report) {
   COMMITD_RETURN_IF_ERROR(remove_unlisted_files());
   COMMITD_RETURN_IF_ERROR(open_files());
   if (options.left_at != LogPosition()) COMMITD_RETURN_IF_ERROR(drop_behind(options.left_at));
+  if (options.relay_recovery_at != LogPosition())
+    COMMITD_RETURN_IF_ERROR(drop_relay_tail(options.relay_recovery_at));
   COMMITD_RETURN_IF_ERROR(load_added_purged());
   return scan(scan_from, report);
 }
@@ -60,6 +62,7 @@ Status create_log(FileSystem& fs, const LogOptions& options, uint32_t number) {
   LogIndex index(fs, options.directory, options.base_name);
   const EventOrigin origin{options.server_id, static_cast<uint32_t>(std::time(nullptr))};
   const std::string header = log_file_header(origin, options.server_version, options.initial_gtids);
+  COMMITD_RETURN_IF_ERROR(index.remove_relay_files());
   if (fs.exists(index.path(number))) COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
   COMMITD_RETURN_IF_ERROR(create_log_file(fs, options.directory, index.path(number), header));
   return index.store({number});
@@ -98,11 +101,13 @@ Status Log::Impl::open_first(LogPosition scan_from) {
 
 // Left by a rotation or a cut that a crash interrupted: the index is what decides.
 Status Log::Impl::remove_unlisted_files() {
-  auto on_disk = index.numbers_on_disk();
-  if (!on_disk) return std::move(on_disk).error();
-  for (uint32_t number : *on_disk) {
-    if (index.contains(number)) continue;
-    COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number)));
+  for (LogKind kind : {LogKind::Binary, LogKind::Relay}) {
+    auto on_disk = index.numbers_on_disk(kind);
+    if (!on_disk) return std::move(on_disk).error();
+    for (uint32_t number : *on_disk) {
+      if (index.contains(number) && index.kind(number) == kind) continue;
+      COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number, kind)));
+    }
   }
   return {};
 }
@@ -116,6 +121,7 @@ Status Log::Impl::open_files() {
     MutexLock lock(mutex);
     file_states[number].size = *size;
   }
+  has_relay = index.has_relay();
   return {};
 }
 
@@ -144,7 +150,9 @@ Status Log::Impl::scan(LogPosition scan_from, OpenReport& report) {
   if (!gone) return std::move(gone).error();
   report.purged = std::move(*gone);
   GtidSet in_front;  // of the next file, as far as it was read
-  for (uint32_t number = start; number < last; ++number) {
+  for (uint32_t number : index.numbers()) {
+    if (number < start) continue;
+    if (number == last) break;
     auto found = scan_file(number, report);
     if (!found) return std::move(found).error();
     COMMITD_RETURN_IF_ERROR(check_previous(number, *found, in_front));
@@ -248,7 +256,7 @@ Result<Log::Impl::FileScan> Log::Impl::scan_file(uint32_t number, OpenReport& re
       if (ended.sequence_number != 0) report.last_sequence_number = ended.sequence_number;
     }
     if (!scanner.inside()) found.boundary = events.next_offset();
-    found.ends_with_rotate = event.header.type == EventType::Rotate;
+    found.ends_with_rotate = event.header.type == EventType::Rotate || event.header.type == EventType::Stop;
   }
 }
 
@@ -272,7 +280,7 @@ Status Log::Impl::finish_last_file(uint32_t number, const FileScan& found, OpenR
   // What was read may so far be in the page cache only.
   COMMITD_RETURN_IF_ERROR(sync_writer());
   if (found.ends_with_rotate) {
-    COMMITD_RETURN_IF_ERROR(start_new_file(number + 1, report.logged));
+    COMMITD_RETURN_IF_ERROR(start_new_file(number + 1, report.logged, index.kind(number)));
     report.last_sequence_number = 0;
   }
   report.end = end;

@@ -23,8 +23,8 @@ Result<LogChunk> Log::Impl::read(LogPosition from, LogPosition limit, size_t max
     MutexLock lock(mutex);
     auto state = file_states.find(from.file);
     if (state != file_states.end() && from.offset >= state->second.size && from.file < limit.file) {
-      from = {from.file + 1, kFileMagic.size()};
-      state = file_states.find(from.file);
+      ++state;
+      from = {state == file_states.end() ? from.file + 1 : state->first, kFileMagic.size()};
     }
     if (state == file_states.end()) {
       return make_error(er::kSourceFatalReadingBinlog, "Could not find '{}' in the binary log index",
@@ -101,15 +101,16 @@ Result<GtidSet> Log::Impl::previous_gtids(uint32_t number) {
   return std::move(found->previous);
 }
 
-Result<LogPosition> Log::Impl::start_for(const GtidSet& have) {
+Result<LogPosition> Log::Impl::start_for(const GtidSet& have, const GtidSet& also_gone) {
   auto gone = purged();
   if (!gone) return std::move(gone).error();
+  gone->add(also_gone);
   gone->subtract(have);
   if (!gone->empty()) return no_longer_here(fmt::format(" (missing: {})", gone->to_string()));
   std::vector<uint32_t> numbers;
   {
     MutexLock lock(mutex);
-    numbers = index.numbers();
+    numbers = index.numbers(LogKind::Binary);
   }
   for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
     auto previous = previous_gtids(*number);
@@ -119,18 +120,21 @@ Result<LogPosition> Log::Impl::start_for(const GtidSet& have) {
   return no_longer_here("");
 }
 
-Result<std::vector<LogFileInfo>> Log::Impl::files() {
+// nullopt: of both kinds.
+std::vector<LogFileInfo> Log::Impl::files(std::optional<LogKind> kind) {
   MutexLock lock(mutex);
   std::vector<LogFileInfo> infos;
-  for (uint32_t number : index.numbers())
+  for (uint32_t number : index.numbers()) {
+    if (kind && index.kind(number) != *kind) continue;
     infos.push_back({number, index.name(number), file_states[number].size});
+  }
   return infos;
 }
 
-Result<uint32_t> Log::Impl::file_number(std::string_view name) {
+Result<uint32_t> Log::Impl::file_number(std::string_view name, LogKind kind) {
   MutexLock lock(mutex);
-  const auto number = index.number(name);
-  if (!number || !index.contains(*number)) {
+  const auto number = index.number(name, kind);
+  if (!number || !index.contains(*number) || index.kind(*number) != kind) {
     return make_error(er::kSourceFatalReadingBinlog,
                       "Could not find first log file name in binary log index file ('{}')", name);
   }

@@ -57,6 +57,7 @@ Status Log::Impl::reset() {
     auto loaded = index.load();
     if (!loaded) return std::move(loaded).error();
     file_states.clear();
+    has_relay = false;
     pages.drop_behind({});
     added_purged = {};
     auto file = reader(kFirstFileAfterReset);

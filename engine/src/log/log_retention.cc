@@ -12,15 +12,20 @@ Result<PurgeReport> Log::Impl::purge(uint32_t first_kept) {
   std::vector<uint32_t> kept, dropped;
   {
     MutexLock lock(mutex);
-    first_kept = std::min(first_kept, end.file);
-    const std::vector<uint32_t>& numbers = index.numbers();
+    const std::vector<uint32_t> numbers = index.numbers(LogKind::Binary);
+    // Where the relay log is written, the last binary log file in front of it stays.
+    const auto behind = std::upper_bound(numbers.begin(), numbers.end(), std::min(first_kept, end.file));
+    first_kept = behind == numbers.begin() ? numbers.front() : *std::prev(behind);
     report.wanted = std::lower_bound(numbers.begin(), numbers.end(), first_kept) - numbers.begin();
     if (!holds.empty() && *holds.begin() < first_kept) {
       first_kept = std::max(*holds.begin(), numbers.front());
       report.readers = holds.count(*holds.begin());
     }
-    for (uint32_t number : numbers) (number >= first_kept ? kept : dropped).push_back(number);
-    report.first_kept = kept.front();
+    for (uint32_t number : index.numbers()) {
+      const bool goes = number < first_kept && index.kind(number) == LogKind::Binary;
+      (goes ? dropped : kept).push_back(number);
+    }
+    report.first_kept = *std::lower_bound(numbers.begin(), numbers.end(), first_kept);
     if (dropped.empty()) return report;
     COMMITD_RETURN_IF_ERROR(index.store(std::move(kept)));
     for (uint32_t number : dropped) file_states.erase(number);
@@ -43,7 +48,7 @@ Result<uint32_t> Log::Impl::first_written_since(int64_t time) {
   std::vector<uint32_t> numbers;
   {
     MutexLock lock(mutex);
-    numbers = index.numbers();
+    numbers = index.numbers(LogKind::Binary);
   }
   for (size_t i = 0; i + 1 < numbers.size(); ++i) {
     auto successor = header(numbers[i + 1]);

@@ -193,7 +193,9 @@ Result<LogPosition> DumpStream::starting_point() {
   LogPosition start;
   if (request_.by_gtid) {
     COMMITD_RETURN_IF_ERROR(refuse_foreign_transactions());
-    auto found = log.start_for(request_.have);
+    auto gone = source_.pipeline.gtid_purged();
+    if (!gone) return std::move(gone).error();
+    auto found = log.start_for(request_.have, *gone);
     if (!found) return found;
     start = *found;
   } else if (request_.file.empty()) {
@@ -241,7 +243,7 @@ Status DumpStream::refuse_foreign_transactions() {
 }
 
 // What the reader has and will meet again in its stream. What stands in front of that is in the start's
-// PREVIOUS_GTIDS.
+// PREVIOUS_GTIDS; what is in no file, or in the relay log only, is purged.
 Status DumpStream::find_named_behind_start() {
   auto before = source_.pipeline.log().previous_gtids(start_.file);
   if (!before) return std::move(before).error();
@@ -251,6 +253,9 @@ Status DumpStream::find_named_behind_start() {
   named_ahead_.subtract(foreign);
   named_others_ = !foreign.empty();
   named_ahead_.subtract(*before);
+  auto purged = source_.pipeline.gtid_purged();
+  if (!purged) return std::move(purged).error();
+  named_ahead_.subtract(*purged);
   named_end_ = start_;
   return {};
 }
@@ -311,7 +316,11 @@ Status DumpStream::ship_available(LogPosition end) {
   while (position_ < end && channel_.buffered() < kFlushBytes && chunks++ < kSkippedChunksAtOnce) {
     auto chunk = read_next(end);
     if (!chunk) return std::move(chunk).error();
-    if (chunk->bytes.empty()) return {};
+    if (chunk->bytes.empty()) {
+      // Only the relay log is left in front of `end`: it has nothing for readers.
+      position_ = std::max(position_, chunk->start);
+      return {};
+    }
     COMMITD_RETURN_IF_ERROR(ship(*chunk));
   }
   return {};
@@ -321,9 +330,9 @@ Status DumpStream::ship_available(LogPosition end) {
 Result<binlog::LogChunk> DumpStream::read_next(LogPosition end) {
   CommitPipeline& pipeline = source_.pipeline;
   if (!pipeline.options().settings->readers_take_log_lock)
-    return pipeline.log().read(position_, end, kChunkBytes);
+    return pipeline.log().read_binary(position_, end, kChunkBytes);
   MutexLock lock(pipeline.log_lock());
-  return pipeline.log().read(position_, end, 1);
+  return pipeline.log().read_binary(position_, end, 1);
 }
 
 Status DumpStream::ship(const binlog::LogChunk& chunk) {
@@ -439,6 +448,11 @@ void DumpStream::write_items() {
   }
 }
 
+// Readers know the binary log's files only.
+LogPosition DumpStream::place_shown() const {
+  return source_.pipeline.log().binary_end(position_);
+}
+
 void DumpStream::write_event(std::string_view event, bool wants_acknowledgement) {
   if (observed_.shows_events()) [[unlikely]] {
     write_observed(event, wants_acknowledgement);
@@ -448,9 +462,10 @@ void DumpStream::write_event(std::string_view event, bool wants_acknowledgement)
 }
 
 void DumpStream::write_observed(std::string_view event, bool wants_acknowledgement) {
-  const std::string file = source_.pipeline.log().file_name(position_.file);
-  const commitd_event shown{file.c_str(), position_.offset,
-                            reinterpret_cast<const unsigned char*>(event.data()), event.size()};
+  const LogPosition at = place_shown();
+  const std::string file = source_.pipeline.log().file_name(at.file);
+  const commitd_event shown{file.c_str(), at.offset, reinterpret_cast<const unsigned char*>(event.data()),
+                            event.size()};
   if (shown_.ok()) shown_ = observed_.before_event(shown);
   if (!shown_.ok()) return;
   write_unobserved(event, wants_acknowledgement);
@@ -465,8 +480,8 @@ void DumpStream::write_unobserved(std::string_view event, bool wants_acknowledge
 }
 
 void DumpStream::write_heartbeat(std::optional<Watermark> watermark, std::optional<uint64_t> question) {
-  Heartbeat heartbeat{source_.pipeline.log().file_name(position_.file), position_.offset, watermark,
-                      question};
+  const LogPosition at = place_shown();
+  Heartbeat heartbeat{source_.pipeline.log().file_name(at.file), at.offset, watermark, question};
   write_event(heartbeat_event(source_.server_id, heartbeat, traits_.second_heartbeat, traits_.checksummed),
               false);
 }

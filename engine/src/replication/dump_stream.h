@@ -101,6 +101,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   void write_event(std::string_view event, bool wants_acknowledgement);
   void write_observed(std::string_view event, bool wants_acknowledgement);
   void write_unobserved(std::string_view event, bool wants_acknowledgement);
+  LogPosition place_shown() const;
   void write_heartbeat(std::optional<Watermark> watermark, std::optional<uint64_t> question = std::nullopt);
   void write_watermark_if_advanced();
   void write_end_of_file();

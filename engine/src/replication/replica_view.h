@@ -19,7 +19,7 @@ struct ReplicaView {
   std::optional<sql::ApplyUntil> until;  // of the latest start of the applier
   std::optional<uint64_t> apply_error_at;
   std::optional<ReceivedEntry> next, last_applied, newest;
-  // The own log is the relay log.
+  // With log_replica_updates the own log is the relay log.
   std::string relay_file;
   uint64_t relay_position = 0, relay_bytes = 0;  // up to where it is applied; behind that
   sql::ReplicationFilter filter;

@@ -86,7 +86,7 @@ Status RoleManager::load() {
     MutexLock lock(mutex_);
     state_ = std::move(*loaded);
   }
-  return starts_undecided() ? require_no_filter() : Status{};
+  return starts_undecided() ? require_whole_log() : Status{};
 }
 
 uint64_t RoleManager::gno_floor() const {
@@ -301,7 +301,7 @@ Task<Status> RoleManager::fence(uint64_t epoch) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
-  COMMITD_CO_RETURN_IF_ERROR(require_no_filter());
+  COMMITD_CO_RETURN_IF_ERROR(require_whole_log());
   RoleState next = state();
   Result<Verdict> verdict = judge_fence(next, epoch);
   if (!verdict.ok()) co_return std::move(verdict).error();
@@ -319,7 +319,7 @@ Task<Status> RoleManager::promote(uint64_t epoch, sql::QuorumRequest request) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
-  COMMITD_CO_RETURN_IF_ERROR(require_no_filter());
+  COMMITD_CO_RETURN_IF_ERROR(require_whole_log());
   COMMITD_CO_RETURN_IF_ERROR(check_terms(request.terms));
   Quorum quorum{0, request.wait_count, sorted_uuids(std::move(request.members)), request.terms};
   if (std::binary_search(quorum.members.begin(), quorum.members.end(), context_.server_uuid)) {
@@ -351,7 +351,7 @@ Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
-  COMMITD_CO_RETURN_IF_ERROR(require_no_filter());
+  COMMITD_CO_RETURN_IF_ERROR(require_whole_log());
   if (target.source_uuid == context_.server_uuid || target.source_uuid.is_nil()) {
     co_return make_error(er::kWrongArguments, "SOURCE_UUID must be the UUID of another server");
   }

@@ -55,6 +55,7 @@ struct ReplicationContext {
   std::shared_ptr<SemisyncSettings> semisync = std::make_shared<SemisyncSettings>();
   std::shared_ptr<ReadOnlyWish> read_only = std::make_shared<ReadOnlyWish>();
   sql::ReplicationFilter filter = {};  // --replicate-…
+  bool log_replica_updates = true;     // false: what is received is in no log for others
   plugins::Observers* observers = nullptr;
   Reactor* reactor = nullptr;  // where the receiver and what goes on in the background live
   // Makes the data directory, opens log and engine, and calls attach().
@@ -171,7 +172,7 @@ class RoleManager final : public sql::InstanceControl {
   ApplyRule rule_of(const RoleState& state) const;
   Task<Status> stop_threads_if(std::function<bool()> still, sql::ReplicaThreads threads);
   static Task<void> stop_applier_at_until(RoleManager* self, uint64_t applier_start);
-  Status require_no_filter() const;
+  Status require_whole_log() const;
   sql::ReplicationFilter filter() const;
   Status let_go_if_nothing_waits();
   Task<Status> give_up_received();

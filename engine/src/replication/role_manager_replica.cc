@@ -78,8 +78,15 @@ sql::ReplicationFilter RoleManager::filter() const {
   return filter_;
 }
 
-// A member acknowledges what it holds, and may become the master: it holds everything.
-Status RoleManager::require_no_filter() const {
+// A member acknowledges what it holds, and may become the master: it holds everything, and others read it
+// there.
+Status RoleManager::require_whole_log() const {
+  if (!context_.log_replica_updates) {
+    return make_error(
+        er::kOptionPreventsStatement,
+        "This server runs with --log-replica-updates=OFF, and a member of a cluster must have everything in "
+        "its binary log: start it without that option");
+  }
   if (filter().empty()) return {};
   return make_error(
       er::kOptionPreventsStatement,

@@ -1,4 +1,5 @@
 // What RoleManager shows: rows, readiness and metrics.
+#include "binlog/event_writer.h"
 #include "observe/metrics.h"
 #include "replication/commit_time.h"
 #include "replication/role_manager.h"
@@ -7,15 +8,32 @@ namespace commitd::replication {
 
 namespace {
 
-uint64_t bytes_behind(const binlog::Log& log, LogPosition applied, LogPosition end) {
-  if (applied.file == end.file) return end.offset - std::min(applied.offset, end.offset);
-  auto files = log.files();
-  if (!files.ok()) return 0;
-  uint64_t bytes = 0;
+// The relay log as it is shown: up to where it is applied, and how much of it there is.
+struct RelayLog {
+  std::string file;
+  uint64_t position = 0, bytes = 0;
+};
+
+// Where the own log is the relay log, what is not applied yet is what there is of it.
+RelayLog own_log_as_relay_log(const binlog::Log& log, LogPosition applied, LogPosition end) {
+  return {log.file_name(applied.file), applied.offset, log.bytes_between(applied, end)};
+}
+
+// The engine may stand in the binary log, in front of all that was received or behind it.
+RelayLog separate_relay_log(const binlog::Log& log, LogPosition applied) {
+  RelayLog shown;
+  const auto files = log.files(binlog::LogKind::Relay);
+  if (!files.ok()) return shown;
   for (const binlog::LogFileInfo& file : *files) {
-    if (file.number >= applied.file) bytes += file.size;
+    shown.bytes += file.size;
+    if (file.number <= applied.file || shown.file.empty()) {
+      shown.file = file.name;
+      shown.position = file.number == applied.file  ? applied.offset
+                       : file.number < applied.file ? file.size
+                                                    : binlog::kFileMagic.size();
+    }
   }
-  return bytes - std::min(applied.offset, bytes);
+  return shown;
 }
 
 }  // namespace
@@ -90,9 +108,12 @@ ReplicaView RoleManager::replica_view() const {
   shown.last_applied = received.last_applied();
   shown.newest = received.newest();
   shown.apply_error_at = gate_->note_error();
-  shown.relay_file = pipeline->log().file_name(applied.file);
-  shown.relay_position = applied.offset;
-  shown.relay_bytes = bytes_behind(pipeline->log(), applied, pipeline->durable_end());
+  const RelayLog relay = context_.log_replica_updates
+                             ? own_log_as_relay_log(pipeline->log(), applied, pipeline->durable_end())
+                             : separate_relay_log(pipeline->log(), applied);
+  shown.relay_file = relay.file;
+  shown.relay_position = relay.position;
+  shown.relay_bytes = relay.bytes;
   return shown;
 }
 

@@ -17,8 +17,9 @@ Result<sql::BackupReport> copy_into(const BackupSource& source, const std::strin
   COMMITD_RETURN_IF_ERROR(source.fs->sync_directory(Datadir::engine_directory_in(directory)));
   sql::BackupReport report;
   if (point->position.file != 0) {  // 0: of a server that never had a log
-    report.log_file = binlog::log_file_name(source.log, point->position.file);
-    report.log_position = point->position.offset;
+    const LogPosition place = source.files->binary_end(point->position);
+    report.log_file = source.files->file_name(place.file);
+    report.log_position = place.offset;
   }
   report.executed = std::move(point->executed);
   const std::string info = place_in_log(report.log_file, report.log_position, report.executed);

@@ -16,6 +16,7 @@ struct BackupSource {
   FileSystem* fs = nullptr;
   storage::Engine* engine = nullptr;
   binlog::LogOptions log;  // of the running server
+  const binlog::Log* files = nullptr;
 };
 
 // Makes `directory`, which must not exist: the engine's files (hard links where the file system allows it), a

@@ -38,11 +38,17 @@ VariableDefinition max_binlog_cache_size(sql::ServerContext& context) {
   return definition;
 }
 
-VariableDefinition auto_purge() {
+VariableDefinition boolean(const char* name, bool initial) {
   VariableDefinition definition;
-  definition.name = "binlog_expire_logs_auto_purge";
+  definition.name = name;
   definition.type = VariableType::Boolean;
-  definition.initial = Value::integer(1);
+  definition.initial = Value::integer(initial);
+  return definition;
+}
+
+VariableDefinition relay_log_recovery() {
+  auto definition = boolean("relay_log_recovery", false);
+  definition.dynamic = false;
   return definition;
 }
 
@@ -100,7 +106,9 @@ void define_binlog_variables(sql::SystemVariables& variables, sql::ServerContext
   constexpr uint64_t kThirtyDays = 2592000;
   variables.define(max_binlog_size(context));
   variables.define(number("binlog_expire_logs_seconds", kThirtyDays, 0, UINT32_MAX));
-  variables.define(auto_purge());
+  variables.define(boolean("binlog_expire_logs_auto_purge", true));
+  variables.define(boolean("relay_log_purge", true));
+  variables.define(relay_log_recovery());
   variables.define(number("commitd_max_retained_binlog_bytes", 0, 0, UINT64_MAX));
   variables.define(number("commitd_checkpoint_bytes", 128u << 20, 0, 1ull << 40));
   variables.define(number("commitd_checkpoint_seconds", 60, 0, 86400));

@@ -88,9 +88,7 @@ Status check_log(const sql::SystemVariables& variables) {
   for (const char* name : {kLogBin, kLogReplicaUpdates}) {
     if (!is_on(variables, name) && !xa) return needs_xa(name, "OFF", "the binary log is the only log");
   }
-  if (is_on(variables, kLogReplicaUpdates) || !is_on(variables, kLogBin)) return {};
-  return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support '{}=OFF'",
-                    kLogReplicaUpdates);
+  return {};
 }
 
 // What a member of a cluster acknowledges must survive a loss of power: a master that comes back with less

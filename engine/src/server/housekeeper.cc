@@ -68,6 +68,7 @@ Task<void> Housekeeper::run() {
     }
     if (!stopping_) co_await purge_garbage();
     if (interval % kIntervalsPerPurge == 0 && !stopping_) co_await purge_old_logs();
+    if (interval % kIntervalsPerPurge == 0 && !stopping_) co_await purge_applied_relay_logs();
     if (!stopping_) co_await wake_.wait(Clock::now() + kInterval);
   }
   running_ = false;
@@ -175,6 +176,24 @@ Task<void> Housekeeper::purge_old_logs() {
     spdlog::info("purged old binary logs files={} first={}", report->removed,
                  log.file_name(report->first_kept));
   }
+}
+
+// A finished file of the relay log goes when the engine has all of it for good. It is not waited for that by
+// itself: the next checkpoint may be far.
+Task<void> Housekeeper::purge_applied_relay_logs() {
+  if (variables_.global("relay_log_purge").as_int() == 0 || !pipeline_.logging()) co_return;
+  auto files = pipeline_.log().files(binlog::LogKind::Relay);
+  if (!files.ok() || files->empty()) co_return;
+  const uint32_t oldest = files->front().number;
+  if (oldest >= pipeline_.durable_end().file) co_return;
+  Status status;
+  if (engine_.flushed_position().file <= oldest) {
+    status = co_await pipeline_.settle_engine_position();
+    if (status.ok() && engine_.replay_position().file <= oldest) co_return;
+    if (status.ok()) status = co_await checkpoint();
+  }
+  if (status.ok()) status = co_await pipeline_.purge_relay();
+  if (!status.ok()) spdlog::error("purging relay logs failed: {}", status.error().message);
 }
 
 Task<Result<sql::BackupReport>> Housekeeper::backup(std::string directory) {

@@ -39,6 +39,7 @@ class Housekeeper final : public sql::Maintenance {
   bool purge_is_due();
   Task<void> purge_garbage();
   Task<void> purge_old_logs();
+  Task<void> purge_applied_relay_logs();
   Result<uint32_t> first_log_to_keep(const std::vector<binlog::LogFileInfo>& files) const;
   uint64_t setting(const char* name) const { return variables_.global(name).as_uint(); }
 

@@ -63,6 +63,10 @@ Result<std::unique_ptr<binlog::Log>> Instance::open_log(FileSystem& fs, binlog::
   COMMITD_RETURN_IF_ERROR(settings_.before_log(*engine_, *applier_, settings_.log));
   COMMITD_RETURN_IF_ERROR(binlog::CommitPipeline::finish_reset(*log_files_, settings_.log, *engine_));
   COMMITD_RETURN_IF_ERROR(binlog::look_for_left_log(*log_files_, settings_.log, engine_->commit_point()));
+  if (settings_.relay_log_recovery) {
+    const storage::CommitPoint point = engine_->commit_point();
+    settings_.log.relay_recovery_at = std::max(point.position, point.incomplete_up_to);
+  }
   auto log = open_log_files(found);
   if (log.ok() && found.truncated_bytes > 0)
     spdlog::warn("cut a torn tail bytes={} file={}", found.truncated_bytes,

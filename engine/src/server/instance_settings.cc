@@ -72,10 +72,12 @@ Result<InstanceSettings> instance_settings(FileSystem& fs, const Options& option
   settings.pipeline.settings = options.commit_settings;
   settings.pipeline.gno_floor = roles.gno_floor();
   settings.pipeline.observer = observers;
+  settings.pipeline.log_replica_updates = options.log_replica_updates;
   settings.pipeline.temporary = {&fs, variables.global("tmpdir").as_string()};
   settings.locks = *locking;
   settings.locks.max_locks = std::min(settings.locks.max_locks, locks_within_budget());
   settings.log_bin = options.log_bin;
+  settings.relay_log_recovery = variables.global("relay_log_recovery").as_int() != 0;
   settings.apply_limit = [&roles](LogPosition acknowledged) { return roles.apply_limit(acknowledged); };
   settings.before_log = [&fs, &options](auto& engine, auto& applier, const auto& log) {
     return options.restore_binlogs.empty() ? Status() : restore_to_point(fs, options, engine, applier, log);

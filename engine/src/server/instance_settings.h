@@ -21,6 +21,7 @@ struct InstanceSettings {
   binlog::PipelineOptions pipeline;
   txn::LockManager::Options locks;
   bool log_bin = true;
+  bool relay_log_recovery = false;  // what was received and is not in the engine is thrown away
   // How much of the log is shown at first, `acknowledged` being known to be; nullopt: all of it.
   std::function<std::optional<LogPosition>(LogPosition acknowledged)> apply_limit = [](LogPosition) {
     return std::nullopt;

@@ -46,6 +46,7 @@ struct Options {
   // Taken from the system variables of these names once they are set.
   bool xa = false;  // commitd_durability
   bool log_bin = true;
+  bool log_replica_updates = true;  // also where there is no log
   uint64_t max_binlog_size = 1ull << 30;
 
   // Options that name system variables: they are checked and set by the variables' own registry. A loose one

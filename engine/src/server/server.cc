@@ -187,6 +187,7 @@ Status Server::take_options_from_variables() {
   COMMITD_RETURN_IF_ERROR(observer_variables_.check());
   options_.xa = uses_xa(variables_);
   options_.log_bin = variables_.global("log_bin").as_int() != 0;
+  options_.log_replica_updates = !options_.log_bin || variables_.global("log_replica_updates").as_int() != 0;
   if (options_.log_bin || options_.restore_binlogs.empty()) return {};
   return make_error(er::kWrongValueForVar, "--restore-binlogs cannot be used together with --skip-log-bin");
 }
@@ -301,6 +302,7 @@ replication::ReplicationContext Server::replication_context() {
   context.semisync = semisync_variables_.settings();
   context.read_only = read_only_;
   context.filter = options_.replication_filter;
+  context.log_replica_updates = options_.log_replica_updates;
   context.observers = &observers_;
   context.reactor = background_.reactor.get();
   context.initialize = [this] { return initialize_on_command(); };
@@ -367,7 +369,7 @@ Status Server::open_instance() {
   slow_log_.start(slow_log_heading(options_, context_.version));
   instance_->pipeline().on_failure(environment_.on_failure ? environment_.on_failure : stop_at_once);
   instance_->engine().federated().reach_by(&remote_servers_);
-  BackupSource backups{&fs_, &instance_->engine(), instance_->log_options()};
+  BackupSource backups{&fs_, &instance_->engine(), instance_->log_options(), &instance_->pipeline().log()};
   housekeeper_ =
       std::make_unique<Housekeeper>(std::move(backups), instance_->pipeline(), variables_, *roles_);
   upkeep_->data_is_there(housekeeper_.get());

@@ -176,6 +176,7 @@ class Server {
     options.prefill_bytes = prefill_bytes;
     COMMITD_RETURN_IF_ERROR(look_for_left_log(fs_, options, engine.commit_point()));
     was_left = options.left_at != LogPosition();
+    if (relay_log_recovery) options.relay_recovery_at = engine.replay_position();
     auto log = Log::open(fs_, options, engine.replay_position(), &report);
     if (!log) return std::move(log).error();
     pipeline = std::make_unique<CommitPipeline>(std::move(*log), report, engine, applier, options_);
@@ -208,6 +209,7 @@ class Server {
   const TableDef table = orders_table();
   uint64_t max_file_size = 1 << 30;
   uint64_t prefill_bytes = 0;
+  bool relay_log_recovery = false;
   bool was_left = false;  // the log, by an earlier process: nothing is put right yet
 
  private:

@@ -97,6 +97,7 @@ Task<Result<OkInfo>> execute_flush(SessionState& session, const ast::FlushStatem
         co_await session.table_locks.lock_globally(services, lock_deadline(session), std::move(interrupted)));
   }
   if (statement.binary_logs) COMMITD_CO_RETURN_IF_ERROR(co_await services.pipeline.rotate());
+  if (statement.relay_logs) COMMITD_CO_RETURN_IF_ERROR(co_await services.pipeline.rotate_relay());
   if (statement.slow_logs && session.server.slow_log != nullptr)
     COMMITD_CO_RETURN_IF_ERROR(co_await session.server.slow_log->reopen());
   Maintenance* maintenance = session.server.maintenance;

@@ -31,6 +31,7 @@ enum class ShowWhat : uint8_t {
   ReplicaStatus,
   Replicas,
   BinlogEvents,
+  RelaylogEvents,
   Plugins,
   Privileges,
   Triggers,
@@ -64,6 +65,7 @@ struct ExplainStatement : Statement {
 struct FlushStatement : Statement {
   FlushStatement() : Statement(StatementKind::Flush) {}
   bool binary_logs = false;
+  bool relay_logs = false;
   bool engine_logs = false;
   bool slow_logs = false;
   bool tables_with_read_lock = false;

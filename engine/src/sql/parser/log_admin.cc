@@ -10,6 +10,7 @@ using ast::StatementKind;
 void Grammar::flush_logs(ast::FlushStatement& flush) {
   const bool all = is(Word::Logs);
   if (all || is(Word::Binary)) flush.binary_logs = true;
+  if (all || is(Word::Relay)) flush.relay_logs = true;
   if (all || is(Word::Engine)) flush.engine_logs = true;
   if (all || is(Word::Slow)) flush.slow_logs = true;
   if (!all) advance();  // the other logs are not files of ours that could be reopened

@@ -121,9 +121,10 @@ bool Grammar::show_logs(ast::ShowStatement& show) {
       expect(Word::Status);
       show.what = ShowWhat::BinaryLogStatus;
     }
-  } else if (accept(Word::Binlog)) {
+  } else if (is(Word::Binlog) || is_plain(peek(), "relaylog")) {
+    show.what = is(Word::Binlog) ? ShowWhat::BinlogEvents : ShowWhat::RelaylogEvents;
+    advance();
     expect(Word::Events);
-    show.what = ShowWhat::BinlogEvents;
     if (accept(Word::In)) show.log_name = string_literal();
     if (accept(Word::From)) show.log_position = unsigned_number();
     limit(show.limit, show.offset);

@@ -159,7 +159,10 @@ Result<ShowResult> show(const ast::ShowStatement& statement, SessionState& sessi
       return show_binary_log_status(session);
     case ShowWhat::BinlogEvents:
       COMMITD_RETURN_IF_ERROR(session.require(privilege::kReplicationSlave, "REPLICATION SLAVE"));
-      return show_binlog_events(statement, session);
+      return show_log_events(statement, binlog::LogKind::Binary, session);
+    case ShowWhat::RelaylogEvents:
+      COMMITD_RETURN_IF_ERROR(session.require(privilege::kReplicationSlave, "REPLICATION SLAVE"));
+      return show_log_events(statement, binlog::LogKind::Relay, session);
     case ShowWhat::ReplicaStatus:
       COMMITD_RETURN_IF_ERROR(require_replication_client(session));
       return show_replica_status(session);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "log/log_kind.h"
 #include "sql/ast/administration.h"
 #include "sql/information_schema/virtual_table.h"
 
@@ -29,7 +30,8 @@ Result<ShowResult> show_create_database(const ast::ShowStatement& statement, Ses
 Result<ShowResult> show_grants(const ast::ShowStatement& statement, SessionState& session);
 Result<ShowResult> show_binary_logs(SessionState& session);
 Result<ShowResult> show_binary_log_status(SessionState& session);
-Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, SessionState& session);
+Result<ShowResult> show_log_events(const ast::ShowStatement& statement, binlog::LogKind kind,
+                                   SessionState& session);
 Result<ShowResult> show_replica_status(SessionState& session);
 Result<ShowResult> show_replicas(SessionState& session);
 Result<ShowResult> show_engine_status(const ast::ShowStatement& statement, SessionState& session);

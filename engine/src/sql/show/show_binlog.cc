@@ -1,4 +1,4 @@
-// SHOW BINARY LOGS, BINARY LOG STATUS, BINLOG EVENTS and REPLICA STATUS.
+// SHOW BINARY LOGS, BINARY LOG STATUS, BINLOG EVENTS, RELAYLOG EVENTS and REPLICA STATUS.
 #include "base/error_codes.h"
 #include "binlog/events.h"
 #include "sql/ast/administration.h"
@@ -85,9 +85,9 @@ std::string event_info(const binlog::EventView& event) {
   }
 }
 
-Error cannot_show_events(std::string_view why) {
-  return make_error(er::kErrorWhenExecutingCommand, "Error when executing command SHOW BINLOG EVENTS: {}",
-                    why);
+Error cannot_show_events(binlog::LogKind kind, std::string_view why) {
+  return make_error(er::kErrorWhenExecutingCommand, "Error when executing command SHOW {} EVENTS: {}",
+                    kind == binlog::LogKind::Relay ? "RELAYLOG" : "BINLOG", why);
 }
 
 // Whether an event really starts here: the position came from somebody.
@@ -120,26 +120,30 @@ Result<ShowResult> show_binary_log_status(SessionState& session) {
   auto result = shown({text("File", 255), number("Position"), text("Binlog_Do_DB"), text("Binlog_Ignore_DB"),
                        long_text("Executed_Gtid_Set")});
   if (!(*pipeline)->logging()) return result;
-  result.rows.push_back({text_value((*pipeline)->log().file_name(visible.end.file)),
-                         number_value(visible.end.offset), text_value(""), text_value(""),
-                         text_value(visible.executed.to_string())});
+  const LogPosition end = (*pipeline)->log().binary_end(visible.end);
+  result.rows.push_back({text_value((*pipeline)->log().file_name(end.file)), number_value(end.offset),
+                         text_value(""), text_value(""), text_value(visible.executed.to_string())});
   return result;
 }
 
-Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, SessionState& session) {
+Result<ShowResult> show_log_events(const ast::ShowStatement& statement, binlog::LogKind kind,
+                                   SessionState& session) {
   auto pipeline = pipeline_of(session);
   if (!pipeline.ok()) return std::move(pipeline).error();
   auto result = shown({text("Log_name", 20), number("Pos"), text("Event_type", 20), number("Server_id"),
                        number("End_log_pos"), long_text("Info")});
   if (!(*pipeline)->logging()) return result;
   binlog::Log& log = (*pipeline)->log();
-  auto files = log.files();
+  auto files = log.files(kind);
   if (!files.ok()) return std::move(files).error();
+  if (files->empty()) return result;
   std::string name = statement.log_name.empty() ? files->front().name : std::string(statement.log_name);
-  auto file = log.file_number(name);
-  if (!file.ok()) return cannot_show_events("Could not find target log");
+  auto file = log.file_number(name, kind);
+  if (!file.ok()) return cannot_show_events(kind, "Could not find target log");
   LogPosition at{*file, std::max<uint64_t>(statement.log_position, 4)};
-  LogPosition limit = (*pipeline)->acknowledged_end();
+  // What is received is there before it is acknowledged, too.
+  LogPosition limit =
+      kind == binlog::LogKind::Relay ? (*pipeline)->durable_end() : (*pipeline)->acknowledged_end();
   // Who executes the SHOW skips the rows in front of the limit, as for every SHOW; here only no more are
   // read.
   const uint64_t offset = literal_number(statement.offset, 0),
@@ -147,13 +151,14 @@ Result<ShowResult> show_binlog_events(const ast::ShowStatement& statement, Sessi
   uint64_t left = count > kAllEvents - offset ? kAllEvents : offset + count;
   while (left > 0) {
     auto chunk = log.read(at, limit, kReadBytes);
-    if (!chunk.ok()) return cannot_show_events("Wrong offset or I/O error");
+    if (!chunk.ok()) return cannot_show_events(kind, "Wrong offset or I/O error");
     if (chunk->bytes.empty() || chunk->start.file != *file) break;
     std::string_view rest = chunk->bytes;
     at = chunk->start;
     while (!rest.empty() && left > 0) {
       auto event = binlog::parse_event(rest);
-      if (!event.ok() || !is_event_at(*event, at)) return cannot_show_events("Wrong offset or I/O error");
+      if (!event.ok() || !is_event_at(*event, at))
+        return cannot_show_events(kind, "Wrong offset or I/O error");
       --left;
       result.rows.push_back({text_value(name), number_value(at.offset),
                              text_value(event_name(event->header.type)),
