@@ -308,6 +308,27 @@ class ReplicaPositionsTest(PairTest):
         self.applier_stops()
         self.assertEqual(self.rows(), [1, 2])
 
+    def test_of_more_than_are_remembered_each_has_its_turn(self):
+        self.follow_from_the_first()
+        self.replica.query("STOP REPLICA SQL_THREAD")
+        many, at_once = 18000, 500  # ReceivedQueue::kMost is 16384
+        self.source.query("SET GLOBAL sync_binlog = 0")
+        with contextlib.closing(self.source.connect(client_flag=pymysql.constants.CLIENT.MULTI_STATEMENTS)) as connection, \
+                connection.cursor() as cursor:
+            for first in range(1, many, at_once):
+                cursor.execute(";".join(f"INSERT INTO d.t VALUES ({number})" for number in range(first, first + at_once)))
+                while cursor.nextset():
+                    pass
+        last_but_one = self.place()
+        self.insert(many + 1)
+        wait_until(lambda: self.read_place() == self.place(), f"all are received: {self.status()}")
+        self.start_until(last_but_one)
+        self.applier_stops()
+        self.assertEqual(self.replica.query("SELECT COUNT(*), MAX(id) FROM d.t"), ((many, many),))
+        self.assertEqual(self.executed_place(), last_but_one)
+        self.replica.query("START REPLICA SQL_THREAD")
+        self.stands_at(self.place())
+
     def test_there_are_no_gaps(self):
         self.follow_from_the_first()
         self.hold_three()
