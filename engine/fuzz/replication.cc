@@ -20,8 +20,8 @@ void take_acknowledgement(std::string_view packet) {
 }
 
 // Packets, each behind its length; a transaction that comes out has its GTID and its events.
-void take_stream(std::string_view packets, bool semisync, bool checksummed) {
-  SourceStream stream({semisync, checksummed});
+void take_stream(std::string_view packets, SourceStream::Options options) {
+  SourceStream stream(std::move(options));
   while (packets.size() >= 2) {
     const size_t length = load_le16(packets.data());
     packets.remove_prefix(2);
@@ -41,7 +41,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (*data & 1) {
     take_acknowledgement(rest);
   } else {
-    take_stream(rest, (*data & 2) != 0, (*data & 4) != 0);
+    SourceStream::Options options{(*data & 2) != 0, (*data & 4) != 0};
+    if ((*data & 8) != 0) options.place_series = 1;
+    if ((*data & 16) != 0)
+      options.foreign.emplace((*data & 32) != 0 ? ForeignEvents::Of::MariaDb : ForeignEvents::Of::MySql, [] {
+        return Gtid{Uuid{}, 7};
+      });
+    take_stream(rest, std::move(options));
   }
   return 0;
 }

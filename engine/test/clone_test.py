@@ -137,8 +137,11 @@ class MemberJoinsByClone(ClusterTest):
         self.join_from(self.replica)
 
     def test_whoever_serves_a_role_keeps_its_data(self):
-        for member in (self.master, self.replica):
-            self.assertEqual(code_of(lambda: member.control(clone_statement(self.joiner))), 3875)
+        for member, when in ((self.master, "this server is the master of its epoch: "), (self.replica, "this server is a replica: ")):
+            with self.assertRaises(pymysql.MySQLError) as raised:
+                member.control(clone_statement(self.joiner))
+            self.assertEqual(raised.exception.args[0], 3875)
+            self.assertRegex(raised.exception.args[1], f"^The clone operation cannot be executed when {when}.*\\.$")
         self.master.kill()
         self.master.start()
         self.assertEqual(self.master.status()["role"], "undecided")

@@ -8,7 +8,7 @@ import pymysql
 from commitd_process import Commitd, code_of, wait_until
 from pair import PairTest
 
-NOT_SUPPORTED, SYNTAX, READ_ONLY, SQL_THREAD_MUST_STOP, WRONG_VALUE = 1235, 1064, 1290, 3085, 1231
+SYNTAX, READ_ONLY, SQL_THREAD_MUST_STOP = 1064, 1290, 3085
 RULES = ("DO_DB", "IGNORE_DB", "DO_TABLE", "IGNORE_TABLE", "WILD_DO_TABLE", "WILD_IGNORE_TABLE")
 
 
@@ -103,12 +103,52 @@ class ReplicationFilterTest(PairTest):
         shown = {name: self.status()["Replicate_" + "_".join(part.capitalize() if part != "DB" else part for part in name.split("_"))] for name in RULES}
         self.assertEqual(shown, {"DO_DB": "a,b c", "IGNORE_DB": "c", "DO_TABLE": "", "IGNORE_TABLE": "a.u", "WILD_DO_TABLE": "a.%,b\\_.x_",
                                  "WILD_IGNORE_TABLE": "x.%"})
-        with self.assertRaises(pymysql.MySQLError) as raised:
-            self.filter("REPLICATE_REWRITE_DB = ((a, b))")
-        self.assertEqual(raised.exception.args[0], NOT_SUPPORTED)
-        self.assertIn("REPLICATE_REWRITE_DB", raised.exception.args[1])
-        for malformed in ("REPLICATE_DO_TABLE = (t)", "REPLICATE_WILD_DO_TABLE = ('t')", "REPLICATE_WILD_DO_TABLE = (a.t)", "REPLICATE_DB = (a)"):
+        for malformed in ("REPLICATE_REWRITE_DB = (a, b)", "REPLICATE_REWRITE_DB = ((a))", "REPLICATE_DO_TABLE = (t)", "REPLICATE_WILD_DO_TABLE = ('t')", "REPLICATE_WILD_DO_TABLE = (a.t)", "REPLICATE_DB = (a)"):
             self.assertEqual(code_of(lambda: self.filter(malformed)), SYNTAX, malformed)
+
+    def test_what_comes_from_one_database_is_for_another(self):
+        self.filter("REPLICATE_REWRITE_DB = ((there, here), (e, f)), REPLICATE_IGNORE_TABLE = (here.ignored)")
+        self.follow()
+        self.at_source("CREATE DATABASE there", "CREATE DATABASE here")  # named in the text: as it is
+        self.at_source("CREATE TABLE t (id INT PRIMARY KEY, n INT)", "CREATE TABLE ignored (id INT)", "INSERT INTO t VALUES (1, 1), (2, 2)",
+                       "UPDATE t SET n = 5 WHERE id = 2", "DELETE FROM t WHERE id = 1", "INSERT INTO ignored VALUES (1)", db="there")
+        self.at_source("CREATE TABLE there.named (id INT PRIMARY KEY)", db="mysql")
+        self.has_all_gtids()
+        self.assertEqual((self.tables("here"), self.tables("there")), (["t"], ["named"]))
+        self.assertEqual(self.replica.query("SELECT * FROM here.t"), ((2, 5),))
+        self.assertEqual(self.status()["Replicate_Rewrite_DB"], "(there,here),(e,f)")
+        counted = dict(self.replica.query("SELECT filter_name, counter FROM performance_schema.replication_applier_filters"))
+        self.assertGreater(counted["REPLICATE_REWRITE_DB"], 4)
+        self.assertEqual(counted["REPLICATE_IGNORE_TABLE"], 2)  # the statement and the row
+        self.replica.kill()
+        self.replica.start()
+        self.has_all_gtids()
+        self.assertEqual(self.replica.query("SELECT * FROM here.t"), ((2, 5),))
+
+    def test_each_filter_is_a_row_that_says_who_set_it_and_when(self):
+        self.replica.terminate()
+        self.replica.flags += ["--replicate-do-db=a", "--replicate-do-db=b", "--replicate-rewrite-db=x->y"]
+        self.replica.start()
+        columns = "filter_name, filter_rule, configured_by"
+        everywhere = lambda: self.replica.query(f"SELECT {columns} FROM performance_schema.replication_applier_global_filters")
+        options = (("REPLICATE_DO_DB", "a,b", "STARTUP_OPTIONS"), ("REPLICATE_REWRITE_DB", "(x,y)", "STARTUP_OPTIONS"))
+        self.assertEqual(everywhere(), options)
+        channel = lambda: self.replica.query(f"SELECT channel_name, {columns}, counter FROM performance_schema.replication_applier_filters")
+        self.assertEqual(channel(), ())  # no source, no channel
+        self.replica.query("CHANGE REPLICATION SOURCE TO SOURCE_HOST='h'")
+        self.assertEqual(channel(), tuple(("", *row, 0) for row in options))
+        before = self.replica.query("SELECT NOW(6)")[0][0]
+        self.filter("REPLICATE_DO_DB = (), REPLICATE_WILD_DO_TABLE = ('a.%')")
+        self.assertEqual(everywhere(), (("REPLICATE_WILD_DO_TABLE", "a.%", "CHANGE_REPLICATION_FILTER"), options[1]))
+        (since, of_option), = self.replica.query(
+            "SELECT MAX(active_since), MIN(active_since) FROM performance_schema.replication_applier_global_filters")
+        self.assertGreaterEqual(since, str(before))
+        self.assertLess(of_option, str(before))
+        self.replica.terminate()
+        self.replica.flags.append("--replicate-rewrite-db=x")
+        with self.assertRaises(AssertionError):
+            self.replica.start()
+        self.assertIn("--replicate-rewrite-db: 'x' is not FROM->TO", self.replica.log_text())
 
     def test_a_member_of_a_cluster_has_none(self):
         self.filter("REPLICATE_IGNORE_DB = (d)")

@@ -3,8 +3,21 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "binlog/source_place.h"
 
 namespace commitd::binlog {
+namespace {
+
+// The one that begins at `at`, or what is there of it.
+Result<std::string> read_event(const EventSpool& events, size_t at) {
+  std::string event(std::min(events.size() - at, kHeaderLength), '\0');
+  COMMITD_RETURN_IF_ERROR(events.read(at, event));
+  event.resize(std::min(events.size() - at, event_length(event)));
+  COMMITD_RETURN_IF_ERROR(events.read(at, event));
+  return event;
+}
+
+}  // namespace
 
 GroupBuilder::GroupBuilder(LogPosition start, EventOrigin origin, LogicalClock& clock, const GroupOpen& open)
     : start_(start), origin_(origin), clock_(clock) {
@@ -46,10 +59,11 @@ GroupBuilder::Placed GroupBuilder::add_unshipped(TransactionBuffer& events) {
 }
 
 Result<GroupBuilder::Placed> GroupBuilder::add_received(std::string_view events) {
+  const size_t begin = source_place_length(events);
   for (size_t done = 0; done < events.size();) {
     auto event = parse_event(events.substr(done));
     if (!event) return std::move(event).error();
-    if (done == 0 && (event->header.type != EventType::Gtid || !parse_gtid_event(*event, true).ok())) {
+    if (done == begin && (event->header.type != EventType::Gtid || !parse_gtid_event(*event, true).ok())) {
       return make_error(er::kErrorOnRead, "A received transaction does not start with a GTID event");
     }
     if (event->bytes.size() < kHeaderLength + kChecksumLength) {
@@ -62,23 +76,28 @@ Result<GroupBuilder::Placed> GroupBuilder::add_received(std::string_view events)
 }
 
 Result<GroupBuilder::Placed> GroupBuilder::add_received_spilled(const EventSpool& events) {
-  std::string gtid(std::min(events.size(), kHeaderLength), '\0');
-  COMMITD_RETURN_IF_ERROR(events.read(0, gtid));
-  gtid.resize(std::min(events.size(), event_length(gtid)));
-  COMMITD_RETURN_IF_ERROR(events.read(0, gtid));
-  auto placed = add_received(gtid);
-  if (placed.ok()) placed->end.offset += events.size() - gtid.size();
+  auto head = read_event(events, 0);
+  if (!head) return std::move(head).error();
+  if (source_place_length(*head) != 0) {
+    auto gtid = read_event(events, head->size());
+    if (!gtid) return std::move(gtid).error();
+    *head += *gtid;
+  }
+  auto placed = add_received(*head);
+  if (placed.ok()) placed->end.offset += events.size() - head->size();
   return placed;
 }
 
 GroupBuilder::Placed GroupBuilder::place_received(std::string_view events) {
-  const size_t offset = bytes_->size();
+  const size_t offset = bytes_->size(), begin = source_place_length(events);
   *bytes_ += events;
   // Whatever the source's groups were, ours say nothing about them: one after the other.
   clock_.group_parent = clock_.sequence;
-  patch_logical_clock(bytes_->data() + offset, clock_.group_parent, ++clock_.sequence);
+  patch_logical_clock(bytes_->data() + offset + begin, clock_.group_parent, ++clock_.sequence);
   clock_.group_parent = clock_.sequence;
-  return seal_from(offset);
+  Placed placed = seal_from(offset);
+  placed.start.offset += begin;
+  return placed;
 }
 
 }  // namespace commitd::binlog

@@ -35,12 +35,13 @@ class GroupBuilder {
                    int64_t behind = 0);
   // A local transaction of a session with sql_log_bin=0.
   Placed add_unshipped(TransactionBuffer& events);
-  // A whole transaction as its source sent it, from its GTID event on. Bodies stay; positions, logical clock
+  // A whole transaction as its source sent it, from its GTID event on, in front of which its place there may
+  // stand (source_place.h): that does not count as the transaction's. Bodies stay; positions, logical clock
   // and checksums become ours.
   Result<Placed> add_received(std::string_view events);
 
-  // The same for one that is spilled, the group's only one: all but its GTID event stands behind take()'s
-  // bytes.
+  // The same for one that is spilled, the group's only one: all behind its GTID event stands behind
+  // take()'s bytes.
   Result<Placed> add_received_spilled(const EventSpool& events);
 
   size_t size() const { return bytes_->size(); }

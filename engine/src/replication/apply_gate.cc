@@ -1,7 +1,12 @@
 #include "replication/apply_gate.h"
 
-#include <algorithm>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "binlog/source_place.h"
 #include "binlog/transaction_scanner.h"
 #include "replication/commit_time.h"
 
@@ -13,6 +18,8 @@ using Gate = binlog::CommitPipeline::Gate;
 constexpr auto kLook = std::chrono::milliseconds(5);
 constexpr auto kLookAtTheTime = std::chrono::milliseconds(100);
 constexpr size_t kReadSize = 1 << 20;
+constexpr uint64_t kFirstEventAt = 4;
+constexpr uint64_t kMostReadAtOnce = 64ull << 20;
 
 // The time of day, as the source's commits are told.
 uint64_t committed_by(std::chrono::seconds delay) {
@@ -21,10 +28,24 @@ uint64_t committed_by(std::chrono::seconds delay) {
   return now - std::min(now, before);
 }
 
+void begin_entry(ReceivedEntry& entry, const binlog::EventView& gtid, const binlog::SourcePlaceReader& places,
+                 uint64_t series) {
+  const CommitTime time = commit_time_of(gtid, true);
+  entry.committed_at = time.immediate;
+  entry.first_committed_at = time.original;
+  const auto& place = places.place();
+  if (!place || place->series != series) return;
+  entry.source_file = place->file;
+  entry.source_begin = place->begin;
+  entry.source_position = place->end;
+}
+
 }  // namespace
 
-Status ApplyGate::attach(binlog::CommitPipeline& pipeline, const ApplyRule& rule) {
+Status ApplyGate::attach(binlog::CommitPipeline& pipeline, const ApplyRule& rule, const Received& received) {
   pipeline_ = &pipeline;
+  series_ = received.series;
+  if (received.stand || rule != ApplyRule{}) COMMITD_RETURN_IF_ERROR(find_received(received));
   uint64_t generation = 0;
   {
     MutexLock lock(mutex_);
@@ -34,7 +55,6 @@ Status ApplyGate::attach(binlog::CommitPipeline& pipeline, const ApplyRule& rule
     allowed_to_ = pipeline.durable_end();
   }
   pipeline.set_gate(Gate::Gated);
-  COMMITD_RETURN_IF_ERROR(find_what_waits());
   if (rule.held) {
     pipeline.freeze();
   } else {
@@ -56,7 +76,7 @@ Task<void> ApplyGate::set(ApplyRule rule) {
     generation = ++generation_;
     due_at_first = due_ = pipeline_->applied_end();  // first: what is executed is then as much at least
     until_.reset();
-    if (rule.until) until_.emplace(*rule.until, pipeline_->gtid_executed());
+    if (rule.until) begin_until(*rule.until);
     if (rule == ApplyRule{}) {
       let_everything_through();
     } else {
@@ -123,6 +143,12 @@ std::optional<uint64_t> ApplyGate::note_error() {
   return error_at_;
 }
 
+void ApplyGate::begin_until(const sql::ApplyUntil& until) {
+  until_.emplace(until, pipeline_->gtid_executed());
+  received_.trim(pipeline_->applied_end());
+  if (const auto last = received_.last_applied()) until_->begins_at(last->source_file, last->source_position);
+}
+
 // As far as the source lets it.
 void ApplyGate::let_everything_through() {
   pipeline_->set_gate(source_tells_ ? Gate::Gated : Gate::Immediate);
@@ -136,9 +162,19 @@ LogPosition ApplyGate::find_end_of_what_is_due() {
   UntilCount* const until = until_ ? &*until_ : nullptr;
   due_ = received_.end_of_those(std::max(due_, pipeline_->applied_end()), [&](const ReceivedEntry& entry) {
     if (delays && entry.committed_at > time) return false;
-    return until == nullptr || until->lets_through(entry.gtid);
+    return until == nullptr ||
+           until->lets_through(entry.gtid, {entry.source_file, entry.source_begin, entry.source_position});
   });
   return due_;
+}
+
+// Of one that is not remembered, though it is here and not applied, all that is remembered stands in front.
+LogPosition ApplyGate::find_allowed_end() const {
+  if (const auto found = received_.find(allowed_through_)) return *found;
+  const auto end = received_.remembered_end();
+  const bool left_out = end && !pipeline_->has_executed(allowed_through_) &&
+                        pipeline_->gtid_logged().contains(allowed_through_);
+  return left_out ? *end : LogPosition();
 }
 
 bool ApplyGate::until_is_reached() const {
@@ -147,13 +183,13 @@ bool ApplyGate::until_is_reached() const {
 }
 
 bool ApplyGate::let_through_what_is_due(uint64_t generation) {
+  trim_received();
   MutexLock lock(mutex_);
   if (generation_ != generation) return false;
   LogPosition due = find_end_of_what_is_due();
   if (until_) pipeline_->limit_apply(due);
   if (source_tells_) {
-    if (!allowed_through_.empty())
-      allowed_to_ = std::max(allowed_to_, received_.find(allowed_through_).value_or(LogPosition()));
+    if (!allowed_through_.empty()) allowed_to_ = std::max(allowed_to_, find_allowed_end());
     due = std::min(due, allowed_to_);
   }
   pipeline_->acknowledge(due);
@@ -164,34 +200,76 @@ Task<void> ApplyGate::watch_the_time(std::shared_ptr<ApplyGate> self, uint64_t g
   while (self->let_through_what_is_due(generation)) co_await sleep_until(Clock::now() + kLookAtTheTime);
 }
 
+void ApplyGate::begin_places(uint64_t series, const SourceStand& stand) {
+  series_ = series;
+  received_.begin_at(stand, pipeline_->applied_end());
+}
+
 // Nothing is written meanwhile.
-Status ApplyGate::find_what_waits() {
+Status ApplyGate::find_received(const Received& received) {
+  const LogPosition applied = pipeline_->applied_end();
+  LogPosition from = applied;
+  if (received.stand) {
+    received_.begin_at(*received.stand, applied);
+    auto files = pipeline_->log().files();
+    if (!files) return std::move(files).error();
+    const LogPosition first{files->front().number, kFirstEventAt};
+    from = std::max(first, std::min(applied, received.stand->as_of));
+  }
+  return read_log(from, std::numeric_limits<uint64_t>::max(), [&](ReceivedEntry entry) {
+    const LogPosition end = entry.end;
+    received_.note(std::move(entry));
+    if (end <= applied) received_.trim(end);
+    return true;
+  });
+}
+
+void ApplyGate::trim_received() {
+  MutexLock reading(remembering_);
+  received_.trim(pipeline_->applied_end());
+  const auto begin = received_.left_out_behind();
+  if (!begin) return;
+  const Status read = read_log(*begin, kMostReadAtOnce, [this](ReceivedEntry entry) {
+    return received_.note_left_out(std::move(entry));
+  });
+  if (!read.ok()) spdlog::error("what was received and waits cannot be read: {}", read.error().message);
+}
+
+Result<GtidSet> ApplyGate::received_behind(LogPosition begin) const {
+  GtidSet gtids;
+  COMMITD_RETURN_IF_ERROR(
+      read_log(begin, std::numeric_limits<uint64_t>::max(), [&](const ReceivedEntry& entry) {
+        if (!entry.gtid.empty()) gtids.add(entry.gtid);
+        return true;
+      }));
+  return gtids;
+}
+
+// From the end of a transaction on.
+Status ApplyGate::read_log(LogPosition from, uint64_t most_bytes, const Visit& visit) const {
   const LogPosition to = pipeline_->durable_end();
-  LogPosition from = pipeline_->applied_end();
   binlog::TransactionScanner scanner;
+  binlog::SourcePlaceReader places;
   ReceivedEntry entry;
-  while (from < to) {
+  for (uint64_t bytes = 0; from < to && bytes < most_bytes;) {
     auto chunk = pipeline_->log().read(from, to, kReadSize);
     if (!chunk) return std::move(chunk).error();
     if (chunk->bytes.empty()) break;
+    bytes += chunk->bytes.size();
     uint64_t offset = chunk->start.offset;
     for (std::string_view rest = chunk->bytes; !rest.empty();) {
       auto event = binlog::parse_event(rest);
       if (!event) return std::move(event).error();
       auto place = scanner.feed(*event, offset);
       if (!place) return std::move(place).error();
+      places.feed(*event);
       offset += event->bytes.size();
       rest.remove_prefix(event->bytes.size());
-      if (*place == binlog::TransactionScanner::Place::First) {
-        const CommitTime time = commit_time_of(*event, true);
-        entry.committed_at = time.immediate;
-        entry.first_committed_at = time.original;
-      }
+      if (*place == binlog::TransactionScanner::Place::First) begin_entry(entry, *event, places, series_);
       if (!binlog::TransactionScanner::completes(*place)) continue;
       entry.gtid = scanner.transaction().gtid;
       entry.end = {chunk->start.file, offset};
-      received_.note(entry);
-      entry = {};
+      if (!visit(std::exchange(entry, {}))) return {};
     }
     from = {chunk->start.file, offset};
   }

@@ -5,7 +5,9 @@
 // a start finds out by the log what waits.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 
 #include "base/mutex.h"
@@ -32,7 +34,11 @@ class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
   explicit ApplyGate(Reactor* reactor) : reactor_(reactor) {}
 
   // Of a start, before the pipeline's: what it has found in the log and not applied waits by this rule.
-  Status attach(binlog::CommitPipeline& pipeline, const ApplyRule& rule);
+  struct Received {
+    uint64_t series = 0;                    // of places in the source's log
+    std::optional<SourceStand> stand = {};  // by file and position
+  };
+  Status attach(binlog::CommitPipeline& pipeline, const ApplyRule& rule, const Received& received);
   // When it returns and the rule holds, nothing enters the engine any more; a change of that kind waits for
   // what is under way.
   Task<void> set(ApplyRule rule);
@@ -47,6 +53,14 @@ class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
   void allow(LogPosition up_to);
   void allow_through(const Gtid& gtid);  // as soon as it is durable here
 
+  // Another series of places begins, there.
+  void begin_places(uint64_t series, const SourceStand& stand);
+
+  // What was applied since goes from received(), and what had no room there comes in.
+  void trim_received();
+  // What was received and stands behind that.
+  Result<GtidSet> received_behind(LogPosition begin) const;
+
   // Behind a cut, and when the log starts anew.
   void log_was_cut();
   void log_was_reset();
@@ -58,15 +72,21 @@ class ApplyGate : public std::enable_shared_from_this<ApplyGate> {
   const ReceivedQueue& received() const { return received_; }
 
  private:
-  Status find_what_waits();
+  using Visit = std::function<bool(ReceivedEntry)>;  // false: that was enough
+  Status read_log(LogPosition from, uint64_t most_bytes, const Visit& visit) const;
+  Status find_received(const Received& received);
+  void begin_until(const sql::ApplyUntil& until) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void let_everything_through() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool let_through_what_is_due(uint64_t generation);
   LogPosition find_end_of_what_is_due() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  LogPosition find_allowed_end() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static Task<void> watch_the_time(std::shared_ptr<ApplyGate> self, uint64_t generation);
 
   Reactor* const reactor_;
   binlog::CommitPipeline* pipeline_ = nullptr;
   ReceivedQueue received_;
+  std::atomic<uint64_t> series_{0};
+  Mutex remembering_;  // around reading what was left out
 
   mutable Mutex mutex_;
   ApplyRule rule_ ABSL_GUARDED_BY(mutex_);

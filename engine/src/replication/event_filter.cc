@@ -2,7 +2,9 @@
 
 #include "base/bytes.h"
 #include "base/text_case.h"
+#include "replication/database_rewrite.h"
 #include "replication/dump_framing.h"
+#include "replication/transaction_length.h"
 
 namespace commitd::replication {
 namespace {
@@ -34,52 +36,9 @@ Result<std::string> with_text(const EventView& event, bool checksummed, std::str
   return with_checksum(other);
 }
 
-Result<std::string> read_event(const EventSpool& events, size_t at) {
-  std::string bytes(kHeaderLength, '\0');
-  COMMITD_RETURN_IF_ERROR(events.read(at, bytes));
-  bytes.resize(binlog::event_length(bytes));
-  COMMITD_RETURN_IF_ERROR(events.read(at, bytes));
-  return bytes;
-}
-
-std::string checksummed_anew(std::string_view event) {
-  return with_checksum(event.substr(0, event.size() - kChecksumLength));
-}
-
 bool is_about_transaction(std::string_view sql) {
   return equal_words(sql, "COMMIT") || equal_words(sql.substr(0, 8), "ROLLBACK") ||
          equal_words(sql.substr(0, 9), "SAVEPOINT");
-}
-
-// Where the GTID event tells the transaction's length; 0: it does not.
-size_t length_at(std::string_view gtid_event) {
-  constexpr size_t kImmediateAt = kHeaderLength + 1 + 16 + 8 + 1 + 8 + 8;
-  constexpr size_t kTimeLength = 7;
-  if (gtid_event.size() < kImmediateAt + kTimeLength + kChecksumLength) return 0;
-  const bool original_follows =
-      (static_cast<uint8_t>(gtid_event[kImmediateAt + kTimeLength - 1]) & 0x80) != 0;
-  const size_t at = kImmediateAt + kTimeLength * (original_follows ? 2 : 1);
-  return at + kChecksumLength < gtid_event.size() ? at : 0;
-}
-
-// In as many bytes as there are: those of a larger number.
-void store_length(char* at, uint64_t length) {
-  size_t width = 0;
-  switch (static_cast<uint8_t>(*at)) {
-    case 0xfc:
-      width = 2;
-      break;
-    case 0xfd:
-      width = 3;
-      break;
-    case 0xfe:
-      width = 8;
-      break;
-    default:
-      *at = static_cast<char>(length);
-      return;
-  }
-  for (size_t i = 1; i <= width; ++i) at[i] = static_cast<char>(length >> (8 * (i - 1)));
 }
 
 }  // namespace
@@ -97,6 +56,16 @@ Status EventFilter::keep(const EventView& event, bool checksummed, EventSpool& i
 }
 
 Status EventFilter::take(const EventView& event, bool checksummed, EventSpool& into) {
+  auto rewritten = with_rewritten_database(event, checksummed, *rules_);
+  if (!rewritten) return std::move(rewritten).error();
+  if (!*rewritten) return take_rewritten(event, checksummed, into);
+  auto other = binlog::parse_event(**rewritten);
+  if (!other) return std::move(other).error();
+  changed_ = true;
+  return take_rewritten(*other, true, into);
+}
+
+Status EventFilter::take_rewritten(const EventView& event, bool checksummed, EventSpool& into) {
   const EventType type = event.header.type;
   if (is_rows(type)) return take_rows(event, checksummed, into);
   if (type == EventType::Query) return take_statement(event, checksummed, into);
@@ -163,16 +132,6 @@ Status EventFilter::end_statement(EventSpool& into) {
   const size_t at = *last_rows_;
   last_rows_.reset();
   return into.overwrite(at, checksummed_anew(*bytes));
-}
-
-Status EventFilter::end(EventSpool& events) {
-  if (!changed_) return {};
-  auto gtid = read_event(events, 0);
-  if (!gtid) return std::move(gtid).error();
-  const size_t at = length_at(*gtid);
-  if (at == 0) return {};
-  store_length(gtid->data() + at, events.size());
-  return events.overwrite(0, checksummed_anew(*gtid));
 }
 
 }  // namespace commitd::replication

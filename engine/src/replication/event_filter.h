@@ -22,10 +22,11 @@ class EventFilter {
   void begin();  // a transaction
   // Adds of `event`, the next one behind the GTID event, what this server takes, with a checksum.
   Status take(const binlog::EventView& event, bool checksummed, binlog::EventSpool& into);
-  // The transaction is whole: its GTID event tells how long it is.
-  Status end(binlog::EventSpool& events);
+  // Something of the transaction was left out.
+  bool changed() const { return changed_; }
 
  private:
+  Status take_rewritten(const binlog::EventView& event, bool checksummed, binlog::EventSpool& into);
   Status keep(const binlog::EventView& event, bool checksummed, binlog::EventSpool& into);
   Status take_statement(const binlog::EventView& event, bool checksummed, binlog::EventSpool& into);
   Status take_rows(const binlog::EventView& event, bool checksummed, binlog::EventSpool& into);

@@ -81,21 +81,33 @@ bool matches_wild(std::string_view text, std::string_view pattern) {
   return text.empty();
 }
 
+bool FilterRules::met(FilterKind kind) const {
+  if (record_ != nullptr) record_->met(kind);
+  return true;
+}
+
+std::optional<std::string_view> FilterRules::rewritten(std::string_view db) const {
+  for (const auto& [from, to] : filter_.rewrite_db) {
+    if (from == db && met(FilterKind::RewriteDb)) return to;
+  }
+  return std::nullopt;
+}
+
 // Where no database is in use, it is replicated.
 bool FilterRules::takes_use_of(std::string_view db) const {
   if (db.empty()) return true;
-  if (!filter_.do_db.empty()) return contains(filter_.do_db, db);
-  return !contains(filter_.ignore_db, db);
+  if (!filter_.do_db.empty()) return contains(filter_.do_db, db) && met(FilterKind::DoDb);
+  return !(contains(filter_.ignore_db, db) && met(FilterKind::IgnoreDb));
 }
 
 // The first rule about the first table that has one decides.
 bool FilterRules::takes_tables(std::span<const Name> tables) const {
   for (const auto& [db, table] : tables) {
     const std::string name = std::string(db) + '.' + std::string(table);
-    if (contains(filter_.do_table, name)) return true;
-    if (contains(filter_.ignore_table, name)) return false;
-    if (any_matches(filter_.wild_do_table, name)) return true;
-    if (any_matches(filter_.wild_ignore_table, name)) return false;
+    if (contains(filter_.do_table, name)) return met(FilterKind::DoTable);
+    if (contains(filter_.ignore_table, name)) return !met(FilterKind::IgnoreTable);
+    if (any_matches(filter_.wild_do_table, name)) return met(FilterKind::WildDoTable);
+    if (any_matches(filter_.wild_ignore_table, name)) return !met(FilterKind::WildIgnoreTable);
   }
   return tables.empty() || (filter_.do_table.empty() && filter_.wild_do_table.empty());
 }
@@ -104,8 +116,8 @@ bool FilterRules::takes_tables(std::span<const Name> tables) const {
 bool FilterRules::takes_database_itself(std::string_view db) const {
   if (!filter_.do_db.empty() || !filter_.ignore_db.empty()) return takes_use_of(db);
   const std::string name = std::string(db) + '.';
-  if (any_matches(filter_.wild_do_table, name)) return true;
-  if (any_matches(filter_.wild_ignore_table, name)) return false;
+  if (any_matches(filter_.wild_do_table, name)) return met(FilterKind::WildDoTable);
+  if (any_matches(filter_.wild_ignore_table, name)) return !met(FilterKind::WildIgnoreTable);
   return filter_.wild_do_table.empty();
 }
 

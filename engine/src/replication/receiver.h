@@ -13,6 +13,7 @@
 #include "commit/commit_pipeline.h"
 #include "replication/apply_gate.h"
 #include "replication/filter_rules.h"
+#include "replication/source_stand.h"
 #include "runtime/reactor.h"
 #include "sql/instance_control.h"
 
@@ -31,6 +32,7 @@ struct ReceiverReport {
   std::optional<Error> error;
   std::string source_file;
   uint64_t source_position = 0;
+  bool all_is_logged = true;  // what stands in front of that is durable here
   std::optional<Clock::time_point> last_heard;
   uint64_t error_at = 0;  // microseconds
   uint64_t heartbeats = 0, heartbeat_at = 0;
@@ -56,6 +58,11 @@ class Receiver {
     plugins::Observers* observers = nullptr;
     // Makes a GNO floor durable before anything is cut off the log.
     std::function<Status(uint64_t floor)> save_gno_floor;
+    // Outside of clusters: received transactions say where they stand in the source's log.
+    std::optional<uint64_t> place_series;
+    SourceStand stand;  // by file and position
+    // Makes durable where the source's log is read on. What is logged later says it itself.
+    std::function<Status(const SourceStand& stand)> save_stand;
   };
   struct Target {
     sql::FollowTarget source;

@@ -13,6 +13,13 @@ constexpr auto kConnectTimeout = std::chrono::seconds(3);
 constexpr auto kFirstRetry = std::chrono::milliseconds(100);
 constexpr uint64_t kMaxBytesOnTheWay = 64ull << 20;
 constexpr uint64_t kBetweenTrims = 1024;
+constexpr uint64_t kBetweenLooks = 256;
+constexpr uint64_t kBetweenStands = 64ull << 20;  // bytes of the own log, which a start reads
+constexpr std::string_view kAssignLocal = "LOCAL";
+
+bool is_earlier(const SourceStand& one, const SourceStand& other) {
+  return one.as_of < other.as_of;
+}
 
 ReceivedEntry entry_of(const ReceivedTransaction& transaction) {
   ReceivedEntry entry;
@@ -21,6 +28,7 @@ ReceivedEntry entry_of(const ReceivedTransaction& transaction) {
   entry.first_committed_at = transaction.committed_at.original;
   entry.queued_at = transaction.queued_at;
   entry.source_file = transaction.source_file;
+  entry.source_begin = transaction.source_begin;
   entry.source_position = transaction.source_position;
   return entry;
 }
@@ -28,7 +36,7 @@ ReceivedEntry entry_of(const ReceivedTransaction& transaction) {
 }  // namespace
 
 Reception::Reception(Receiver::Environment environment, Receiver::Target target)
-    : environment_(std::move(environment)), target_(std::move(target)) {
+    : environment_(std::move(environment)), target_(std::move(target)), stand_(environment_.stand) {
   report_.state = ReceiverState::Connecting;
 }
 
@@ -173,18 +181,63 @@ Task<Status> Reception::request_stream(Connection& connection) {
   }
   connection.have = pipeline.gtid_logged();
   connection.end_at_request = pipeline.durable_end();
-  const std::string request = dump_gtid_payload(environment_.server_id, connection.have);
-  COMMITD_CO_RETURN_IF_ERROR(co_await client.send_command(kComBinlogDumpGtid, request));
+  if (target_.source.options.auto_position) {
+    const std::string request = dump_gtid_payload(environment_.server_id, connection.have);
+    COMMITD_CO_RETURN_IF_ERROR(co_await client.send_command(kComBinlogDumpGtid, request));
+  } else {
+    const SourceStand from = std::max(stand_, environment_.gate->received().stand(), is_earlier);
+    const std::string request = dump_payload(environment_.server_id, from, connection.source.mariadb);
+    COMMITD_CO_RETURN_IF_ERROR(co_await client.send_command(kComBinlogDump, request));
+  }
   client.channel().set_duplex();
   co_return Status{};
+}
+
+SourceStream::Options Reception::stream_options(const Connection& connection) const {
+  const binlog::PipelineOptions& pipeline = environment_.pipeline->options();
+  SourceStream::Options options{connection.source.semisync, connection.source.checksummed,
+                                pipeline.settings->transaction_cache_bytes, pipeline.temporary,
+                                environment_.filter};
+  options.place_series = environment_.place_series;
+  options.auto_position = target_.source.options.auto_position;
+  if (target_.source.options.assigns_gtids()) {
+    const auto of = connection.source.mariadb ? ForeignEvents::Of::MariaDb : ForeignEvents::Of::MySql;
+    options.foreign.emplace(of, [this, &connection] { return next_gtid(connection); });
+  }
+  return options;
+}
+
+// Nobody else logs anything meanwhile.
+Gtid Reception::next_gtid(const Connection& connection) const {
+  const std::string& assign = target_.source.options.assign_gtids;
+  const Uuid uuid = assign == kAssignLocal ? environment_.server_uuid : Uuid::parse(assign).value_or(Uuid{});
+  uint64_t gno = connection.have.last(uuid) + 1;
+  if (uuid == environment_.server_uuid) gno = std::max(gno, environment_.pipeline->next_gno());
+  return {uuid, gno};
+}
+
+// Where nothing of the source's is on its way into the log, the stream tells where it stands: also in a file
+// that has nothing for this server. And so that the log's files may go, some time behind each of them.
+void Reception::keep_stand(const Connection& connection, const SourceStream& stream) {
+  if (!environment_.place_series || target_.source.options.auto_position || stream.file().empty()) return;
+  const SourceStand logged = environment_.gate->received().stand();
+  if (logged.as_of.file > stand_.as_of.file || logged.as_of.offset > stand_.as_of.offset + kBetweenStands) {
+    stand_ = logged;
+  } else if (!stream.inside_transaction() && connection.account->bytes_on_the_way() == 0) {
+    const LogPosition end = environment_.pipeline->durable_end();
+    if (std::max(stand_, logged, is_earlier).file == stream.file() && end.file == stand_.as_of.file) return;
+    stand_ = {stream.file(), stream.position(), end};
+  } else {
+    return;
+  }
+  if (auto saved = environment_.save_stand(stand_); !saved.ok())
+    spdlog::error("where the source's log is read on cannot be saved: {}", saved.error().message);
 }
 
 Task<Status> Reception::receive(ConnectionPtr connection) {
   plugins::Observers* const observers = environment_.observers;
   if (connection->source.semisync) environment_.reactor->spawn(send_acknowledgements(connection));
-  const binlog::PipelineOptions& pipeline = environment_.pipeline->options();
-  SourceStream stream({connection->source.semisync, connection->source.checksummed,
-                       pipeline.settings->transaction_cache_bytes, pipeline.temporary, environment_.filter});
+  SourceStream stream(stream_options(*connection));
   const auto silence_limit = silence_limit_of(target_.source.options);
   while (!stopping_) {
     const Deadline deadline = Clock::now() + silence_limit;
@@ -193,9 +246,11 @@ Task<Status> Reception::receive(ConnectionPtr connection) {
     if (observers != nullptr && observers->relay.any()) observers->event_read(observed_source(), *packet);
     Result<SourceStream::Step> step = stream.feed(*packet);
     if (!step.ok()) co_return std::move(step).error();
-    show_heard(stream, step->heartbeat);
+    const bool took = step->transaction.has_value() && !stopping_;
+    if (took) take_transaction(*connection, std::move(*step->transaction));
+    show_heard(stream, step->heartbeat);  // behind that: where it has come to is on its way
     if (stopping_) break;
-    if (step->transaction) take_transaction(*connection, std::move(*step->transaction));
+    if (step->heartbeat || (took && received_ % kBetweenLooks == 0)) keep_stand(*connection, stream);
     if (step->watermark) take_watermark(*connection, *step->watermark);
     if (step->question) {
       connection->question = step->question;
@@ -220,8 +275,7 @@ void Reception::take_transaction(Connection& connection, ReceivedTransaction tra
   std::optional<Acknowledgement> acknowledgement;
   if (transaction.wants_acknowledgement)
     acknowledgement = Acknowledgement{transaction.source_file, transaction.source_position};
-  ReceivedQueue& queue = environment_.gate->received();
-  if (++received_ % kBetweenTrims == 0) queue.trim(environment_.pipeline->applied_end());
+  if (++received_ % kBetweenTrims == 0) environment_.gate->trim_received();
   environment_.pipeline->append_received(
       std::move(transaction.events), gtid,
       [account = connection.account, bytes, acknowledgement = std::move(acknowledgement),
@@ -295,11 +349,15 @@ void Reception::show_heard(const SourceStream& stream, bool heartbeat) {
   }
   report_.source_file = stream.file();
   report_.source_position = stream.position();
+  report_.all_is_logged = !stream.inside_transaction();
+  if (connection_) account_ = connection_->account;
 }
 
 ReceiverReport Reception::report() const {
   MutexLock lock(mutex_);
-  return report_;
+  ReceiverReport report = report_;
+  if (account_ && account_->bytes_on_the_way() != 0) report.all_is_logged = false;
+  return report;
 }
 
 }  // namespace commitd::replication

@@ -46,6 +46,9 @@ class Reception : public std::enable_shared_from_this<Reception> {
   Status agree_on_history(Connection& connection);
   Task<Status> request_stream(Connection& connection);
   Task<Status> receive(ConnectionPtr connection);
+  Gtid next_gtid(const Connection& connection) const;
+  SourceStream::Options stream_options(const Connection& connection) const;
+  void keep_stand(const Connection& connection, const SourceStream& stream);
   void take_transaction(Connection& connection, ReceivedTransaction transaction);
   void take_watermark(Connection& connection, const Watermark& watermark);
   static Task<void> send_acknowledgements(ConnectionPtr connection);
@@ -64,9 +67,11 @@ class Reception : public std::enable_shared_from_this<Reception> {
   ConnectionPtr connection_;  // reactor only
   Signal retry_;
   uint64_t received_ = 0;  // reactor only
+  SourceStand stand_;      // reactor only: as of where it is durable beside the log
 
   mutable Mutex mutex_;
   ReceiverReport report_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<DurableAccount> account_ ABSL_GUARDED_BY(mutex_);  // of the present connection
 };
 
 }  // namespace commitd::replication

@@ -1,7 +1,8 @@
 #include "replication/replica_view.h"
 
 #include <algorithm>
-#include <ctime>
+
+#include "replication/moment_text.h"
 
 namespace commitd::replication {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 using Text = std::optional<std::string>;
 using sql::NamedValues;
 
-constexpr uint64_t kSecond = 1000000;
+constexpr uint64_t kSecond = kMicrosecondsPerSecond;
 
 Text number(uint64_t value) {
   return std::to_string(value);
@@ -27,23 +28,13 @@ Text on_or_off(bool on) {
   return on ? "ON" : "OFF";
 }
 
-std::string formatted(const char* format, uint64_t microseconds) {
-  const auto seconds = static_cast<std::time_t>(microseconds / kSecond);
-  std::tm parts{};
-  localtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, format, &parts)};
-}
-
 // As SHOW REPLICA STATUS has it.
 Text stamp(uint64_t microseconds) {
-  return microseconds == 0 ? std::string() : formatted("%y%m%d %H:%M:%S", microseconds);
+  return microseconds == 0 ? std::string() : formatted_moment("%y%m%d %H:%M:%S", microseconds);
 }
 
-// As performance_schema has it.
 Text moment(uint64_t microseconds) {
-  if (microseconds == 0) return "0000-00-00 00:00:00.000000";
-  return fmt::format("{}.{:06}", formatted("%Y-%m-%d %H:%M:%S", microseconds), microseconds % kSecond);
+  return moment_text(microseconds);
 }
 
 std::string rules_of(const std::vector<std::string>& values) {
@@ -94,15 +85,32 @@ std::string ReplicaView::applier_state() const {
 
 std::string ReplicaView::until_condition() const {
   if (!until) return "None";
-  return until->kind == sql::ApplyUntil::Kind::BeforeGtids ? "SQL_BEFORE_GTIDS" : "SQL_AFTER_GTIDS";
+  using Kind = sql::ApplyUntil::Kind;
+  switch (until->kind) {
+    case Kind::BeforeGtids:
+      return "SQL_BEFORE_GTIDS";
+    case Kind::AfterGtids:
+      return "SQL_AFTER_GTIDS";
+    case Kind::SourcePlace:
+      return "Source";
+    case Kind::AfterGaps:
+      return "SQL_AFTER_MTS_GAPS";
+  }
+  return "None";
 }
 
-// Not known behind a restart, until something is applied.
+ReplicaView::Place ReplicaView::read_place() const {
+  if (!role.receiver.source_file.empty()) return {role.receiver.source_file, role.receiver.source_position};
+  return role.source.options.auto_position ? Place{} : Place{stand.file, stand.position};
+}
+
+// With auto-position not known behind a restart, until something is applied.
 ReplicaView::Place ReplicaView::executed_place() const {
-  if (role.log.unapplied == 0 && !role.receiver.source_file.empty())
-    return {role.receiver.source_file, role.receiver.source_position};
-  if (!last_applied) return {};
-  return {last_applied->source_file, last_applied->source_position};
+  if (role.log.unapplied == 0 && role.receiver.all_is_logged)
+    if (Place all = read_place(); !all.file.empty()) return all;
+  if (last_applied) return {last_applied->source_file, last_applied->source_position};
+  if (next) return {next->source_file, next->source_begin};
+  return {};
 }
 
 std::string ReplicaView::source_uuid() const {
@@ -118,7 +126,7 @@ NamedValues ReplicaView::status() const {
   const std::optional<Error> stopped = apply_error();
   const Text applier_errno = number(stopped ? stopped->code : 0);
   const Text applier_error = stopped ? stopped->message : std::string();
-  const Place executed = executed_place();
+  const Place executed = executed_place(), read = read_place();
   const Text empty = std::string();
   return {
       {"Replica_IO_State", receives()   ? "Waiting for source to send event"
@@ -128,8 +136,8 @@ NamedValues ReplicaView::status() const {
       {"Source_User", source.user},
       {"Source_Port", number(source.port)},
       {"Connect_Retry", number(options.connect_retry)},
-      {"Source_Log_File", receiver.source_file},
-      {"Read_Source_Log_Pos", number(receiver.source_position)},
+      {"Source_Log_File", read.file},
+      {"Read_Source_Log_Pos", number(read.position)},
       {"Relay_Log_File", relay_file},
       {"Relay_Log_Pos", number(relay_position)},
       {"Relay_Source_Log_File", executed.file},
@@ -149,8 +157,8 @@ NamedValues ReplicaView::status() const {
       {"Exec_Source_Log_Pos", number(executed.position)},
       {"Relay_Log_Space", number(relay_bytes)},
       {"Until_Condition", until_condition()},
-      {"Until_Log_File", empty},
-      {"Until_Log_Pos", "0"},
+      {"Until_Log_File", until ? until->file : std::string()},
+      {"Until_Log_Pos", number(until ? until->position : 0)},
       {"Source_SSL_Allowed", yes_or_no(options.tls)},
       {"Source_SSL_CA_File", options.ca},
       {"Source_SSL_CA_Path", options.ca_directory},
@@ -179,7 +187,7 @@ NamedValues ReplicaView::status() const {
       {"Retrieved_Gtid_Set", role.log.logged.to_string()},
       {"Executed_Gtid_Set", role.log.executed.to_string()},
       {"Auto_Position", number(options.auto_position ? 1 : 0)},
-      {"Replicate_Rewrite_DB", empty},
+      {"Replicate_Rewrite_DB", rewritten_databases_text(filter)},
       {"Channel_Name", empty},
       {"Source_TLS_Version", options.tls_versions},
       {"Source_public_key_path", options.public_key_path},
@@ -190,6 +198,7 @@ NamedValues ReplicaView::status() const {
 
 std::vector<NamedValues> ReplicaView::rows(sql::ReplicationTable table) const {
   using Table = sql::ReplicationTable;
+  if (table == Table::ApplierGlobalFilters) return filters;
   if (role.source.host.empty()) return {};
   switch (table) {
     case Table::ConnectionConfiguration:
@@ -201,14 +210,28 @@ std::vector<NamedValues> ReplicaView::rows(sql::ReplicationTable table) const {
                {"PRIVILEGE_CHECKS_USER", std::nullopt},
                {"REQUIRE_ROW_FORMAT", "YES"},
                {"REQUIRE_TABLE_PRIMARY_KEY_CHECK", "STREAM"},
-               {"ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS_TYPE", "OFF"},
-               {"ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS_VALUE", std::nullopt}}};
+               {"ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS_TYPE", assigns_gtids_by()},
+               {"ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS_VALUE", assigns_gtids_of()}}};
     case Table::ApplierStatus:
       return {applier_status()};
     case Table::ApplierStatusByWorker:
       return {worker_status()};
+    case Table::ApplierFilters:
+    case Table::ApplierGlobalFilters:
+      return filters;
   }
   return {};
+}
+
+std::string ReplicaView::assigns_gtids_by() const {
+  const std::string& assign = role.source.options.assign_gtids;
+  return assign == "OFF" || assign == "LOCAL" ? assign : "UUID";
+}
+
+std::optional<std::string> ReplicaView::assigns_gtids_of() const {
+  const sql::SourceOptions& options = role.source.options;
+  if (!options.assigns_gtids()) return std::nullopt;
+  return assigns_gtids_by() == "LOCAL" ? role.server_uuid.to_string() : options.assign_gtids;
 }
 
 NamedValues ReplicaView::connection_configuration() const {
@@ -237,7 +260,7 @@ NamedValues ReplicaView::connection_configuration() const {
       {"COMPRESSION_ALGORITHM", "uncompressed"},
       {"TLS_CIPHERSUITES", options.ciphersuites.empty() ? std::nullopt : Text(options.ciphersuites)},
       {"SOURCE_CONNECTION_AUTO_FAILOVER", "0"},
-      {"GTID_ONLY", "1"},
+      {"GTID_ONLY", number(options.auto_position ? 1 : 0)},
   };
 }
 
@@ -272,7 +295,8 @@ NamedValues ReplicaView::worker_status() const {
   NamedValues values = {
       {"WORKER_ID", "0"}, {"THREAD_ID", std::nullopt}, {"SERVICE_STATE", on_or_off(applier_runs())}};
   add_error(values, apply_error(), apply_error_at.value_or(0));
-  if (last_applied) add_transaction(values, "LAST_APPLIED_TRANSACTION", *last_applied);
+  if (last_applied && !last_applied->gtid.empty())
+    add_transaction(values, "LAST_APPLIED_TRANSACTION", *last_applied);
   if (next && (apply_error() || (applier_runs() && !remaining_delay())))
     add_transaction(values, "APPLYING_TRANSACTION", *next);
   return values;

@@ -19,11 +19,13 @@ struct ReplicaView {
   std::optional<sql::ApplyUntil> until;  // of the latest start of the applier
   std::optional<uint64_t> apply_error_at;
   std::optional<ReceivedEntry> next, last_applied, newest;
+  SourceStand stand;  // by file and position
   // With log_replica_updates the own log is the relay log.
   std::string relay_file;
   uint64_t relay_position = 0, relay_bytes = 0;  // up to where it is applied; behind that
   sql::ReplicationFilter filter;
-  uint64_t now = 0;  // microseconds
+  std::vector<sql::NamedValues> filters;  // one row for each
+  uint64_t now = 0;                       // microseconds
 
   sql::NamedValues status() const;  // empty without a source
   std::vector<sql::NamedValues> rows(sql::ReplicationTable table) const;
@@ -41,8 +43,11 @@ struct ReplicaView {
     std::string file;
     uint64_t position = 0;
   };
+  Place read_place() const;
   Place executed_place() const;
   std::string source_uuid() const;
+  std::string assigns_gtids_by() const;
+  std::optional<std::string> assigns_gtids_of() const;
 
   sql::NamedValues connection_configuration() const;
   sql::NamedValues connection_status() const;

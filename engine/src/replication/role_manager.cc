@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/defects.h"
 #include "base/error_codes.h"
+#include "replication/commit_time.h"
 #include "replication/epoch_rules.h"
 #include "replication/semisync_plugins.h"
 
@@ -67,7 +68,8 @@ RoleManager::RoleManager(ReplicationContext context)
       dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, &lease_, context_.server_id,
               context_.server_uuid, context_.observers}),
       gate_(std::make_shared<ApplyGate>(context_.reactor)),
-      filter_(context_.filter) {
+      filter_(context_.filter),
+      filter_record_(std::make_shared<FilterRecord>(now_microseconds())) {
   register_metrics();
 }
 
@@ -109,8 +111,10 @@ void RoleManager::attach(CommitPipeline& pipeline) {
   pipeline.on_log_left([this](const Error& why) { log_was_left(why); });
   if (auto saved = let_go_if_nothing_waits(); !saved.ok())
     spdlog::error("the role file cannot be written: {}", saved.error().message);
-  if (auto found = gate_->attach(pipeline, apply_rule()); !found.ok())
+  if (auto found = gate_->attach(pipeline, apply_rule(), received_so_far()); !found.ok())
     spdlog::error("what was received and is not applied cannot be read: {}", found.error().message);
+  if (auto saved = settle_stand(); !saved.ok())
+    spdlog::error("the role file cannot be written: {}", saved.error().message);
   if (starts_undecided()) {
     pipeline.close_to_local_commits(read_only());
     pipeline.set_gate(Gate::Gated);
@@ -128,6 +132,8 @@ Task<void> RoleManager::shut_down() {
   AsyncMutex::Guard guard = co_await control_.lock();
   co_await dumps_.close(make_error(er::kSourceFatalReadingBinlog, "Server shutdown in progress"));
   co_await receiver_.stop();
+  if (auto saved = settle_stand(); !saved.ok())
+    spdlog::error("the role file cannot be written: {}", saved.error().message);
 }
 
 Role RoleManager::role() const {
@@ -189,7 +195,11 @@ Status RoleManager::require_no_epoch() const {
 Status RoleManager::save(RoleState next) {
   MutexLock saving(save_mutex_);
   if (data_goes_) return make_error(er::kServerShutdown, "Server shutdown in progress");
-  next.gno_floor = std::max(next.gno_floor, state().gno_floor);  // the receiver may have raised it meanwhile
+  const RoleState now = state();
+  // What the receiver may have saved meanwhile.
+  next.gno_floor = std::max(next.gno_floor, now.gno_floor);
+  if (next.place_series == now.place_series && next.stand_as_of < now.stand_as_of)
+    next.set_stand(now.stand());
   return persist(std::move(next));
 }
 
@@ -399,10 +409,16 @@ void RoleManager::serve_as_replica(Receiver::Target target) {
   environment.server_uuid = context_.server_uuid;
   environment.gate = gate_;
   if (auto filter = this->filter(); !filter.empty())
-    environment.filter = std::make_shared<FilterRules>(std::move(filter));
+    environment.filter = std::make_shared<FilterRules>(std::move(filter), filter_record_);
   environment.observers = context_.observers;
   environment.acknowledges = semisync_policy().replica_enabled;
   environment.save_gno_floor = [this](uint64_t floor) { return save_gno_floor(floor); };
+  if (!target.epoch) {
+    environment.place_series = state().place_series;
+    environment.stand = at_present_stand(state()).stand();
+    environment.save_stand = [this](const SourceStand& stand) { return save_stand(stand); };
+    hold_stand();
+  }
   receiver_.start(std::move(environment), std::move(target));
 }
 
@@ -447,6 +463,8 @@ Task<Status> RoleManager::reset_logs() {
   acknowledgements_.stop();  // places in the old log would count as acknowledgements in the new one
   Status status = co_await pipeline.reset();
   gate_->log_was_reset();
+  const RoleState now = this->state();
+  gate_->begin_places(now.place_series, now.stand());
   serve_standalone();
   co_return status;
 }

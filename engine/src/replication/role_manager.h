@@ -118,7 +118,8 @@ class RoleManager final : public sql::InstanceControl {
                                    std::optional<sql::ApplyUntil> until) override;
   Task<Status> stop_replica(sql::ReplicaThreads threads) override;
   Task<Status> reset_replica(bool all) override;
-  Task<Status> change_filter(std::function<void(sql::ReplicationFilter&)> change) override;
+  Task<Status> change_filter(std::function<void(sql::ReplicationFilter&)> change,
+                             std::vector<std::string> rules) override;
   std::vector<sql::NamedValues> replication_rows(sql::ReplicationTable table) override;
   sql::NamedValues instance_row() override;
   sql::NamedValues replica_status() override;
@@ -168,6 +169,12 @@ class RoleManager final : public sql::InstanceControl {
   void serve_as_replica(Receiver::Target target);
   void close_as_replica();
   void resume_replica();
+  RoleState at_present_stand(RoleState state) const;
+  void begin_place_series(RoleState& next) const;
+  ApplyGate::Received received_so_far() const;
+  Status save_stand(const SourceStand& stand);
+  void hold_stand();
+  Status settle_stand();
   ApplyRule apply_rule() const;
   ApplyRule rule_of(const RoleState& state) const;
   Task<Status> stop_threads_if(std::function<bool()> still, sql::ReplicaThreads threads);
@@ -209,6 +216,7 @@ class RoleManager final : public sql::InstanceControl {
   // read metrics wait for.
   Mutex opening_mutex_;
   Mutex save_mutex_;  // around writing the role file: the receiver may do it, too
+  std::unique_ptr<binlog::Log::Hold> stand_hold_ ABSL_GUARDED_BY(save_mutex_);
   mutable Mutex mutex_;
   RoleState state_ ABSL_GUARDED_BY(mutex_);
   Role role_ ABSL_GUARDED_BY(mutex_) = Role::Uninitialized;
@@ -220,6 +228,7 @@ class RoleManager final : public sql::InstanceControl {
                                                               0;  // when the present mastership began
   sql::FollowTarget source_ ABSL_GUARDED_BY(mutex_);
   sql::ReplicationFilter filter_ ABSL_GUARDED_BY(mutex_);
+  const std::shared_ptr<FilterRecord> filter_record_;
   // Of the applier's latest start; gone with a restart of the server, as in MySQL.
   std::optional<sql::ApplyUntil> until_ ABSL_GUARDED_BY(mutex_);
   uint64_t applier_starts_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/error_codes.h"
+#include "base/replication_error_codes.h"
+#include "replication/commit_time.h"
 #include "replication/role_manager.h"
 
 namespace commitd::replication {
@@ -34,6 +36,17 @@ Status check_threads(const RoleState& now, const sql::FollowTarget& next) {
   return {};
 }
 
+Status check_until(const sql::ApplyUntil& until, const sql::SourceOptions& options) {
+  const bool names_gtids =
+      until.kind == sql::ApplyUntil::Kind::BeforeGtids || until.kind == sql::ApplyUntil::Kind::AfterGtids;
+  if (!names_gtids || !options.assigns_gtids()) return {};
+  return make_error(
+      er::kCantSetSqlAfterOrBeforeGtidsWithAnonymousToGtid,
+      "The SQL_AFTER_GTIDS or SQL_BEFORE_GTIDS clauses for START REPLICA cannot be used when the "
+      "replication channel is configured with ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS = "
+      "LOCAL|<UUID>.");
+}
+
 }  // namespace
 
 ApplyRule RoleManager::rule_of(const RoleState& state) const {
@@ -59,15 +72,14 @@ std::optional<LogPosition> RoleManager::apply_limit(LogPosition acknowledged) co
 Task<Status> RoleManager::change_source(SourceChange change) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
-  const RoleState now = state();
+  const RoleState now = at_present_stand(state());
   RoleState next = now;
   COMMITD_CO_RETURN_IF_ERROR(change(next.source));
   COMMITD_CO_RETURN_IF_ERROR(check_threads(now, next.source));
-  if (!next.source.options.auto_position) {
-    co_return make_error(er::kNotSupportedYet,
-                         "Replication by file and position is not supported: add SOURCE_AUTO_POSITION = 1");
-  }
-  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  if (!now.start_replica) begin_place_series(next);
+  COMMITD_CO_RETURN_IF_ERROR(pipeline_.load()->sync());  // what the place stands on
+  COMMITD_CO_RETURN_IF_ERROR(save(next));
+  if (!now.start_replica) gate_->begin_places(next.place_series, next.stand());
   MutexLock lock(mutex_);
   source_ = state_.source;
   co_return Status{};
@@ -95,7 +107,8 @@ Status RoleManager::require_whole_log() const {
 }
 
 // Not kept over a restart, as in MySQL: that takes the options.
-Task<Status> RoleManager::change_filter(std::function<void(sql::ReplicationFilter&)> change) {
+Task<Status> RoleManager::change_filter(std::function<void(sql::ReplicationFilter&)> change,
+                                        std::vector<std::string> rules) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_no_epoch());
   const RoleState now = state();
@@ -103,6 +116,7 @@ Task<Status> RoleManager::change_filter(std::function<void(sql::ReplicationFilte
   if (now.start_replica) co_return receiver_must_stop();  // what is received is filtered before it is logged
   MutexLock lock(mutex_);
   change(filter_);
+  for (const std::string& rule : rules) filter_record_->set_by_statement(rule, now_microseconds());
   co_return Status{};
 }
 
@@ -118,6 +132,7 @@ Task<Result<bool>> RoleManager::start_replica(sql::ReplicaThreads threads,
                          "The server is not configured as replica; fix with CHANGE REPLICATION SOURCE TO");
   }
   const bool applier_begins = threads.applier && !next.start_applier;
+  if (until) COMMITD_CO_RETURN_IF_ERROR(check_until(*until, next.source.options));
   const bool was_replica = role() == Role::Replica;
   const bool receives = was_replica && receiver_.report().state != ReceiverState::Off;
   if (!was_replica) close_as_replica();
@@ -184,7 +199,10 @@ Task<Status> RoleManager::stop_threads_if(std::function<bool()> still, sql::Repl
     co_await gate_->set(apply_rule());
     co_return saved;
   }
-  if (threads.receiver) co_await receiver_.stop();
+  if (threads.receiver) {
+    co_await receiver_.stop();
+    COMMITD_CO_RETURN_IF_ERROR(settle_stand());
+  }
   if (!is_over) co_return Status{};
   COMMITD_CO_RETURN_IF_ERROR(let_go_if_nothing_waits());
   co_await gate_->set(apply_rule());
@@ -220,7 +238,12 @@ Task<Status> RoleManager::reset_replica(bool all) {
   }
   RoleState next = state();
   if (all) next.source = unknown_source();
-  COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
+  begin_place_series(next);
+  SourceStand first;
+  first.as_of = next.stand_as_of;
+  next.set_stand(first);
+  COMMITD_CO_RETURN_IF_ERROR(save(next));
+  gate_->begin_places(next.place_series, next.stand());
   MutexLock lock(mutex_);
   source_ = state_.source;
   co_return Status{};
@@ -229,8 +252,9 @@ Task<Status> RoleManager::reset_replica(bool all) {
 Task<Status> RoleManager::give_up_received() {
   CommitPipeline& pipeline = *pipeline_.load();
   GtidSet keep = pipeline.gtid_logged();
-  for (const ReceivedEntry& entry : gate_->received().beyond(pipeline.acknowledged_end()))
-    keep.subtract_interval(entry.gtid.sid, entry.gtid.gno, entry.gtid.gno + 1);
+  auto waiting = gate_->received_behind(pipeline.acknowledged_end());
+  if (!waiting) co_return std::move(waiting).error();
+  keep.subtract(*waiting);
   // A number of our own that came back is not given again.
   const uint64_t floor = pipeline.next_gno() - 1;
   COMMITD_CO_RETURN_IF_ERROR(save_gno_floor(floor));
@@ -249,9 +273,11 @@ Task<Status> RoleManager::give_up_received() {
 
 // RESET BINARY LOGS AND GTIDS: places in the log that goes mean nothing in the next one.
 Status RoleManager::forget_applied_to() {
-  RoleState next = state();
-  if (next.applied_to == LogPosition()) return {};
+  RoleState next = at_present_stand(state());
+  if (next.applied_to == LogPosition() && next.source.host.empty()) return {};
   next.applied_to = {};
+  begin_place_series(next);
+  next.stand_as_of = {};
   return save(std::move(next));
 }
 

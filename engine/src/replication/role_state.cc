@@ -225,6 +225,12 @@ sql::FollowTarget unknown_source() {
   return source;
 }
 
+void RoleState::set_stand(const SourceStand& stand) {
+  source.options.log_file = stand.file;
+  source.options.log_position = stand.position;
+  stand_as_of = stand.as_of;
+}
+
 std::string RoleState::encode() const {
   std::string text(kFormatLine);
   const auto line = [&](std::string_view key, const auto& value) {
@@ -250,6 +256,9 @@ std::string RoleState::encode() const {
   line("apply_held", apply_held ? 1 : 0);
   line("applied_file", applied_to.file);
   line("applied_offset", applied_to.offset);
+  line("stand_file", stand_as_of.file);
+  line("stand_offset", stand_as_of.offset);
+  line("place_series", place_series);
   line("gno_floor", gno_floor);
   constexpr std::string_view kRoomKey = "room=";
   const size_t taken = text.size() + kRoomKey.size() + 1 + kChecksumLine;
@@ -283,6 +292,9 @@ Result<RoleState> RoleState::decode(std::string_view text) {
   if (!complete) return unreadable("a field is missing or is not what it should be");
   state.start_replica = start_replica != 0;
   read_applier(fields, state);
+  read_option(fields, "stand_file", state.stand_as_of.file);
+  read_option(fields, "stand_offset", state.stand_as_of.offset);
+  read_option(fields, "place_series", state.place_series);
   state.source.host = read_text(fields, "source_host");
   state.source.user = read_text(fields, "source_user");
   state.source.password = read_text(fields, "source_password");

@@ -15,6 +15,7 @@
 #include "base/log_position.h"
 #include "base/result.h"
 #include "base/uuid.h"
+#include "replication/source_stand.h"
 #include "sql/instance_control.h"
 
 namespace commitd::replication {
@@ -55,7 +56,14 @@ struct RoleState {
   // What was received behind `applied_to` waits for START REPLICA: then nothing local is behind it.
   bool apply_held = false;
   LogPosition applied_to;  // in the own log: a start applies at least what stands in front
+  // The source's log is read on at source.options.log_file and log_position, as of this place in the own log.
+  // Transactions behind that say where they stand there, by the number of the present series.
+  LogPosition stand_as_of;
+  uint64_t place_series = 0;
   uint64_t gno_floor = 0;
+
+  SourceStand stand() const { return {source.options.log_file, source.options.log_position, stand_as_of}; }
+  void set_stand(const SourceStand& stand);
 
   std::string encode() const;
   static Result<RoleState> decode(std::string_view text);

@@ -28,6 +28,11 @@ RoleState some_state() {
   state.start_replica = true;
   state.apply_held = true;
   state.applied_to = {7, 5ull << 32};
+  state.source.options.log_file = "binlog.000012";
+  state.source.options.log_position = 3ull << 32;
+  state.source.options.assign_gtids = "LOCAL";
+  state.stand_as_of = {8, 6ull << 32};
+  state.place_series = 21;
   state.gno_floor = 1234567890123;
   return state;
 }
@@ -49,6 +54,8 @@ TEST(RoleState, ComesBackAsItWasWritten) {
   EXPECT_EQ(again->start_applier, state.start_applier);
   EXPECT_EQ(again->apply_held, state.apply_held);
   EXPECT_EQ(again->applied_to, state.applied_to);
+  EXPECT_EQ(again->stand_as_of, state.stand_as_of);
+  EXPECT_EQ(again->place_series, state.place_series);
   EXPECT_EQ(again->gno_floor, state.gno_floor);
 }
 
@@ -63,13 +70,14 @@ std::string without_lines(std::string text, std::initializer_list<std::string_vi
 
 // Servers of the release before asked their sources for what they had not, and for their public key.
 TEST(RoleState, ASourceOfTheReleaseBeforeIsFollowedAsItWasThen) {
-  const auto state = RoleState::decode(
-      without_lines(some_state().encode(),
-                    {"source_ssl", "source_tls", "get_source", "source_public", "source_connect",
-                     "source_retry", "source_heartbeat", "source_delay", "source_auto", "source_log"}));
+  const auto state = RoleState::decode(without_lines(
+      some_state().encode(), {"source_ssl", "source_tls", "get_source", "source_public", "source_connect",
+                              "source_retry", "source_heartbeat", "source_delay", "source_auto", "source_log",
+                              "assign_gtids", "stand_", "place_series"}));
   ASSERT_TRUE(state.ok()) << state.error().message;
   EXPECT_EQ(state->source.host, "db-0.db");
   EXPECT_EQ(state->source.options, sql::SourceOptions{});
+  EXPECT_EQ(state->stand_as_of, LogPosition());
 }
 
 TEST(RoleState, OneOfTheReleaseBeforeHasStartedBothThreadsOrNone) {

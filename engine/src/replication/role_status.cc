@@ -93,6 +93,7 @@ ReplicaView RoleManager::replica_view() const {
   shown.now = now_microseconds();
   shown.rule = gate_->rule();
   shown.filter = filter();
+  shown.filters = filter_record_->rows(shown.filter);
   {
     MutexLock lock(mutex_);
     shown.until = until_;
@@ -102,11 +103,12 @@ ReplicaView RoleManager::replica_view() const {
   binlog::CommitPipeline* pipeline = pipeline_.load();
   if (pipeline == nullptr) return shown;
   const LogPosition applied = pipeline->applied_end();
-  ReceivedQueue& received = gate_->received();
-  received.trim(applied);
+  gate_->trim_received();
+  const ReceivedQueue& received = gate_->received();
   shown.next = received.next();
   shown.last_applied = received.last_applied();
   shown.newest = received.newest();
+  shown.stand = at_present_stand(state()).stand();
   shown.apply_error_at = gate_->note_error();
   const RelayLog relay = context_.log_replica_updates
                              ? own_log_as_relay_log(pipeline->log(), applied, pipeline->durable_end())

@@ -2,9 +2,11 @@
 
 #include <charconv>
 #include <ctime>
+#include <limits>
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
+#include "base/replication_error_codes.h"
 
 namespace commitd::replication {
 namespace {
@@ -73,11 +75,40 @@ Task<Status> ask_master_of_epoch(wire::Client& client, uint64_t epoch, SourceTra
   co_return Status{};
 }
 
+// MariaDB has other GTIDs, and no UUID.
+Status check_mariadb(const sql::SourceOptions& options) {
+  if (options.auto_position)
+    return make_error(er::kSourceFatalReadingBinlog,
+                      "The source is a MariaDB, whose GTIDs are of another kind: it can be followed by "
+                      "SOURCE_LOG_FILE and SOURCE_LOG_POS, with SOURCE_AUTO_POSITION = 0");
+  if (!options.assigns_gtids())
+    return make_error(er::kReplicaFatalError,
+                      "Fatal error: The source is a MariaDB, whose transactions have no GTIDs that this "
+                      "server could keep: set ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS to LOCAL or a UUID");
+  return {};
+}
+
+// By file and position, a source without GTIDs needs somebody who gives them.
+Task<Status> check_gtid_mode(wire::Client& client, const sql::SourceOptions& options) {
+  Result<std::string> mode = co_await ask_one(client, "SELECT @@GLOBAL.GTID_MODE");
+  if (!mode.ok()) co_return std::move(mode).error();
+  if (*mode == "ON" || (!options.auto_position && options.assigns_gtids())) co_return Status{};
+  if (!options.auto_position)
+    co_return make_error(er::kReplicaFatalError,
+                         "Fatal error: The replication receiver thread cannot start because the source has "
+                         "GTID_MODE = {} and this server has GTID_MODE = ON.",
+                         *mode);
+  co_return make_error(er::kSourceFatalReadingBinlog, "The source has gtid_mode={}: set it to ON there",
+                       *mode);
+}
+
 Task<Status> identify_source(wire::Client& client, const Receiver::Environment& environment,
-                             const Uuid& expected, SourceTraits& traits) {
+                             const sql::FollowTarget& source, SourceTraits& traits) {
+  const Uuid& expected = source.source_uuid;
   Result<std::string> version = co_await ask_one(client, "SELECT VERSION()");
   if (!version.ok()) co_return std::move(version).error();
   traits.commitd = version->ends_with("-commitd");
+  traits.mariadb = version->find("MariaDB") != std::string::npos;
   Result<std::string> server_id = co_await ask_one(client, "SELECT @@GLOBAL.SERVER_ID");
   if (!server_id.ok()) co_return std::move(server_id).error();
   traits.server_id = static_cast<uint32_t>(as_number(*server_id));
@@ -85,6 +116,7 @@ Task<Status> identify_source(wire::Client& client, const Receiver::Environment& 
   if (!clock.ok()) co_return std::move(clock).error();
   traits.clock_difference =
       static_cast<int64_t>(std::time(nullptr)) - static_cast<int64_t>(as_number(*clock));
+  if (traits.mariadb) co_return check_mariadb(source.options);
   Result<std::string> uuid = co_await ask_one(client, "SELECT @@GLOBAL.SERVER_UUID");
   if (!uuid.ok()) co_return std::move(uuid).error();
   traits.uuid = Uuid::parse(*uuid).value_or(Uuid{});
@@ -96,12 +128,7 @@ Task<Status> identify_source(wire::Client& client, const Receiver::Environment& 
     co_return make_error(er::kSourceFatalReadingBinlog,
                          "The source has this server's own UUID {}: remove auto.cnf on one of them", *uuid);
   }
-  Result<std::string> mode = co_await ask_one(client, "SELECT @@GLOBAL.GTID_MODE");
-  if (!mode.ok()) co_return std::move(mode).error();
-  if (*mode != "ON")
-    co_return make_error(er::kSourceFatalReadingBinlog, "The source has gtid_mode={}: set it to ON there",
-                         *mode);
-  co_return Status{};
+  co_return co_await check_gtid_mode(client, source.options);
 }
 
 Task<Status> introduce_ourselves(wire::Client& client, const Receiver::Environment& environment,
@@ -140,8 +167,7 @@ GtidSet log_before_epoch(const SourceTraits& source) {
 Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::Environment& environment,
                                         const Receiver::Target& target) {
   SourceTraits traits;
-  COMMITD_CO_RETURN_IF_ERROR(
-      co_await identify_source(client, environment, target.source.source_uuid, traits));
+  COMMITD_CO_RETURN_IF_ERROR(co_await identify_source(client, environment, target.source, traits));
   if (traits.commitd || !environment.acknowledges) {
     traits.semisync = environment.acknowledges;
   } else {
@@ -177,6 +203,17 @@ std::string dump_gtid_payload(uint32_t server_id, const GtidSet& have) {
   const std::string set = have.encode();
   writer.le32(static_cast<uint32_t>(set.size()));
   writer.bytes(set);
+  return payload;
+}
+
+std::string dump_payload(uint32_t server_id, const SourceStand& from, bool mariadb) {
+  std::string payload;
+  ByteWriter writer(payload);
+  // A larger place than the protocol can name is in no file either: the source says so.
+  writer.le32(static_cast<uint32_t>(std::min<uint64_t>(from.position, std::numeric_limits<uint32_t>::max())));
+  writer.le16(mariadb ? 0 : kFlagSecondHeartbeat);  // there it asks for events with the statements' texts
+  writer.le32(server_id);
+  writer.bytes(from.file);
   return payload;
 }
 

@@ -10,6 +10,7 @@
 
 #include "gtid/gtid_set.h"
 #include "replication/receiver.h"
+#include "replication/source_stand.h"
 #include "wire/client.h"
 
 namespace commitd::replication {
@@ -20,6 +21,7 @@ struct SourceTraits {
   uint32_t server_id = 0;
   int64_t clock_difference = 0;  // seconds that our clock is ahead
   bool commitd = false;
+  bool mariadb = false;
   bool semisync = false;
   bool checksummed = true;
   // Of a commitd that is the master of the wanted epoch.
@@ -44,8 +46,10 @@ Task<Result<SourceTraits>> greet_source(wire::Client& client, const Receiver::En
 
 std::string register_replica_payload(uint32_t server_id, uint16_t port);
 std::string dump_gtid_payload(uint32_t server_id, const GtidSet& have);
+std::string dump_payload(uint32_t server_id, const SourceStand& from, bool mariadb);
 
 inline constexpr uint8_t kComRegisterReplica = 0x15;
+inline constexpr uint8_t kComBinlogDump = 0x12;
 inline constexpr uint8_t kComBinlogDumpGtid = 0x1e;
 
 }  // namespace commitd::replication

@@ -2,7 +2,10 @@
 
 #include "base/bytes.h"
 #include "base/error_codes.h"
+#include "base/replication_error_codes.h"
+#include "binlog/source_place.h"
 #include "replication/semisync_protocol.h"
+#include "replication/transaction_length.h"
 
 namespace commitd::replication {
 namespace {
@@ -51,7 +54,37 @@ Result<SourceStream::Step> SourceStream::feed(std::string_view packet) {
                       "damaged on its way",
                       static_cast<int>(event->header.type), file_, position_);
   }
-  return feed_event(*event, wants_acknowledgement);
+  return feed_translated(*event, wants_acknowledgement);
+}
+
+Result<SourceStream::Step> SourceStream::feed_translated(const binlog::EventView& event,
+                                                         bool wants_acknowledgement) {
+  if (!options_.foreign) return feed_event(event, wants_acknowledgement);
+  auto instead = options_.foreign->translate(event, checksummed_, scanner_.inside());
+  if (!instead) return std::move(instead).error();
+  if (!*instead) return feed_event(event, wants_acknowledgement);
+  Result<Step> step = Step{};
+  for (const std::string& bytes : **instead) {
+    auto other = binlog::parse_event(bytes);
+    if (!other) return std::move(other).error();
+    step = feed_event(*other, wants_acknowledgement);
+    if (!step.ok()) return step;
+  }
+  if ((*instead)->empty() && event.header.end_position != 0) position_ = event.header.end_position;
+  return step;
+}
+
+// In MySQL's words.
+Error SourceStream::anonymous() const {
+  if (options_.auto_position)
+    return make_error(
+        er::kCantReplicateAnonymousWithAutoPosition,
+        "Cannot replicate anonymous transaction when AUTO_POSITION = 1, at file {}, position {}.", file_,
+        position_);
+  return make_error(
+      er::kCantReplicateAnonymousWithGtidModeOn,
+      "Cannot replicate anonymous transaction when @@GLOBAL.GTID_MODE = ON, at file {}, position {}.", file_,
+      position_);
 }
 
 Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& event,
@@ -74,29 +107,49 @@ Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& eve
     case EventType::Rotate:
       COMMITD_RETURN_IF_ERROR(take_rotate(event));
       break;
+    case EventType::AnonymousGtid:
+      return anonymous();
     default:
       break;
   }
   using Place = binlog::TransactionScanner::Place;
+  const uint64_t begin = position_;
   auto place = scanner_.feed(event, position_, checksummed_);
   if (!place) return std::move(place).error();
   if (event.header.type != EventType::Rotate && event.header.end_position != 0)
     position_ = event.header.end_position;
   if (*place == Place::Outside || *place == Place::Unshipped) return step;
   if (*place == Place::First) {
-    events_.clear();
-    committed_at_ = commit_time_of(event, checksummed_);
-    queued_at_ = now_microseconds();
-    if (filter_) filter_->begin();
+    begin_ = begin;
+    begin_transaction(event);
   }
   COMMITD_RETURN_IF_ERROR(append(event));
   if (*place != Place::Last) return step;
-  if (filter_) COMMITD_RETURN_IF_ERROR(filter_->end(events_));
-  step.transaction = ReceivedTransaction{std::move(events_), scanner_.transaction().gtid, file_,
-                                         position_,          wants_acknowledgement,       committed_at_,
-                                         queued_at_};
+  COMMITD_RETURN_IF_ERROR(end_transaction());
+  step.transaction =
+      ReceivedTransaction{std::move(events_), scanner_.transaction().gtid, file_,         begin_,
+                          position_,          wants_acknowledgement,       committed_at_, queued_at_};
   events_ = {};
   return step;
+}
+
+void SourceStream::begin_transaction(const binlog::EventView& gtid) {
+  events_.clear();
+  if (options_.place_series)
+    binlog::append_source_place(events_.tail(), {*options_.place_series, file_, begin_, 0});
+  gtid_at_ = events_.size();
+  committed_at_ = commit_time_of(gtid, checksummed_);
+  queued_at_ = now_microseconds();
+  if (filter_) filter_->begin();
+}
+
+Status SourceStream::end_transaction() {
+  if (options_.foreign || (filter_ && filter_->changed()))
+    COMMITD_RETURN_IF_ERROR(tell_transaction_length(events_, gtid_at_));
+  if (!options_.place_series) return {};
+  std::string end(sizeof position_, '\0');
+  store_le64(end.data(), position_);
+  return events_.overwrite(binlog::kSourcePlaceEndAt, end);
 }
 
 Status SourceStream::take_rotate(const binlog::EventView& event) {

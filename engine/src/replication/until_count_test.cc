@@ -40,5 +40,41 @@ TEST(UntilCount, TakesWhatIsExecutedAheadForLetThrough) {
   EXPECT_EQ(last_of(Kind::AfterGtids, "6:8", numbers("1-6")), 8u);
 }
 
+// Of transactions that begin at 100, 200 … in file `name`.000009: how many are let through.
+int let_through(const sql::ApplyUntil& until, const std::string& name = "binlog") {
+  UntilCount count(until, {});
+  int many = 0;
+  for (uint64_t begin = 100; begin < 600; begin += 100)
+    many += count.lets_through({kSource, begin}, {name + ".000009", begin, begin + 100}) ? 1 : 0;
+  EXPECT_EQ(count.is_over(), many != 5);
+  return many;
+}
+
+TEST(UntilCount, StopsInFrontOfWhatBeginsAtAPlace) {
+  const auto until = [](const char* file, uint64_t position) {
+    return sql::ApplyUntil{Kind::SourcePlace, {}, file, position};
+  };
+  EXPECT_EQ(let_through(until("binlog.000009", 300)), 2);
+  EXPECT_EQ(let_through(until("binlog.000009", 301)), 3) << "one that it is inside of is taken as a whole";
+  EXPECT_EQ(let_through(until("binlog.000009", 4)), 0);
+  EXPECT_EQ(let_through(until("binlog.000008", 900)), 0);
+  EXPECT_EQ(let_through(until("binlog.1000000", 4)), 5) << "later, though its name is less as a text";
+}
+
+TEST(UntilCount, IsOverBehindTheLastThatIsLetThrough) {
+  UntilCount count({Kind::SourcePlace, {}, "binlog.000009", 200}, {});
+  EXPECT_TRUE(count.lets_through({kSource, 1}, {"binlog.000009", 100, 200}));
+  EXPECT_TRUE(count.is_over()) << "without the next one";
+  UntilCount there({Kind::SourcePlace, {}, "binlog.000009", 200}, {});
+  there.begins_at("binlog.000009", 199);
+  EXPECT_FALSE(there.is_over());
+  there.begins_at("binlog.000009", 200);
+  EXPECT_TRUE(there.is_over());
+}
+
+TEST(UntilCount, ThereAreNoGaps) {
+  EXPECT_EQ(let_through({Kind::AfterGaps, {}}), 0);
+}
+
 }  // namespace
 }  // namespace commitd::replication

@@ -130,6 +130,17 @@ Definition replicate(const char* name, std::vector<std::string> sql::Replication
           }};
 }
 
+// FROM->TO, as MySQL has it.
+Status replicate_rewrite(Options& options, const std::string& value) {
+  constexpr std::string_view kArrow = "->";
+  const size_t arrow = value.find(kArrow);
+  const std::string from = value.substr(0, arrow);
+  const std::string to = arrow == value.npos ? "" : value.substr(arrow + kArrow.size());
+  if (from.empty() || to.empty()) return bad_value("replicate-rewrite-db", value, "FROM->TO");
+  options.replication_filter.rewrite_db.emplace_back(from, to);
+  return {};
+}
+
 const std::vector<Definition>& definitions() {
   static const std::vector<Definition> all = {
       text("datadir", &Options::datadir, "directory of the data; a second server on it is refused"),
@@ -181,6 +192,8 @@ const std::vector<Definition>& definitions() {
                 "the same for tables whose names match, with % and _"),
       replicate("replicate-wild-ignore-table", &sql::ReplicationFilter::wild_ignore_table,
                 "the same for tables whose names match, with % and _"),
+      {"replicate-rewrite-db", "what comes from database FROM is for database TO here: FROM->TO", false,
+       replicate_rewrite},
       text("log-level", &Options::log_level, "debug, info, warn or error"),
       flag("require-bootstrap", &Options::require_bootstrap,
            "wait for ALTER INSTANCE INITIALIZE on an empty datadir"),

@@ -63,6 +63,8 @@ enum class ReplicationTable : uint8_t {
   ApplierConfiguration,
   ApplierStatus,
   ApplierStatusByWorker,
+  ApplierFilters,
+  ApplierGlobalFilters,
 };
 
 struct AttachedReplica {  // that has said who it is
@@ -90,7 +92,9 @@ class InstanceControl {
   virtual Task<Status> stop_replica(ReplicaThreads threads) = 0;
   // `all`: and nothing is known of the source any more.
   virtual Task<Status> reset_replica(bool all) = 0;
-  virtual Task<Status> change_filter(std::function<void(ReplicationFilter&)> change) = 0;
+  // `rules`: the names of those that it sets.
+  virtual Task<Status> change_filter(std::function<void(ReplicationFilter&)> change,
+                                     std::vector<std::string> rules) = 0;
 
   // The row of performance_schema.commitd_instance, and of SHOW REPLICA STATUS (empty when there is no
   // source).

@@ -2,20 +2,24 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace commitd::sql {
 
 struct ReplicationFilter {
   std::vector<std::string> do_db, ignore_db;
-  std::vector<std::string> do_table, ignore_table;            // db.table
-  std::vector<std::string> wild_do_table, wild_ignore_table;  // with % and _
+  std::vector<std::string> do_table, ignore_table;              // db.table
+  std::vector<std::string> wild_do_table, wild_ignore_table;    // with % and _
+  std::vector<std::pair<std::string, std::string>> rewrite_db;  // from and to: before the others are asked
 
   bool operator==(const ReplicationFilter&) const = default;
   bool empty() const { return *this == ReplicationFilter{}; }
 };
 
-// Each rule by MySQL's name.
+inline constexpr const char* kRewriteRule = "REPLICATE_REWRITE_DB";
+
+// Each rule that names what is taken or ignored, by MySQL's name.
 template <class Filter, class Visit>
 void visit_replication_filter(Filter& filter, const Visit& visit) {
   visit("REPLICATE_DO_DB", filter.do_db);

@@ -22,7 +22,11 @@ struct SourceOptions {
   bool auto_position = true;
   std::string log_file;  // empty: its first one
   uint64_t log_position = 4;
+  // Which ones transactions without GTIDs get: OFF: none, they are refused; LOCAL: this server's; a UUID:
+  // its.
+  std::string assign_gtids = "OFF";
 
+  bool assigns_gtids() const { return assign_gtids != "OFF"; }
   bool operator==(const SourceOptions&) const = default;
 };
 
@@ -50,6 +54,7 @@ void visit_source_options(Options& options, const Visit& visit) {
   visit("SOURCE_AUTO_POSITION", options.auto_position);
   visit("SOURCE_LOG_FILE", options.log_file);
   visit("SOURCE_LOG_POS", options.log_position);
+  visit("ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS", options.assign_gtids);
 }
 
 }  // namespace commitd::sql

@@ -3,8 +3,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <span>
 
 #include "base/error_codes.h"
+#include "base/replication_error_codes.h"
 #include "sql/administration/require_control.h"
 #include "sql/ast/administration.h"
 #include "sql/executor/statements.h"
@@ -15,6 +17,7 @@ namespace {
 
 constexpr uint64_t kLongestHeartbeat = 4294967;  // seconds
 constexpr uint64_t kLongestDelay = INT32_MAX;    // seconds
+constexpr uint64_t kFirstPosition = 4;           // in a log file
 
 Status take(const ast::SourceOption& option, std::string& into) {
   into = option.text;
@@ -68,6 +71,14 @@ Status take_heartbeat(const ast::SourceOption& option, uint32_t& into) {
   return {};
 }
 
+Status take_assigned_gtids(const ast::SourceOption& option, std::string& into) {
+  const bool is_uuid = Uuid::parse(option.text).has_value();
+  if (!is_uuid && option.text != "OFF" && option.text != "LOCAL")
+    return make_error(er::kWrongValue, "Incorrect UUID value: '{}'", option.text);
+  into = option.text;
+  return {};
+}
+
 Status take_option(const ast::SourceOption& option, FollowTarget& target) {
   if (option.name == "SOURCE_HOST") return take(option, target.host);
   if (option.name == "SOURCE_USER") return take(option, target.user);
@@ -76,6 +87,8 @@ Status take_option(const ast::SourceOption& option, FollowTarget& target) {
   if (option.name == "SOURCE_DELAY") return take_delay(option, target.options.delay);
   if (option.name == "SOURCE_HEARTBEAT_PERIOD")
     return take_heartbeat(option, target.options.heartbeat_milliseconds);
+  if (option.name == "ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS")
+    return take_assigned_gtids(option, target.options.assign_gtids);
   Status taken;
   visit_source_options(target.options, [&](std::string_view name, auto& value) {
     if (name == option.name) taken = take(option, value);
@@ -93,21 +106,38 @@ Status change_target(const ast::ChangeSourceStatement& change, FollowTarget& tar
   if (names(change, "SOURCE_HOST") || names(change, "SOURCE_PORT")) {
     target.source_uuid = Uuid{};
     target.options.log_file.clear();
-    target.options.log_position = 4;
+    target.options.log_position = kFirstPosition;
   }
+  const bool names_file = names(change, "SOURCE_LOG_FILE");
+  if (names_file) target.options.log_position = kFirstPosition;
   for (const ast::SourceOption& option : change.options) COMMITD_RETURN_IF_ERROR(take_option(option, target));
-  const bool names_place = names(change, "SOURCE_LOG_FILE") || names(change, "SOURCE_LOG_POS");
+  target.options.log_position = std::max(target.options.log_position, kFirstPosition);
+  const bool names_place = names_file || names(change, "SOURCE_LOG_POS");
   if (names_place && target.options.auto_position)
     return make_error(
         er::kBadReplicaAutoPosition,
         "Parameters SOURCE_LOG_FILE, SOURCE_LOG_POS, RELAY_LOG_FILE and RELAY_LOG_POS cannot be "
         "set when SOURCE_AUTO_POSITION is active.");
+  if (target.options.auto_position && target.options.assigns_gtids())
+    return make_error(er::kCantCombineAnonymousToGtidAndAutoPosition,
+                      "The options ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS = LOCAL|<UUID> and "
+                      "SOURCE_AUTO_POSITION = 1 cannot be used together.");
   return {};
+}
+
+Result<std::optional<ApplyUntil>> until_place(const ast::ReplicaThreadStatement& statement) {
+  if (statement.until_file.empty() || statement.until_position == 0)
+    return make_error(er::kBadReplicaUntilCond,
+                      "Incorrect parameter or combination of parameters for START REPLICA UNTIL");
+  return std::optional(ApplyUntil{
+      ApplyUntil::Kind::SourcePlace, {}, std::string(statement.until_file), statement.until_position});
 }
 
 Result<std::optional<ApplyUntil>> until_of(const ast::ReplicaThreadStatement& statement) {
   using Until = ast::ReplicaThreadStatement::Until;
   if (statement.until == Until::None) return std::optional<ApplyUntil>();
+  if (statement.until == Until::AfterGaps) return std::optional(ApplyUntil{ApplyUntil::Kind::AfterGaps, {}});
+  if (statement.until == Until::SourcePlace) return until_place(statement);
   auto gtids = GtidSet::parse(statement.until_gtids);
   if (!gtids)
     return make_error(er::kMalformedGtidSetSpecification, "Malformed GTID set specification '{}'.",
@@ -169,14 +199,20 @@ Task<Result<OkInfo>> execute_change_filter(SessionState& session,
   COMMITD_CO_RETURN_IF_ERROR(require_control(session));
   const auto change = [&statement](ReplicationFilter& filter) {
     for (const auto& rule : statement.rules) {
-      visit_replication_filter(filter, [&](std::string_view name, std::vector<std::string>& values) {
-        if (name != rule.name) return;
-        const auto begin = statement.values.begin();
-        values.assign(begin + static_cast<ptrdiff_t>(rule.first), begin + static_cast<ptrdiff_t>(rule.end));
+      const std::span values(statement.values.data() + rule.first, rule.end - rule.first);
+      if (rule.name == kRewriteRule) {
+        filter.rewrite_db.clear();
+        for (size_t i = 0; i + 1 < values.size(); i += 2)
+          filter.rewrite_db.emplace_back(values[i], values[i + 1]);
+      }
+      visit_replication_filter(filter, [&](std::string_view name, std::vector<std::string>& into) {
+        if (name == rule.name) into.assign(values.begin(), values.end());
       });
     }
   };
-  co_return co_await answer(session.server.instance->change_filter(change));
+  std::vector<std::string> rules;
+  for (const auto& rule : statement.rules) rules.emplace_back(rule.name);
+  co_return co_await answer(session.server.instance->change_filter(change, std::move(rules)));
 }
 
 }  // namespace commitd::sql

@@ -126,7 +126,7 @@ struct CloneStatement : ControlInstanceStatement {  // of the donor: host, port,
   enum class Tls : uint8_t { Preferred, Required, Refused } tls = Tls::Preferred;
 };
 struct SourceOption {
-  enum class Kind : uint8_t { Text, TextOrNull, Number, Decimal };
+  enum class Kind : uint8_t { Text, TextOrNull, TextOrWord, Number, Decimal };
   std::string_view name;  // as MySQL 8.4 spells it
   std::string_view text;
   uint64_t number = 0;
@@ -140,9 +140,11 @@ struct ReplicaThreadStatement : Statement {
   ReplicaThreadStatement() : Statement(StatementKind::ReplicaThread) {}
   bool start = false;
   bool receiver = true, applier = true;  // IO_THREAD, SQL_THREAD
-  enum class Until : uint8_t { None, BeforeGtids, AfterGtids };
+  enum class Until : uint8_t { None, BeforeGtids, AfterGtids, SourcePlace, AfterGaps };
   Until until = Until::None;
   std::string_view until_gtids;
+  std::string_view until_file;
+  uint64_t until_position = 0;  // 0: not named
 };
 struct ResetReplicaStatement : Statement {
   ResetReplicaStatement() : Statement(StatementKind::ResetReplica) {}

@@ -84,6 +84,16 @@ constexpr Column kApplierStatus[] = {
     {"REMAINING_DELAY", Kind::Number},
     {"COUNT_TRANSACTIONS_RETRIES", Kind::Number},
 };
+constexpr Column kApplierFilters[] = {
+    {"CHANNEL_NAME"},
+    {"FILTER_NAME"},
+    {"FILTER_RULE", Kind::LongText},
+    {"CONFIGURED_BY"},
+    {"ACTIVE_SINCE", Kind::Moment},
+    {"COUNTER", Kind::Number},
+};
+constexpr Column kApplierGlobalFilters[] = {
+    {"FILTER_NAME"}, {"FILTER_RULE", Kind::LongText}, {"CONFIGURED_BY"}, {"ACTIVE_SINCE", Kind::Moment}};
 constexpr Column kApplierStatusByCoordinator[] = {
     {"CHANNEL_NAME"},
     {"THREAD_ID", Kind::Number},
@@ -191,6 +201,9 @@ std::vector<VirtualTable> replication_tables() {
       table("replication_applier_status_by_coordinator", kApplierStatusByCoordinator, std::nullopt),
       table("replication_applier_status_by_worker", kApplierStatusByWorker,
             ReplicationTable::ApplierStatusByWorker),
+      table("replication_applier_filters", kApplierFilters, ReplicationTable::ApplierFilters),
+      table("replication_applier_global_filters", kApplierGlobalFilters,
+            ReplicationTable::ApplierGlobalFilters),
   };
 }
 

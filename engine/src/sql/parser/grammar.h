@@ -218,9 +218,11 @@ class Grammar {
   ast::Statement* change_filter();
   void filter_rule(ast::ChangeFilterStatement& change);
   std::string_view filter_value(bool table, bool wild);
+  void rewritten_databases(ast::ChangeFilterStatement& change);
   ast::Statement* reset_replica();
   void replica_thread_names(ast::ReplicaThreadStatement& threads);
   void replica_until(ast::ReplicaThreadStatement& threads);
+  bool until_source_place(ast::ReplicaThreadStatement& threads);
   void fixed_option(std::string_view name, std::string_view value);
   void ignored_server_ids();
   void default_channel();

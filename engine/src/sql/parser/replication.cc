@@ -24,6 +24,7 @@ constexpr std::array kKnownOptions = {
     KnownOption{"SOURCE_AUTO_POSITION", Kind::Number},
     KnownOption{"SOURCE_LOG_FILE", Kind::Text},
     KnownOption{"SOURCE_LOG_POS", Kind::Number},
+    KnownOption{"ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS", Kind::TextOrWord},
     KnownOption{"SOURCE_DELAY", Kind::Number},
     KnownOption{"SOURCE_CONNECT_RETRY", Kind::Number},
     KnownOption{"SOURCE_RETRY_COUNT", Kind::Number},
@@ -52,7 +53,6 @@ constexpr std::array kFixedOptions = {
     FixedOption{"GTID_ONLY", "1"},
     FixedOption{"PRIVILEGE_CHECKS_USER", "NULL"},
     FixedOption{"REQUIRE_TABLE_PRIMARY_KEY_CHECK", "STREAM"},
-    FixedOption{"ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS", "OFF"},
     FixedOption{"SOURCE_CONNECTION_AUTO_FAILOVER", "0"},
     FixedOption{"SOURCE_COMPRESSION_ALGORITHMS", "uncompressed"},
 };
@@ -110,6 +110,9 @@ void Grammar::source_option(ast::ChangeSourceStatement& change) {
     advance();
   } else if (known->kind == Kind::Number) {
     option.number = unsigned_number();
+  } else if (known->kind == Kind::TextOrWord && peek().kind != TokenKind::String) {
+    option.text = upper(peek().text);
+    advance();
   } else if (known->kind != Kind::TextOrNull || !accept(Word::Null)) {
     option.text = string_literal();
   }
@@ -160,8 +163,7 @@ ast::Statement* Grammar::change_filter() {
 
 void Grammar::filter_rule(ast::ChangeFilterStatement& change) {
   const std::string_view name = upper(peek().text);
-  if (name == "REPLICATE_REWRITE_DB") unsupported(name);
-  bool known = false;
+  bool known = name == kRewriteRule;
   ReplicationFilter rules;
   visit_replication_filter(rules, [&](std::string_view rule, const auto&) { known |= rule == name; });
   if (!known || peek().kind != TokenKind::Identifier) return fail();
@@ -169,13 +171,27 @@ void Grammar::filter_rule(ast::ChangeFilterStatement& change) {
   expect('=');
   expect('(');
   const size_t first = change.values.size();
-  if (!is(')')) {
+  if (name == kRewriteRule) {
+    rewritten_databases(change);
+  } else if (!is(')')) {
     do {
       change.values.push_back(filter_value(name.ends_with("_TABLE"), name.find("_WILD_") != name.npos));
     } while (accept(','));
   }
   expect(')');
   change.rules.push_back({name, first, change.values.size()});
+}
+
+// (from, to) [, …]
+void Grammar::rewritten_databases(ast::ChangeFilterStatement& change) {
+  if (is(')')) return;
+  do {
+    expect('(');
+    change.values.push_back(identifier());
+    expect(',');
+    change.values.push_back(identifier());
+    expect(')');
+  } while (accept(','));
 }
 
 // A database; db.table; of wild rules 'db.table', with % and _.
@@ -202,6 +218,29 @@ void Grammar::replica_thread_names(ast::ReplicaThreadStatement& threads) {
   } while (accept(','));
 }
 
+// SOURCE_LOG_FILE = 'file', SOURCE_LOG_POS = position, in any order.
+bool Grammar::until_source_place(ast::ReplicaThreadStatement& threads) {
+  const auto comes = [this](std::string_view now, std::string_view former) {
+    return equal_words(peek().text, now) || equal_words(peek().text, former);
+  };
+  do {
+    const bool file = comes("source_log_file", "master_log_file");
+    if (!file && !comes("source_log_pos", "master_log_pos")) {
+      if (threads.until == ast::ReplicaThreadStatement::Until::SourcePlace) fail();
+      break;
+    }
+    threads.until = ast::ReplicaThreadStatement::Until::SourcePlace;
+    advance();
+    expect('=');
+    if (file) {
+      threads.until_file = string_literal();
+    } else {
+      threads.until_position = unsigned_number();
+    }
+  } while (accept(','));
+  return threads.until == ast::ReplicaThreadStatement::Until::SourcePlace;
+}
+
 void Grammar::replica_until(ast::ReplicaThreadStatement& threads) {
   using Until = ast::ReplicaThreadStatement::Until;
   advance();
@@ -209,6 +248,11 @@ void Grammar::replica_until(ast::ReplicaThreadStatement& threads) {
     threads.until = Until::BeforeGtids;
   } else if (equal_words(peek().text, "sql_after_gtids")) {
     threads.until = Until::AfterGtids;
+  } else if (equal_words(peek().text, "sql_after_mts_gaps")) {
+    threads.until = Until::AfterGaps;
+    return advance();
+  } else if (until_source_place(threads)) {
+    return;
   } else {
     return unsupported(fmt::format("START REPLICA UNTIL {}", upper(peek().text)));
   }

@@ -76,7 +76,8 @@ std::string event_info(const binlog::EventView& event) {
     case EventType::Ignorable: {
       auto own = binlog::parse_own_event(event, true);
       if (!own) return "";
-      constexpr std::string_view kNames[] = {"", "commit group", "row ids", "epoch", "local transaction"};
+      constexpr std::string_view kNames[] = {"",      "commit group",      "row ids",
+                                             "epoch", "local transaction", "place at the source"};
       size_t kind = static_cast<size_t>(own->kind);
       return kind < std::size(kNames) ? std::string(kNames[kind]) : "";
     }

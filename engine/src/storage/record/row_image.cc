@@ -38,9 +38,11 @@ bool take_version(std::string_view& bytes, uint32_t& version) {
   return false;
 }
 
-// An image that has only the first `columns` columns, with the others filled in.
+// An image that has only the first `columns` columns, with the others filled in. Other servers set the bits
+// that were nobody's.
 void widen_image(const TableDef& table, size_t columns, std::string_view image, std::string& out) {
   out.assign(image.substr(0, row_image::bitmap_size(columns)));
+  if (columns % 8 != 0) out.back() = static_cast<char>(out.back() & ((1 << (columns % 8)) - 1));
   out.resize(row_image::bitmap_size(table.columns.size()), '\0');
   out.append(image.substr(row_image::bitmap_size(columns)));
   for (size_t i = columns; i < table.columns.size(); ++i) {

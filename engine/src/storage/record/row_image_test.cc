@@ -138,6 +138,24 @@ TEST(StoredRow, RowsOfAnOlderVersionGetTheAddedColumns) {
   EXPECT_EQ(*image_of_stored_row(table, new_stored, scratch), new_image);
 }
 
+// MySQL and MariaDB set the bits of the bitmap that no column has, and a replica stores what they send.
+TEST(StoredRow, BitsThatWereNobodysMakeNoNewColumnNull) {
+  TableDef table;
+  table.columns = {column(FieldType::Long), column(FieldType::Long)};
+  std::string image;
+  encode_row_image(table, Row{Value::integer(7), Value::null()}, image);
+  image[0] = static_cast<char>(image[0] | 0xfc);
+  const std::string stored = stored_row(table, image);
+  table.version = 2;
+  table.columns.push_back(column(FieldType::Long));
+  table.columns.back().added_in_version = 2;
+  table.columns.back().fill_value = Value::integer(100);
+  std::string scratch;
+  const auto widened = image_of_stored_row(table, stored, scratch);
+  ASSERT_TRUE(widened.ok());
+  EXPECT_EQ(texts(*decode_row_image(table, *widened)), "7|NULL|100|");
+}
+
 TEST(StoredRow, DamageIsAnError) {
   const TableDef table = testing::table_of_every_type();
   std::string scratch;
