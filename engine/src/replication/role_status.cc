@@ -89,6 +89,7 @@ ReplicaView RoleManager::replica_view() const {
   shown.next = received.next();
   shown.last_applied = received.last_applied();
   shown.newest = received.newest();
+  shown.workers = pipeline->applier_workers();
   shown.apply_error_at = gate_->note_error();
   shown.relay_file = pipeline->log().file_name(applied.file);
   shown.relay_position = applied.offset;

@@ -204,6 +204,7 @@ class FakeApplier final : public EventApplier {
     return Outcome{};
   }
   void all_is_stored() override { unstored_ = 0; }
+  void stored_up_to(uint64_t) override { unstored_ = 0; }
   // Set before use: every received transaction changes the row that the one in front of it has changed.
   bool rows_conflict = false;
   std::atomic<int> came_too_early{0};
@@ -216,7 +217,7 @@ class FakeApplier final : public EventApplier {
  private:
   std::mutex mutex_;
   std::string refused_;
-  int unstored_ = 0;
+  std::atomic<int> unstored_ = 0;
 };
 
 }  // namespace commitd::binlog::testing
