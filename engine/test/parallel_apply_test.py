@@ -71,7 +71,7 @@ class ParallelApplyTest(FollowedPairTest):
     def test_the_variables_are_mysqls(self):
         self.assertEqual(self.replica.query("SELECT @@replica_parallel_workers, @@slave_parallel_workers, @@replica_parallel_type, "
                                             "@@replica_preserve_commit_order, @@slave_preserve_commit_order"), ((4, 4, "LOGICAL_CLOCK", 1, 1),))
-        for refused in ("replica_parallel_type = DATABASE", "replica_preserve_commit_order = OFF", "slave_parallel_type = 'DATABASE'"):
+        for refused in ("replica_parallel_type = 'DATABASE'", "replica_preserve_commit_order = OFF", "slave_parallel_type = 'DATABASE'"):
             self.assertEqual(code_of(lambda sql=refused: self.replica.query(f"SET GLOBAL {sql}")), WRONG_VALUE, refused)
         for taken in ("replica_parallel_type = LOGICAL_CLOCK", "slave_preserve_commit_order = ON", "slave_parallel_workers = 2"):
             self.replica.query(f"SET GLOBAL {taken}")

@@ -14,12 +14,12 @@
 #include <absl/hash/hash.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
 
 #include "base/testing/recording_file_system.h"
 #include "binlog/transaction_scanner.h"
 #include "observe/metrics.h"
 #include "server/testing/bare_server.h"
-#include "server/testing/crash_oracle.h"
 #include "storage/record/key_codec.h"
 #include "storage/testing/forwarding_engine.h"
 
@@ -141,7 +141,7 @@ class Statements {
   std::string text() { return chance(25) ? "REPEAT('x', 6000)" : fmt::format("'w{}'", number(1, 9)); }
 
   std::string change() {
-    switch (number(0, 17)) {
+    switch (number(0, 26)) {
       case 0:
         return fmt::format("INSERT INTO d.p VALUES ({}, {}, {}, {})", id(), word(), n(), text());
       case 1:
@@ -173,11 +173,11 @@ class Statements {
       case 14:
         return fmt::format("REPLACE INTO d.m VALUES ({}, {})", number(1, 5), number(1, 99));
       case 15:
-        return fmt::format("REPLACE INTO d.wide VALUES ({}, {}, 'new')", wide(), number(1, 99));
-      case 16:
         return fmt::format("UPDATE d.wide SET k = k + 1 WHERE id BETWEEN {0} AND {0} + 9", wide());
-      default:
+      case 16:
         return fmt::format("DELETE FROM d.wide WHERE id = {}", wide());
+      default:
+        return fmt::format("REPLACE INTO d.wide VALUES ({}, {}, 'new')", wide(), number(1, 99));
     }
   }
   std::string definition() {
@@ -312,6 +312,7 @@ class Replica {
 class ParallelApply : public ::testing::TestWithParam<unsigned> {
  protected:
   ParallelApply() : statements_(GetParam()) {
+    spdlog::set_level(spdlog::level::off);
     BareServer& source = source_;
     source.max_file_size = 1 << 20;
     EXPECT_TRUE(source.create().ok());
@@ -331,8 +332,10 @@ class ParallelApply : public ::testing::TestWithParam<unsigned> {
 
 std::string content_of(BareServer& server) {
   std::string all;
-  for (const char* table : {"p", "c", "a", "h", "hu", "wide"})
-    all += fmt::format("{}:\n{}", table, server.run(fmt::format("SELECT * FROM d.{} ORDER BY 1, 2", table)));
+  for (const char* table : {"p", "c", "a", "h", "hu", "wide"}) {
+    for (const char* statement : {"SELECT * FROM d.{} ORDER BY 1, 2", "CHECK TABLE d.{}"})
+      all += server.run(fmt::format(fmt::runtime(statement), table)) + "\n";
+  }
   return all;
 }
 
@@ -381,9 +384,10 @@ TEST_P(ParallelApply, IsWhatOneApplierDoes) {
     ASSERT_EQ(strange, 0u) << "a state that is none of the log's, behind so many transactions";
   }
   EXPECT_EQ(parallel.refused(), single.refused());
-  EXPECT_EQ(content_of(parallel.server()), content_of(single.server()));
-  EXPECT_EQ(disorder_in(parallel.server().engine(), parallel.server().catalog()), "");
-  EXPECT_GT(used_ahead(), used_before + transactions_.size() / 10);
+  const std::string content = content_of(parallel.server());
+  EXPECT_EQ(content, content_of(single.server()));
+  EXPECT_EQ(content.find("rror"), std::string::npos) << content;
+  EXPECT_GT(used_ahead(), used_before + transactions_.size() / 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ParallelApply, ::testing::Values(1, 2, 3, 4, 5, 6));
