@@ -11,6 +11,11 @@ BACKLOG = 3000
 
 
 class ParallelApplyTest(FollowedPairTest):
+    def started(self, server):
+        if server.server_id == 2:
+            server.flags.append("--replica-parallel-workers=4")
+        return super().started(server)
+
     def setUp(self):
         super().setUp()
         self.source.query("CREATE TABLE d.p (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE, n INT)")
@@ -70,6 +75,7 @@ class ParallelApplyTest(FollowedPairTest):
         self.assert_equal_rows()
 
     def test_the_variables_are_mysqls(self):
+        self.assertEqual(self.source.query("SELECT @@replica_parallel_workers"), ((0,),))
         self.assertEqual(self.replica.query("SELECT @@replica_parallel_workers, @@slave_parallel_workers, @@replica_parallel_type, "
                                             "@@replica_preserve_commit_order, @@slave_preserve_commit_order"), ((4, 4, "LOGICAL_CLOCK", 1, 1),))
         for refused in ("replica_parallel_type = 'DATABASE'", "replica_preserve_commit_order = OFF", "slave_parallel_type = 'DATABASE'"):
