@@ -17,7 +17,8 @@ class ReplicaStatusTest(FollowedPairTest):
     def table(self, name):
         with contextlib.closing(self.replica.connect()) as connection, connection.cursor(pymysql.cursors.DictCursor) as cursor:
             cursor.execute(f"SELECT * FROM performance_schema.replication_{name}")
-            (row,) = cursor.fetchall()
+            row, *workers = cursor.fetchall()
+            self.assertTrue(not workers or name == "applier_status_by_worker")
             return row
 
     def source_place(self):

@@ -145,6 +145,9 @@ LogPosition CommitPipeline::acknowledged_end() const {
   MutexLock lock(impl_->mutex);
   return impl_->order.acknowledged_end();
 }
+std::vector<AheadWorker> CommitPipeline::applier_workers() const {
+  return impl_->engine_stage.workers();
+}
 LogPosition CommitPipeline::applied_end() const {
   MutexLock lock(impl_->mutex);
   return impl_->order.applied_end();

@@ -16,6 +16,7 @@
 #include "base/log_position.h"
 #include "base/result.h"
 #include "binlog/transaction_buffer.h"
+#include "commit/ahead_worker.h"
 #include "commit/commit_settings.h"
 #include "commit/group_observer.h"
 #include "commit/order.h"
@@ -59,6 +60,7 @@ class EventApplier {
     std::function<void()> publish;
     bool exclusive = false;  // needs everything before it committed and visible first, and nothing behind it
                              // in the same batch (DDL)
+    bool too_early = false;  // exclusive only because something before it is not
   };
   struct How {
     bool alone = false;    // everything in front is in the engine, and nothing comes behind in the same batch
@@ -72,8 +74,28 @@ class EventApplier {
   // The same for one that is larger than memory: whole events, piece by piece; empty: there are no more.
   using Events = std::function<Result<std::string_view>()>;
   virtual Result<Outcome> build_from(const Events& next, How how, WriteSet& writes);
-  // Everything that was built is in the engine, or will be built again.
+  // Everything that was built is in the engine, or will be built again, and what was made ahead no longer
+  // holds.
   virtual void all_is_stored() {}
+
+  // --- before its turn: what replica_parallel_workers do ---
+  struct Ahead {
+    WriteSet writes = WriteSet::without_undo();
+    bool complete = false;  // false: it can only be built in its turn, or is not to be built at all
+    bool compared = false;
+    uint64_t stored = 0;                  // the turn up to which all was stored when it began
+    std::vector<uint64_t> read, written;  // hashes of keys
+  };
+  // What build() would make of it, not alone, if nothing changed any more that it looks at: on any thread,
+  // several at a time, while those in front are built and taken into the engine; not beside a change of
+  // definitions.
+  virtual void build_ahead(std::string_view /*events*/, bool /*compare*/, Ahead& /*into*/) const {}
+  // In its turn. True: it counts as built. False: something in front of it has changed what it has looked at,
+  // or may have; build() has to make it.
+  virtual bool take(const Ahead& /*ahead*/) { return false; }
+  // Of the latest that was built. The engine shows what was built up to that turn: told from any thread.
+  virtual uint64_t turn() const { return 0; }
+  virtual void stored_up_to(uint64_t /*turn*/) {}
 };
 
 struct ReplayProgress {
@@ -166,6 +188,9 @@ class CommitPipeline {
   void retry_apply();
   // It counts as executed, and changes nothing.
   Status skip_unappliable(const Gtid& gtid);
+
+  // replica_parallel_workers, and what each does.
+  std::vector<AheadWorker> applier_workers() const;
 
   // --- role changes ---
   // While closed, commit() fails at once with `why`; only epoch transactions pass (nothing is queued any more

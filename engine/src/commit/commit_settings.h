@@ -38,6 +38,8 @@ struct CommitSettings {
   std::atomic<bool> applier_takes_log_lock{false};
   // commitd_ack_wait=in_commit_stage: the next group is written when the one before is acknowledged.
   std::atomic<bool> acknowledged_in_turn{false};
+  // replica_parallel_workers: threads that make writes from events before their turn; 0: none.
+  std::atomic<uint64_t> parallel_workers{0};
 };
 
 }  // namespace commitd::binlog

@@ -12,6 +12,8 @@ namespace {
 constexpr size_t kReadSize = 1 << 20;
 // An engine batch made from events is not larger than this, so that replay needs bounded memory.
 constexpr size_t kLargestBatch = 8 << 20;
+// While others are made ahead: smaller batches keep both sides at work.
+constexpr size_t kBatchAhead = 128;
 
 bool changes_something(const WriteSet& writes) {
   return !writes.empty() || writes.spilled();
@@ -44,6 +46,7 @@ EngineStage::EngineStage(Source source, storage::Engine& engine, EventApplier& a
       taken_(std::move(taken)),
       gtid_persister_(storage::gtid_settings_of(engine),
                       [&engine] { return engine.commit_point().executed; }),
+      ahead_(log_, applier, *large_.settings),
       place_(engine.commit_point()) {}
 
 Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, How how, WriteSet& writes) {
@@ -65,18 +68,30 @@ Status EngineStage::apply(std::span<const PendingTransaction> transactions) {
     transactions = rest_;
     if (transactions.empty()) return {};
   }
+  ahead_.begin(transactions, place_.incomplete_up_to);
+  Status added = add_all(transactions);
+  ahead_.end();
+  return added.ok() ? flush() : added;
+}
+
+// The last of them wait for a flush.
+Status EngineStage::add_all(std::span<const PendingTransaction> transactions) {
   size_t built_bytes = 0;
   for (const PendingTransaction& transaction : transactions) {
     COMMITD_RETURN_IF_ERROR(add(transaction, transactions.back().end));
-    if (&transaction == &transactions.back()) return flush();
+    if (&transaction == &transactions.back()) break;
     if (!built_.empty()) built_bytes += built_.back().byte_size();
-    // What a DDL publishes must be there before the next transaction's events are looked at.
-    if (!publish_.empty() || built_bytes > kLargestBatch || batch_.back()->spilled()) {
-      COMMITD_RETURN_IF_ERROR(flush());
-      built_bytes = 0;
-    }
+    if (!batch_is_full(built_bytes)) continue;
+    COMMITD_RETURN_IF_ERROR(flush());
+    built_bytes = 0;
   }
   return {};
+}
+
+// What a DDL publishes must be there before the next transaction's events are looked at.
+bool EngineStage::batch_is_full(size_t built_bytes) const {
+  return !publish_.empty() || built_bytes > kLargestBatch || batch_.back()->spilled() ||
+         (ahead_.is_active() && committer_ == nullptr && batch_.size() >= kBatchAhead);
 }
 
 Status EngineStage::advance(const Advance& to) {
@@ -97,7 +112,8 @@ Status EngineStage::restart_at(LogPosition position) {
 }
 
 Status EngineStage::add(const PendingTransaction& transaction, LogPosition readable_to) {
-  if (transaction.local == nullptr) return add_by_events(transaction, readable_to);
+  EventApplier::Ahead* const ahead = ahead_.next_turn();
+  if (transaction.local == nullptr) return add_by_events(transaction, readable_to, ahead);
   uncompared_ = true;
   CommitRequest& request = *transaction.local->request;
   if (request.publish) {
@@ -135,7 +151,8 @@ Result<bool> EngineStage::add_prepared(const PendingTransaction& transaction) {
   return true;
 }
 
-Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosition readable_to) {
+Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosition readable_to,
+                                  EventApplier::Ahead* ahead) {
   // With binlog_order_commits=OFF a crash may have left it in the engine, and not one in front of it.
   if (transaction.skipped || (!transaction.gtid.empty() && engine_.has_executed(transaction.gtid))) {
     batch_.push_back(&built_.emplace_back());
@@ -150,16 +167,22 @@ Status EngineStage::add_by_events(const PendingTransaction& transaction, LogPosi
   auto how = how_to_build(transaction);
   if (!how.ok()) return std::move(how).error();
   if (is_large(transaction)) return add_large_by_events(transaction, *how);
+  if (ahead != nullptr && ahead->compared == how->compare && applier_.take(*ahead)) {
+    built_.push_back(std::move(ahead->writes));
+    take_built({});
+    return {};
+  }
+  if (ahead != nullptr) ahead_.reject();
   auto events = events_of(transaction, readable_to);
   if (!events) return std::move(events).error();
-  WriteSet& writes = built_.emplace_back(WriteSet::without_undo());
-  auto outcome = applier_.build(unwrap_local(*events), *how, writes);
-  if (outcome.ok() && outcome->exclusive) {
+  auto outcome = applier_.build(unwrap_local(*events), *how, built_.emplace_back(WriteSet::without_undo()));
+  // Once what is in front is in the engine, most need not be alone.
+  for (bool again = false; outcome.ok() && outcome->exclusive && !how->alone; again = true) {
     built_.pop_back();
     COMMITD_RETURN_IF_ERROR(flush_and_wait());
-    how->alone = true;
+    how->alone = again || !outcome->too_early;
     outcome = applier_.build(unwrap_local(*events), *how, built_.emplace_back(WriteSet::without_undo()));
-    if (outcome.ok() && !outcome->publish) outcome->publish = [] {};  // ends the batch
+    if (outcome.ok() && how->alone && !outcome->publish) outcome->publish = [] {};  // ends the batch
   }
   if (!outcome) {
     built_.pop_back();
@@ -178,6 +201,7 @@ Result<EventApplier::How> EngineStage::how_to_build(const PendingTransaction& tr
     uncompared_ = true;
   } else if (uncompared_) {
     COMMITD_RETURN_IF_ERROR(flush_and_wait());
+    applier_.all_is_stored();
     uncompared_ = false;
   }
   return how;
@@ -241,12 +265,15 @@ struct EngineStage::Batch {
   std::list<WriteSet> built;
   storage::CommitStep step;
   GtidSet changing;  // of step.added: those of transactions that changed something
+  uint64_t turn = 0;
+  bool changes_definitions = false;  // they are shown behind it
   bool is_taken = false;
 };
 
 Status EngineStage::commit(Batch& batch) {
   COMMITD_RETURN_IF_ERROR(engine_.commit_ordered(batch.writes, batch.step));
   batch.is_taken = true;
+  if (!batch.changes_definitions) applier_.stored_up_to(batch.turn);
   gtid_persister_.taken(batch.changing);
   return engine_.commit();
 }
@@ -271,16 +298,19 @@ Status EngineStage::flush() {
   }
   place_.position = committed.back().end;
   rest_ = rest_.subspan(committed.size());
-  auto batch = std::make_shared<Batch>(Batch{{committed.begin(), committed.end()},
-                                             std::exchange(batch_, {}),
-                                             std::exchange(built_, {}),
-                                             {place_, std::move(added)},
-                                             std::move(changing)});
+  auto batch = std::make_shared<Batch>();
+  batch->transactions.assign(committed.begin(), committed.end());
+  batch->writes = std::exchange(batch_, {});
+  batch->built = std::exchange(built_, {});
+  batch->step = {place_, std::move(added)};
+  batch->changing = std::move(changing);
+  batch->turn = applier_.turn();
+  batch->changes_definitions = !publish_.empty();
   if (committer_ == nullptr) {
     auto done = commit(*batch);
     if (!batch->is_taken) return not_taken(std::move(done).error());
     publish_all();
-    applier_.all_is_stored();
+    if (!ahead_.is_active() || batch->changes_definitions) applier_.all_is_stored();
     if (!done.ok()) return not_made_durable(*batch, std::move(done).error());
     taken_(batch->transactions, batch->step);
     return {};
@@ -293,6 +323,7 @@ Status EngineStage::flush() {
   if (!handed_over.ok() || publish_.empty()) return handed_over;
   auto drained = committer_->drain();
   if (drained.ok()) publish_all();
+  applier_.all_is_stored();
   return drained;
 }
 
@@ -334,7 +365,7 @@ Status EngineStage::flush_and_wait() {
   COMMITD_RETURN_IF_ERROR(flush());
   if (committer_ == nullptr) return {};
   auto drained = committer_->drain();
-  applier_.all_is_stored();
+  if (drained.ok()) applier_.stored_up_to(applier_.turn());
   return drained;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "commit/ahead_builder.h"
 #include "commit/batch_committer.h"
 #include "commit/commit_pipeline.h"
 #include "commit/commit_queue.h"
@@ -71,11 +72,15 @@ class EngineStage {
   void continue_at(const storage::EnginePlace& place) { place_ = place; }
   uint64_t keys_written() const { return keys_written_; }
   uint64_t committed_prepared() const { return committed_prepared_; }
+  std::vector<AheadWorker> workers() const { return ahead_.workers(); }  // from any thread
 
  private:
+  Status add_all(std::span<const PendingTransaction> transactions);
+  bool batch_is_full(size_t built_bytes) const;
   Status add(const PendingTransaction& transaction, LogPosition readable_to);
   Result<bool> add_prepared(const PendingTransaction& transaction);
-  Status add_by_events(const PendingTransaction& transaction, LogPosition readable_to);
+  Status add_by_events(const PendingTransaction& transaction, LogPosition readable_to,
+                       EventApplier::Ahead* ahead);
   Status add_large_by_events(const PendingTransaction& transaction, EventApplier::How how);
   Result<EventApplier::Outcome> build_large(const PendingTransaction& transaction, EventApplier::How how);
   bool is_large(const PendingTransaction& transaction) const;
@@ -101,6 +106,7 @@ class EngineStage {
   const Large large_;
   Taken taken_;
   GtidPersister gtid_persister_;
+  AheadBuilder ahead_;
   storage::EnginePlace place_;
   uint64_t keys_written_ = 0, committed_prepared_ = 0;
 

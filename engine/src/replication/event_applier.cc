@@ -28,10 +28,10 @@ class TransactionReplay {
  public:
   TransactionReplay(const EventApplier::TableFinder& find_table,
                     const EventApplier::StatementApplier& apply_statement, const RowStorage& storage,
-                    const UnstoredKeys& unstored, binlog::EventApplier::How how, WriteSet& writes)
+                    InFront front, binlog::EventApplier::How how, WriteSet& writes)
       : find_table_(find_table),
         apply_statement_(apply_statement),
-        rows_(storage, writes, how.alone ? nullptr : &unstored),
+        rows_(storage, writes, front),
         alone_(how.alone),
         compare_(how.compare),
         writes_(writes) {}
@@ -42,8 +42,9 @@ class TransactionReplay {
       if (!event) return std::move(event).error();
       events.remove_prefix(event->header.length);
       Status applied = apply(*event);
-      if (rows_.came_too_early()) {
+      if (rows_.came_too_early() || rows_.must_be_alone()) {
         outcome.exclusive = true;
+        outcome.too_early = rows_.came_too_early();
         return {};
       }
       COMMITD_RETURN_IF_ERROR(std::move(applied));
@@ -388,6 +389,13 @@ class TransactionReplay {
   size_t next_row_id_ = 0;
 };
 
+void count_applied() {
+  static auto& applied =
+      observe::counter("commitd_replica_applied_transactions_total",
+                       "Transactions applied from their events: received ones, and those of recovery.");
+  applied.add();
+}
+
 }  // namespace
 
 EventApplier::EventApplier(TableFinder find_table, StatementApplier apply_statement, RowStorage storage)
@@ -413,7 +421,8 @@ Result<EventApplier::Outcome> EventApplier::build(std::string_view events, How h
 }
 
 Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, How how, WriteSet& writes) {
-  TransactionReplay replay(find_table_, apply_statement_, storage_, unstored_, how, writes);
+  const InFront front{how.alone ? nullptr : &unstored_};
+  TransactionReplay replay(find_table_, apply_statement_, storage_, front, how, writes);
   for (;;) {
     auto piece = next();
     if (!piece) return std::move(piece).error();
@@ -422,11 +431,31 @@ Result<EventApplier::Outcome> EventApplier::build_from(const Events& next, How h
   }
   if (!how.alone && replay.outcome.exclusive) return std::move(replay.outcome);
   if (how.compare) unstored_.add(writes);
-  static auto& applied =
-      observe::counter("commitd_replica_applied_transactions_total",
-                       "Transactions applied from their events: received ones, and those of recovery.");
-  applied.add();
+  count_applied();
   return std::move(replay.outcome);
+}
+
+// What was stored is read before any row is: whatever is written behind that counts as changed.
+void EventApplier::build_ahead(std::string_view events, bool compare, Ahead& into) const {
+  into.compared = compare;
+  into.stored = unstored_.stored();
+  TransactionReplay replay(find_table_, apply_statement_, storage_, {.read = &into.read},
+                           {.compare = compare}, into.writes);
+  if (!replay.apply_all(events).ok() || replay.outcome.exclusive) return;
+  if (compare) UnstoredKeys::append_hashes(into.writes, into.written);
+  into.complete = true;
+}
+
+bool EventApplier::take(const Ahead& ahead) {
+  if (!ahead.complete || unstored_.have_changed(ahead.read, ahead.stored)) return false;
+  if (ahead.compared) unstored_.add(ahead.written);
+  count_applied();
+  return true;
+}
+
+void EventApplier::all_is_stored() {
+  unstored_.forget();
+  unstored_.stored_up_to(unstored_.turn());
 }
 
 }  // namespace commitd::replication

@@ -27,7 +27,11 @@ class EventApplier final : public binlog::EventApplier {
 
   Result<Outcome> build(std::string_view events, How how, WriteSet& writes) override;
   Result<Outcome> build_from(const Events& next, How how, WriteSet& writes) override;
-  void all_is_stored() override { unstored_.clear(); }
+  void build_ahead(std::string_view events, bool compare, Ahead& into) const override;
+  bool take(const Ahead& ahead) override;
+  uint64_t turn() const override { return unstored_.turn(); }
+  void stored_up_to(uint64_t turn) override { unstored_.stored_up_to(turn); }
+  void all_is_stored() override;
 
  private:
   TableFinder find_table_;

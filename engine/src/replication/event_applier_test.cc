@@ -444,6 +444,57 @@ TEST_P(EventApplierTest, WhatMayNotBeStoredYetIsWaitedFor) {
   expect_equal(alone, second.writes);
 }
 
+TEST_P(EventApplierTest, WhatWasMadeAheadHoldsUnlessSomethingInFrontHasChangedIt) {
+  table_ = std::make_shared<const TableDef>(notes_table(GetParam()));
+  const uint64_t ids[] = {table_->has_primary_key() ? 0u : 4711u, table_->has_primary_key() ? 0u : 4712u};
+  store(row(1, "one"), ids[0]);
+  store(row(2, "two"), ids[1]);
+  Session first(*table_), same(*table_), other(*table_);
+  first.update(row(1, "one"), row(1, "uno"), ids[0]);
+  same.update(row(1, "one"), row(1, "een"), ids[0]);
+  other.update(row(2, "two"), row(2, "due"), ids[1]);
+  EventApplier tested = applier();
+  binlog::EventApplier::Ahead spoilt, holds;
+  tested.build_ahead(same.logged(), true, spoilt);
+  tested.build_ahead(other.logged(), true, holds);
+  EXPECT_TRUE(spoilt.complete);
+  expect_equal(holds.writes, other.writes);
+
+  WriteSet writes;
+  ASSERT_TRUE(tested.build(first.logged(), {.compare = true}, writes).ok());
+  EXPECT_FALSE(tested.take(spoilt));
+  EXPECT_TRUE(tested.take(holds));
+
+  // The row is there as `same` says, though not where it looked.
+  store(row(1, "uno"), ids[0]);
+  tested.stored_up_to(tested.turn());
+  EXPECT_FALSE(tested.take(spoilt)) << "once stored it is still another row than the one that was looked at";
+  binlog::EventApplier::Ahead later;
+  Session last(*table_);
+  last.update(row(1, "uno"), row(1, "een"), ids[0]);
+  tested.build_ahead(last.logged(), true, later);
+  EXPECT_TRUE(tested.take(later));
+  binlog::EventApplier::Ahead after_all;
+  tested.build_ahead(other.logged(), true, after_all);
+  tested.all_is_stored();
+  EXPECT_FALSE(tested.take(after_all)) << "anything may have been written";
+}
+
+TEST_F(EventApplierTest, WhatCannotBeMadeAheadIsLeftForItsTurn) {
+  table_ = std::make_shared<const TableDef>(notes_table(true));
+  EventApplier tested = applier();
+  Session gone(*table_);
+  gone.erase(row(1, "one"));
+  binlog::EventApplier::Ahead missing, statement;
+  tested.build_ahead(gone.logged(), true, missing);
+  EXPECT_FALSE(tested.take(missing)) << "whether the row is there is known in its turn";
+  binlog::TransactionBuffer events{binlog::TransactionBuffer::Context{}};
+  events.set_statement("d", "CREATE TABLE t (a INT)");
+  tested.build_ahead(Session::as_logged(events), true, statement);
+  EXPECT_FALSE(tested.take(statement));
+  EXPECT_TRUE(statements_.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutPrimaryKey, EventApplierTest, ::testing::Bool());
 
 TEST_F(EventApplierTest, AStatementIsAppliedOnlyAlone) {

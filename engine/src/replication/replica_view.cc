@@ -53,6 +53,14 @@ void add_transaction(NamedValues& values, const std::string& what, const Receive
   values.emplace_back(what + "_IMMEDIATE_COMMIT_TIMESTAMP", moment(entry.committed_at));
 }
 
+ReceivedEntry entry_of(const binlog::GtidEvent& event) {
+  ReceivedEntry entry;
+  entry.gtid = event.gtid;
+  entry.committed_at = event.immediate_commit_timestamp;
+  entry.first_committed_at = event.original_commit_timestamp;
+  return entry;
+}
+
 }  // namespace
 
 bool ReplicaView::connects() const {
@@ -215,7 +223,7 @@ std::vector<NamedValues> ReplicaView::rows(sql::ReplicationTable table) const {
     case Table::ApplierStatus:
       return {applier_status()};
     case Table::ApplierStatusByWorker:
-      return {worker_status()};
+      return worker_status();
     case Table::ApplierFilters:
     case Table::ApplierGlobalFilters:
       return filters;
@@ -291,14 +299,33 @@ NamedValues ReplicaView::applier_status() const {
           {"COUNT_TRANSACTIONS_RETRIES", "0"}};
 }
 
-NamedValues ReplicaView::worker_status() const {
-  NamedValues values = {
-      {"WORKER_ID", "0"}, {"THREAD_ID", std::nullopt}, {"SERVICE_STATE", on_or_off(applier_runs())}};
-  add_error(values, apply_error(), apply_error_at.value_or(0));
+// Number 0 takes everything into the engine, in order, and meets the errors; the others make writes for it.
+std::vector<NamedValues> ReplicaView::worker_status() const {
+  std::vector<NamedValues> rows = {
+      {{"WORKER_ID", "0"}, {"THREAD_ID", std::nullopt}, {"SERVICE_STATE", on_or_off(applier_runs())}}};
+  NamedValues& first = rows.front();
+  add_error(first, apply_error(), apply_error_at.value_or(0));
   if (last_applied && !last_applied->gtid.empty())
-    add_transaction(values, "LAST_APPLIED_TRANSACTION", *last_applied);
+    add_transaction(first, "LAST_APPLIED_TRANSACTION", *last_applied);
   if (next && (apply_error() || (applier_runs() && !remaining_delay())))
-    add_transaction(values, "APPLYING_TRANSACTION", *next);
+    add_transaction(first, "APPLYING_TRANSACTION", *next);
+  for (size_t i = 0; i < workers.size(); ++i) rows.push_back(worker_status(i + 1, workers[i]));
+  return rows;
+}
+
+NamedValues ReplicaView::worker_status(uint64_t number_of_worker, const binlog::AheadWorker& worker) const {
+  NamedValues values = {{"WORKER_ID", number(number_of_worker)},
+                        {"THREAD_ID", std::nullopt},
+                        {"SERVICE_STATE", on_or_off(applier_runs())}};
+  if (!worker.latest.gtid.empty()) {
+    add_transaction(values, "LAST_APPLIED_TRANSACTION", entry_of(worker.latest));
+    values.emplace_back("LAST_APPLIED_TRANSACTION_START_APPLY_TIMESTAMP", moment(worker.began_at));
+    values.emplace_back("LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP", moment(worker.ended_at));
+  }
+  if (!worker.current.gtid.empty()) {
+    add_transaction(values, "APPLYING_TRANSACTION", entry_of(worker.current));
+    values.emplace_back("APPLYING_TRANSACTION_START_APPLY_TIMESTAMP", moment(worker.current_since));
+  }
   return values;
 }
 

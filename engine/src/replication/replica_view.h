@@ -20,6 +20,7 @@ struct ReplicaView {
   std::optional<uint64_t> apply_error_at;
   std::optional<ReceivedEntry> next, last_applied, newest;
   SourceStand stand;  // by file and position
+  std::vector<binlog::AheadWorker> workers;
   // With log_replica_updates the own log is the relay log.
   std::string relay_file;
   uint64_t relay_position = 0, relay_bytes = 0;  // up to where it is applied; behind that
@@ -52,7 +53,8 @@ struct ReplicaView {
   sql::NamedValues connection_configuration() const;
   sql::NamedValues connection_status() const;
   sql::NamedValues applier_status() const;
-  sql::NamedValues worker_status() const;
+  std::vector<sql::NamedValues> worker_status() const;
+  sql::NamedValues worker_status(uint64_t number, const binlog::AheadWorker& worker) const;
 };
 
 }  // namespace commitd::replication

@@ -109,6 +109,7 @@ ReplicaView RoleManager::replica_view() const {
   shown.last_applied = received.last_applied();
   shown.newest = received.newest();
   shown.stand = at_present_stand(state()).stand();
+  shown.workers = pipeline->applier_workers();
   shown.apply_error_at = gate_->note_error();
   const RelayLog relay = context_.log_replica_updates
                              ? own_log_as_relay_log(pipeline->log(), applied, pipeline->durable_end())

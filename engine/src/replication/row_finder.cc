@@ -1,7 +1,5 @@
 #include "replication/row_finder.h"
 
-#include <absl/hash/hash.h>
-
 #include <algorithm>
 
 #include "base/error_codes.h"
@@ -11,8 +9,6 @@
 
 namespace commitd::replication {
 namespace {
-
-constexpr size_t kMostUnstored = 1 << 17;
 
 std::string table_prefix(const TableDef& table) {
   std::string prefix;
@@ -28,18 +24,11 @@ Result<bool> is_stored_as(const TableDef& table, std::string_view stored, std::s
   return *here == image;
 }
 
+Error not_stored_yet() {
+  return make_error(er::kErrorOnRead, "What is in front of the transaction is not stored yet");
+}
+
 }  // namespace
-
-void UnstoredKeys::add(const WriteSet& writes) {
-  for (const auto& [key, entry] : writes.entries()) {
-    if (hashes_.size() > kMostUnstored) return;
-    hashes_.insert(absl::HashOf(std::string_view(key)));
-  }
-}
-
-bool UnstoredKeys::may_have(std::string_view key) const {
-  return hashes_.size() > kMostUnstored || hashes_.contains(absl::HashOf(key));
-}
 
 Result<bool> same_row(const TableDef& table, std::string_view image, std::string_view other) {
   if (image == other) return true;
@@ -55,18 +44,17 @@ Error row_not_found(const TableDef& table) {
   return make_error(er::kKeyNotFound, "Can't find record in '{}'", table.name);
 }
 
-Error RowFinder::too_early() {
-  came_too_early_ = true;
-  return make_error(er::kErrorOnRead, "What is in front of the transaction is not stored yet");
-}
-
 Result<bool> RowFinder::read(std::string_view key, std::string& stored) {
   if (const WriteSet::Entry* own = writes_.find(key)) {
     if (!own->value) return false;
     COMMITD_RETURN_IF_ERROR(writes_.read_value(*own, stored));
     return true;
   }
-  if (unstored_ != nullptr && unstored_->may_have(key)) return too_early();
+  if (front_.unstored != nullptr && front_.unstored->may_have(key)) {
+    came_too_early_ = true;
+    return not_stored_yet();
+  }
+  if (front_.read != nullptr) front_.read->push_back(UnstoredKeys::hash_of(key));
   return storage_.read(key, stored);
 }
 
@@ -108,7 +96,10 @@ Result<uint64_t> RowFinder::row_id_of(const TableDef& table, std::string_view im
     if (!same.ok()) return std::move(same).error();
     if (*same) return *logged;
   }
-  if (unstored_ != nullptr) return too_early();
+  if (!front_.all_is_stored()) {
+    must_be_alone_ = true;
+    return not_stored_yet();
+  }
   if (const auto own = search_own(table, image)) return *own;
   const std::string first = table_prefix(table), end = prefix_end(first);
   std::string& last = last_found_[table.clustered().id];

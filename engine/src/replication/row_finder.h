@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <absl/container/flat_hash_set.h>
+#include <vector>
 
 #include "base/result.h"
+#include "replication/unstored_keys.h"
 #include "storage/engine.h"
 #include "storage/record/row_image.h"
 #include "storage/record/table_def.h"
@@ -27,27 +27,24 @@ struct RowStorage {
   std::function<std::unique_ptr<storage::Iterator>(std::string lower, std::string upper)> iterate;
 };
 
-// Keys that have been written by transactions in front and are perhaps not stored yet. May name a key that is
-// none of them, and never misses one.
-class UnstoredKeys {
- public:
-  void add(const WriteSet& writes);
-  void clear() { hashes_.clear(); }
-  // Too many to know them apart from all others counts as "all".
-  bool may_have(std::string_view key) const;
-
- private:
-  absl::flat_hash_set<uint64_t> hashes_;
+// What is known of the transactions in front, some of which may not be stored yet.
+struct InFront {
+  const UnstoredKeys* unstored = nullptr;  // what they have written
+  // They go on meanwhile: the keys that were looked at. Whoever knows what they have written looks whether
+  // any of these was.
+  std::vector<UnstoredKeys::Hash>* read = nullptr;
+  bool all_is_stored() const { return unstored == nullptr && read == nullptr; }
 };
 
 class RowFinder {
  public:
-  // `unstored`: null when everything in front is stored.
-  RowFinder(const RowStorage& storage, const WriteSet& writes, const UnstoredKeys* unstored)
-      : storage_(storage), writes_(writes), unstored_(unstored) {}
+  RowFinder(const RowStorage& storage, const WriteSet& writes, InFront front)
+      : storage_(storage), writes_(writes), front_(front) {}
 
-  // An answer was refused because it depends on what is not stored yet.
+  // An answer was refused because it depends on what is not stored yet,
   bool came_too_early() const { return came_too_early_; }
+  // or, by a search, may depend on anything that is not stored.
+  bool must_be_alone() const { return must_be_alone_; }
 
   Result<bool> read(std::string_view key, std::string& stored);
 
@@ -65,12 +62,11 @@ class RowFinder {
   Result<std::optional<uint64_t>> search(const TableDef& table, std::string_view image, std::string lower,
                                          std::string upper);
   std::optional<uint64_t> search_own(const TableDef& table, std::string_view image) const;
-  Error too_early();
 
   const RowStorage& storage_;
   const WriteSet& writes_;
-  const UnstoredKeys* const unstored_;
-  bool came_too_early_ = false;
+  const InFront front_;
+  bool came_too_early_ = false, must_be_alone_ = false;
   std::map<uint32_t, std::string> last_found_;  // by clustered index: rows change in the order of a scan
 };
 

@@ -43,6 +43,11 @@ void register_counters() {
       {"commitd_rows_deleted_total", "Rows deleted by sessions."},
       {"commitd_replica_received_transactions_total", "Transactions received from the source."},
       {"commitd_replica_applied_transactions_total", "Received transactions applied."},
+      {"commitd_replica_ahead_transactions_total",
+       "Transactions made from their events before their turn, by replica_parallel_workers, and taken like "
+       "that."},
+      {"commitd_replica_ahead_made_again_total",
+       "Transactions that replica_parallel_workers made before their turn and that were made again in it."},
   };
   for (const auto& [name, help] : kCounters) observe::counter(name, help);
 }

@@ -15,6 +15,7 @@
 #include "observe/metrics.h"
 #include "observe/process_metrics.h"
 #include "observe/wait_events.h"
+#include "server/applier_variables.h"
 #include "server/binlog_variables.h"
 #include "server/cloned_data.h"
 #include "server/data_format.h"
@@ -153,6 +154,7 @@ Status Server::set_variables() {
   define_options(variables_, options_);
   commit_variables_.define();
   semisync_variables_.define();
+  define_applier_variables(variables_, options_.commit_settings);
   clone_variables_.define(variables_);
   observer_variables_.define();
   define_read_only(variables_, context_, *read_only_, [this](bool read_only, bool super) {

@@ -185,6 +185,37 @@ class FakeApplier final : public EventApplier {
       ++came_too_early;
       return Outcome{nullptr, true};
     }
+    return read(events, how.alone, writes);
+  }
+  void build_ahead(std::string_view events, bool compare, Ahead& into) const override {
+    into.compared = compare;
+    if (on_ahead) on_ahead();
+    auto outcome = read(events, false, into.writes);
+    into.complete = outcome.ok() && !outcome->exclusive && !(compare && rows_conflict);
+  }
+  bool take(const Ahead& ahead) override {
+    if (!ahead.complete || (spoils && spoils())) return false;
+    ++taken_ahead;
+    return true;
+  }
+
+  void all_is_stored() override { unstored_ = 0; }
+  void stored_up_to(uint64_t) override { unstored_ = 0; }
+  // Set before use: what happens while something is made ahead, and whether it was in vain.
+  std::function<void()> on_ahead;
+  std::function<bool()> spoils;
+  std::atomic<int> taken_ahead{0};
+  // Set before use: every received transaction changes the row that the one in front of it has changed.
+  bool rows_conflict = false;
+  std::atomic<int> came_too_early{0};
+  // The row that cannot be inserted; "": none.
+  void refuse(std::string row) {
+    std::lock_guard lock(mutex_);
+    refused_ = std::move(row);
+  }
+
+ private:
+  Result<Outcome> read(std::string_view events, bool alone, WriteSet& writes) const {
     while (!events.empty()) {
       auto event = parse_event(events);
       if (!event) return std::move(event).error();
@@ -198,25 +229,15 @@ class FakeApplier final : public EventApplier {
       if (event->header.type != EventType::Query) continue;
       auto query = parse_query_event(*event, true);
       if (query->sql == "BEGIN") continue;
-      if (!how.alone) return Outcome{nullptr, true};
+      if (!alone) return Outcome{nullptr, true};
       writes.put(query->sql, "");
     }
     return Outcome{};
   }
-  void all_is_stored() override { unstored_ = 0; }
-  // Set before use: every received transaction changes the row that the one in front of it has changed.
-  bool rows_conflict = false;
-  std::atomic<int> came_too_early{0};
-  // The row that cannot be inserted; "": none.
-  void refuse(std::string row) {
-    std::lock_guard lock(mutex_);
-    refused_ = std::move(row);
-  }
 
- private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::string refused_;
-  int unstored_ = 0;
+  std::atomic<int> unstored_ = 0;
 };
 
 }  // namespace commitd::binlog::testing

@@ -37,10 +37,11 @@ InstanceSettings BareServer::settings() const {
   settings.log.max_file_size = max_file_size;
   settings.log.prefill_bytes = 2048;
   settings.log.server_version = context_.version;
-  settings.pipeline.server_uuid = *Uuid::parse("11111111-2222-3333-4444-555555555555");
+  settings.pipeline.server_uuid = *Uuid::parse(server_uuid);
   auto commits = std::make_shared<binlog::CommitSettings>();
   commits->transaction_cache_bytes = kTransactionCacheBytes;
   commits->order_commits = order_commits;
+  commits->parallel_workers = parallel_workers;
   settings.pipeline.settings = std::move(commits);
   settings.pipeline.temporary = {&files_, std::string(kLogDirectory)};
   settings.log_bin = log_bin;

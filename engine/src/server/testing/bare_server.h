@@ -52,9 +52,11 @@ class BareServer {
 
   uint64_t max_file_size = 12'000;
   uint64_t write_buffer_bytes = 64 << 10;
-  bool xa = false;            // commitd_durability
-  bool order_commits = true;  // binlog_order_commits
-  bool log_bin = true;        // false: --skip-log-bin, on a log that is there
+  std::string server_uuid = "11111111-2222-3333-4444-555555555555";
+  uint64_t parallel_workers = 4;  // replica_parallel_workers
+  bool xa = false;                // commitd_durability
+  bool order_commits = true;      // binlog_order_commits
+  bool log_bin = true;            // false: --skip-log-bin, on a log that is there
 
  private:
   InstanceSettings settings() const;

@@ -189,7 +189,7 @@ VirtualTable table(const char* name, std::span<const Column> columns, std::optio
 
 }  // namespace
 
-// There is no coordinator: one thread applies.
+// There is no coordinator: the thread that takes everything into the engine is worker 0.
 std::vector<VirtualTable> replication_tables() {
   return {
       table("replication_connection_configuration", kConnectionConfiguration,

@@ -1,0 +1,14 @@
+// How a replica applies what it has received: replica_parallel_… and replica_preserve_commit_order.
+#pragma once
+
+#include <memory>
+
+#include "commit/commit_settings.h"
+#include "sql/variables/system_variables.h"
+
+namespace commitd::server {
+
+void define_applier_variables(sql::SystemVariables& variables,
+                              std::shared_ptr<binlog::CommitSettings> settings);
+
+}  // namespace commitd::server
