@@ -184,6 +184,39 @@ class RelayLogTest(FollowedPairTest):
         self.executed_before = self.executed()
         self.source.kill()
 
+    def test_by_file_and_position_nothing_that_was_received_is_thrown_away(self):
+        self.replica.query("STOP REPLICA")
+        self.replica.query("CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 0, SOURCE_LOG_FILE = 'binlog.000001', SOURCE_LOG_POS = 4")
+        self.replica.query("START REPLICA")
+        self.insert(1)
+        self.wait_for_all()
+        self.replica.query("STOP REPLICA SQL_THREAD")
+        self.insert(2, 3)
+        self.wait_for_received()
+        self.replica.query("STOP REPLICA IO_THREAD")
+        self.replica.kill()
+        self.replica.flags.append("--relay-log-recovery=ON")
+        self.replica.start()
+        self.replica.query("START REPLICA")
+        self.insert(4)
+        self.wait_for_all()
+        self.assertEqual(self.rows(), [1, 2, 3, 4])
+
+    def test_small_files_go_only_when_where_the_replica_stands_is_known_without_them(self):
+        self.replica.query("STOP REPLICA")
+        self.replica.query("CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 0, SOURCE_LOG_FILE = 'binlog.000001', SOURCE_LOG_POS = 4")
+        self.replica.query("START REPLICA")
+        for first in range(0, 120, 30):
+            self.insert(*range(first, first + 30))
+            self.wait_for_all()
+            wait_until(lambda: len(self.relay_files()) <= 3, "applied files go: " + str(self.relay_files()))
+            place = self.source.query("SHOW BINARY LOG STATUS")[0][:2]
+            self.replica.kill()
+            self.replica.start()
+            status = self.status()
+            self.assertEqual((status["Source_Log_File"], int(status["Read_Source_Log_Pos"])), place)
+        self.assertEqual(self.rows(), list(range(120)))
+
     def test_it_belongs_to_no_cluster(self):
         self.stop()
         for statement in ("FENCE EPOCH 5", "PROMOTE EPOCH 5 WAIT_COUNT 1 MEMBERS 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee'"):

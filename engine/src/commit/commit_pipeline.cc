@@ -311,11 +311,11 @@ Task<Status> CommitPipeline::rotate_relay() {
   co_return std::move(task.result);
 }
 
-Task<Status> CommitPipeline::purge_relay() {
+Task<Status> CommitPipeline::purge_relay(uint32_t first_kept) {
   LogTask task;
-  task.run = [this]() -> Status {
+  task.run = [this, first_kept]() -> Status {
     if (!impl_->logging) return {};
-    auto purged = impl_->log->purge_relay(impl_->engine.flushed_position().file);
+    auto purged = impl_->log->purge_relay(std::min(first_kept, impl_->engine.flushed_position().file));
     return purged ? Status{} : Status(std::move(purged).error());
   };
   if (auto queued = impl_->queue.push(task); !queued.ok()) co_return queued;

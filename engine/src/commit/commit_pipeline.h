@@ -257,11 +257,12 @@ class CommitPipeline {
   void wake_readers();
   // As wait_beyond for a GTID set being applied (WAIT_FOR_EXECUTED_GTID_SET).
   Task<bool> wait_executed(const GtidSet& set, Deadline deadline);
-  Status sync();          // what is in the log is durable, whatever sync_binlog is
-  Task<Status> rotate();  // FLUSH BINARY LOGS
+  Status sync();                // what is in the log is durable, whatever sync_binlog is
+  Task<Status> rotate();        // FLUSH BINARY LOGS
   Task<Status> rotate_relay();  // FLUSH RELAY LOGS
-  // Files of the relay log that are applied, up to the engine's flushed position.
-  Task<Status> purge_relay();
+  // Files of the relay log that are applied, up to the engine's flushed position and in front of
+  // `first_kept`.
+  Task<Status> purge_relay(uint32_t first_kept);
   // PURGE BINARY LOGS; never past the engine's flushed position.
   Task<Result<PurgeReport>> purge_to(uint32_t first_kept);
   // After a rotation the engine's position still names the old file until the next transaction. This moves it

@@ -75,6 +75,8 @@ class RoleManager final : public sql::InstanceControl {
   // Reads the durable state; before the log is opened.
   Status load();
   uint64_t gno_floor() const;
+  // The first file of the own log that says where a server stands which follows by file and position.
+  std::optional<uint32_t> first_log_of_stand() const;
   // What a start applies of the log, `acknowledged` being what that says of itself; nullopt: all of it.
   std::optional<LogPosition> apply_limit(LogPosition acknowledged) const;
   // True when the log's unacknowledged tail must wait for a role: replay only up to what is known to be

@@ -27,6 +27,12 @@ ApplyGate::Received RoleManager::received_so_far() const {
   return received;
 }
 
+std::optional<uint32_t> RoleManager::first_log_of_stand() const {
+  const RoleState now = state();
+  if (starts_undecided() || now.source.options.auto_position || now.source.host.empty()) return std::nullopt;
+  return now.stand_as_of.file;
+}
+
 // Called by the receiver, beside the role statements.
 Status RoleManager::save_stand(const SourceStand& stand) {
   MutexLock saving(save_mutex_);

@@ -192,7 +192,7 @@ Task<void> Housekeeper::purge_applied_relay_logs() {
     if (status.ok() && engine_.replay_position().file <= oldest) co_return;
     if (status.ok()) status = co_await checkpoint();
   }
-  if (status.ok()) status = co_await pipeline_.purge_relay();
+  if (status.ok()) status = co_await pipeline_.purge_relay(roles_.first_log_of_stand().value_or(UINT32_MAX));
   if (!status.ok()) spdlog::error("purging relay logs failed: {}", status.error().message);
 }
 

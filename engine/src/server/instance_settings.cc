@@ -77,7 +77,9 @@ Result<InstanceSettings> instance_settings(FileSystem& fs, const Options& option
   settings.locks = *locking;
   settings.locks.max_locks = std::min(settings.locks.max_locks, locks_within_budget());
   settings.log_bin = options.log_bin;
-  settings.relay_log_recovery = variables.global("relay_log_recovery").as_int() != 0;
+  // Whoever follows by file and position goes on behind all that it has received.
+  settings.relay_log_recovery =
+      variables.global("relay_log_recovery").as_int() != 0 && !roles.first_log_of_stand();
   settings.apply_limit = [&roles](LogPosition acknowledged) { return roles.apply_limit(acknowledged); };
   settings.before_log = [&fs, &options](auto& engine, auto& applier, const auto& log) {
     return options.restore_binlogs.empty() ? Status() : restore_to_point(fs, options, engine, applier, log);
