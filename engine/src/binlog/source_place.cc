@@ -1,20 +1,19 @@
 #include "binlog/source_place.h"
 
 #include "base/bytes.h"
-#include "binlog/event_writer.h"
 
 namespace commitd::binlog {
 
 static_assert(kSourcePlaceEndAt == kHeaderLength + kOwnMagic.size() + sizeof(OwnKind) + 2 * sizeof(uint64_t));
 
-void append_source_place(std::string& out, const SourcePlace& place) {
+void append_source_place(std::string& out, EventOrigin origin, const SourcePlace& place) {
   std::string payload;
   ByteWriter writer(payload);
   writer.le64(place.series);
   writer.le64(place.begin);
   writer.le64(place.end);
   payload += place.file;
-  append_own(out, {}, kSourcePlaceKind, payload);
+  append_own(out, origin, kSourcePlaceKind, payload);
 }
 
 std::optional<SourcePlace> parse_source_place(const EventView& event) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "binlog/events.h"
+#include "binlog/event_writer.h"
 
 namespace commitd::binlog {
 
@@ -22,8 +22,9 @@ struct SourcePlace {
   uint64_t begin = 0, end = 0;  // of the transaction
 };
 
-// The end may be filled in when it is known: kSourcePlaceEndAt bytes behind the event's begin.
-void append_source_place(std::string& out, const SourcePlace& place);
+// `origin`: the transaction's. The end may be filled in when it is known: kSourcePlaceEndAt bytes behind the
+// event's begin.
+void append_source_place(std::string& out, EventOrigin origin, const SourcePlace& place);
 inline constexpr size_t kSourcePlaceEndAt = kHeaderLength + 4 + 1 + 8 + 8;
 
 // nullopt when it is another event.

@@ -25,7 +25,7 @@ std::string transaction(uint64_t gno) {
 
 std::string place_and(const std::string& events) {
   std::string all;
-  append_source_place(all, kPlace);
+  append_source_place(all, {7, 1}, kPlace);
   return all + events;
 }
 
@@ -50,7 +50,7 @@ std::vector<std::optional<SourcePlace>> places_in(std::string_view events, uint6
 
 TEST(SourcePlace, IsReadAsItWasWritten) {
   std::string event;
-  append_source_place(event, kPlace);
+  append_source_place(event, {7, 1}, kPlace);
   EXPECT_EQ(source_place_length(event), event.size());
   const auto read = parse_source_place(*parse_event(event));
   ASSERT_TRUE(read);
@@ -105,7 +105,7 @@ TEST(SourcePlace, StandsInFrontOfOneThatIsSpilled) {
 TEST(SourcePlace, OfATransactionThatIsGoneCountsForNoOther) {
   LogicalClock clock;
   std::string log;
-  append_source_place(log, kPlace);
+  append_source_place(log, {7, 1}, kPlace);
   seal_event(log.data(), 200);
   GroupBuilder next({1, 200 + log.size()}, {1, 1}, clock, {});
   ASSERT_TRUE(next.add_received(transaction(1)).ok());

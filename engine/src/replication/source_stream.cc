@@ -136,7 +136,8 @@ Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& eve
 void SourceStream::begin_transaction(const binlog::EventView& gtid) {
   events_.clear();
   if (options_.place_series)
-    binlog::append_source_place(events_.tail(), {*options_.place_series, file_, begin_, 0});
+    binlog::append_source_place(events_.tail(), {gtid.header.server_id, gtid.header.timestamp},
+                                {*options_.place_series, file_, begin_, 0});
   gtid_at_ = events_.size();
   committed_at_ = commit_time_of(gtid, checksummed_);
   queued_at_ = now_microseconds();
