@@ -33,7 +33,8 @@ struct LogOptions {
   // Where it was left (left_log.h); {}: it was not. What stands behind is taken away, and the engine may be
   // ahead of what is there.
   LogPosition left_at = {};
-  // relay_log_recovery: where the engine stands, when what the relay log has behind that is to be thrown away.
+  // relay_log_recovery: where the engine stands, when what the relay log has behind that is to be thrown
+  // away.
   LogPosition relay_recovery_at = {};
 };
 
@@ -107,7 +108,7 @@ class Log {
   // appended before it stays when it fails (cut() takes it back).
   Status append_part(std::string_view bytes, bool is_last);
   bool usable() const;
-  Status sync();                         // one fdatasync; an error is final: the server must stop
+  Status sync();  // one fdatasync; an error is final: the server must stop
   // ROTATE event, new file (FDE, PREVIOUS_GTIDS of `logged`), index and directory durable. A binary log file
   // that the relay log follows ends with STOP: nobody can say yet what the next one's name is.
   Status rotate(const GtidSet& logged, LogKind kind = LogKind::Binary);
@@ -142,8 +143,8 @@ class Log {
   // Where a reader that has `have` must start: the beginning of the newest file whose PREVIOUS_GTIDS are
   // within `have`. Error 1236 when purged, or when some of `gone` is missing.
   Result<LogPosition> start_for(const GtidSet& have, const GtidSet& gone = {});
-  // Deletes binary log files before `first_kept`, but none from the first one on that a reader holds, nor the one being
-  // written.
+  // Deletes binary log files before `first_kept`, but none from the first one on that a reader holds, nor the
+  // one being written.
   Result<PurgeReport> purge(uint32_t first_kept);
   // The first file that was still written to at `time` (seconds since 1970): what PURGE … BEFORE keeps.
   Result<uint32_t> first_written_since(int64_t time);

@@ -1,6 +1,6 @@
-// With log_replica_updates=OFF what is received stands in files of its own, the relay log. Both kinds of files
-// are one log: numbered together, written one behind the other, recovered as one. Only readers tell them
-// apart.
+// With log_replica_updates=OFF what is received stands in files of its own, the relay log. Both kinds of
+// files are one log: numbered together, written one behind the other, recovered as one. Only readers tell
+// them apart.
 #pragma once
 
 #include <cstdint>
