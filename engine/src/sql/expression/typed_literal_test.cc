@@ -81,6 +81,13 @@ TEST_F(TypedValues, WhatATextDoesNotReachOfAFormatIsZero) {
   EXPECT_EQ(value("STR_TO_DATE('10x', '%H:%i'), STR_TO_DATE('2001', '%Y-%m-%d')"), "NULL|NULL");
 }
 
+TEST_F(TypedValues, AYearOfTwoDigitsLacksItsCenturyForStrToDate) {
+  EXPECT_EQ(
+      value("STR_TO_DATE('1-2-3', '%Y-%m-%d'), STR_TO_DATE('70-2-3', '%Y-%m-%d'), STR_TO_DATE('123-2-3', "
+            "'%Y-%m-%d'), STR_TO_DATE('0-2-3', '%y-%m-%d')"),
+      "2001-02-03|1970-02-03|0123-02-03|2000-02-03");
+}
+
 TEST_F(TypedValues, ANumberOfTwoDigitsBesideAYearIsAYear) {
   run("CREATE TABLE y (y YEAR, KEY (y)); INSERT INTO y VALUES (0), (1999), (2010)");
   EXPECT_EQ(run("SELECT y FROM y WHERE y = 10"), "2010");

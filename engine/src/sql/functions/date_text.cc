@@ -145,6 +145,13 @@ class FormatParser {
     text_.remove_prefix(digits);
     return digits > 0;
   }
+  // One or two digits lack their century.
+  bool year(size_t most) {
+    const size_t before = text_.size();
+    if (!number(most, year_)) return false;
+    if (before - text_.size() <= 2) year_ += year_ < 70 ? 2000 : 1900;
+    return true;
+  }
   bool name(std::span<const char* const> names, size_t letters, uint32_t& index) {
     for (size_t i = 0; i < names.size(); ++i) {
       std::string_view wanted = names[i];
@@ -162,11 +169,9 @@ class FormatParser {
     uint32_t ignored = 0;
     switch (c) {
       case 'Y':
-        return number(4, year_);
+        return year(4);
       case 'y':
-        if (!number(2, year_)) return false;
-        year_ += year_ < 70 ? 2000 : 1900;
-        return true;
+        return year(2);
       case 'm':
       case 'c':
         return number(2, month_);
