@@ -7,6 +7,7 @@ What the server does not take is said in its own words, and the recipe is skippe
 """
 
 import argparse
+import concurrent.futures
 import contextlib
 import pathlib
 import re
@@ -108,9 +109,11 @@ def look_at(replica, source, recipe):
 
 def timed(source, recipe, full):
     lines = recipe.get("foreground", [])
-    for line in [lines] if isinstance(lines, str) else lines:
-        words = command_line(line, full)
-        took = source.run(words)
+    lines = [lines] if isinstance(lines, str) else lines
+    commands = [command_line(line, full) for line in lines]
+    with concurrent.futures.ThreadPoolExecutor(len(lines) if recipe.get("at_once") else 1) as at_once:
+        times = list(at_once.map(source.run, commands))
+    for line, words, took in zip(lines, commands, times):
         queries = int(next(w for w in words if w.startswith("--number-of-queries=")).partition("=")[2])
         print(f"  {line}\n    {took:.1f} s, {queries / took:.0f} queries per second{'' if full else f' ({queries} of them)'}", flush=True)
 
