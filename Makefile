@@ -67,7 +67,7 @@ ci: ## what CI runs: tests, lint, sanitizers, fuzzers, the kill loop and the dem
 	  then test:engine tsan:engine drop:engine:PRESET=tsan \
 	    // asan:engine fuzz:engine:FUZZ_SEED=1 tidy:engine drop:engine:PRESET=asan \
 	    // $(BESIDE:%=test:%) $(COMPONENTS:%=lint:%) vulncheck:operator sbom:operator lint:scripts test:dashboards killloop:chaos:ROUNDS=5 \
-	    killloop:chaos:ROUNDS=10:REPLICAS=2 \
+	    soak:chaos:MINUTES=5:SEED=1 \
 	  then demo:chaos/demo smoke:operator/e2e down:chaos/demo
 
 killloop: engine ## ROUNDS=20 rounds of kill -9 under load, judged by the ledger; REPLICAS=2 with a source and replicas
