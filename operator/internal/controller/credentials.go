@@ -79,7 +79,7 @@ func (r *Reconciler) ensureCopy(ctx context.Context, c *v1alpha1.CommitCluster, 
 		case err != nil:
 			return "", fmt.Errorf("secret %s: %w", name, err)
 		case !metav1.IsControlledBy(found, c):
-			return "", fmt.Errorf("there is a Secret %s that is not this cluster's: delete it", name)
+			continue // of a cluster of this name that was here before, or somebody else's
 		}
 		if note, same := asked.startedWith(c, found); same {
 			c.Status.Credentials = name

@@ -150,7 +150,7 @@ type container struct {
 // off, as are those that the kernel counts a program's start from.
 const (
 	creationTakes = 10 * time.Second
-	wholeSeconds  = time.Second
+	rounding  = time.Second
 )
 
 // isProcess: the program that answers runs in the container that is reported, not in one that has taken its place since and that nobody
@@ -161,7 +161,7 @@ func (c container) isProcess() bool {
 		return false
 	}
 	after := c.process.Sub(c.startedAt)
-	return -creationTakes <= after && after <= wholeSeconds
+	return -creationTakes <= after && after <= rounding
 }
 
 func (c container) hasEnded(id string) bool {
@@ -174,12 +174,11 @@ func (c container) hasEnded(id string) bool {
 }
 
 func containerOf(pod *corev1.Pod) container {
-	c := container{}
+	c := container{report: string(pod.Status.Phase)}
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name != containerName {
 			continue
 		}
-		c.report = fmt.Sprint(s.ContainerID, s.RestartCount)
 		if s.State.Running != nil {
 			c.running, c.startedAt = s.ContainerID, s.State.Running.StartedAt.Time
 		}
@@ -188,7 +187,7 @@ func containerOf(pod *corev1.Pod) container {
 				c.ended = append(c.ended, state.Terminated.ContainerID)
 			}
 		}
-		c.report = fmt.Sprint(c.report, c.running, c.ended)
+		c.report = fmt.Sprint(pod.Status.Phase, s.ContainerID, s.RestartCount, c.running, c.ended)
 	}
 	return c
 }
