@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -24,7 +25,12 @@ func (s *site) setKeys(name string, values map[string]string) {
 func (s *site) startedWith() (names []string) {
 	for pod := range s.servers() {
 		found := &corev1.Pod{}
-		must(kube.Get(s.t.Context(), types.NamespacedName{Namespace: s.namespace, Name: pod}, found))
+		err := kube.Get(s.t.Context(), types.NamespacedName{Namespace: s.namespace, Name: pod}, found)
+		if apierrors.IsNotFound(err) {
+			names = append(names, "a pod that has just gone")
+			continue
+		}
+		must(err)
 		names = append(names, found.Spec.Volumes[0].Secret.SecretName)
 	}
 	slices.Sort(names)

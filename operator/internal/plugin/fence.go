@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commitlab.dev/operator/api/v1alpha1"
@@ -48,11 +49,14 @@ func (s *session) fenceCommand(f fencing) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{Use: f.use, Short: f.short, Long: f.long, Args: cobra.ExactArgs(2)}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := s.cluster(cmd.Context(), args[:1])
-		if err != nil {
-			return err
-		}
-		if err := s.setFenced(cmd.Context(), c, args[1], f.fence); err != nil || !wait {
+		var c *v1alpha1.CommitCluster
+		err := retry.RetryOnConflict(retry.DefaultBackoff, func() (err error) {
+			if c, err = s.cluster(cmd.Context(), args[:1]); err != nil {
+				return err
+			}
+			return s.setFenced(cmd.Context(), c, args[1], f.fence)
+		})
+		if err != nil || !wait {
 			return err
 		}
 		ctx, stop := context.WithTimeout(cmd.Context(), timeout)
@@ -64,7 +68,8 @@ func (s *session) fenceCommand(f fencing) *cobra.Command {
 	return cmd
 }
 
-// setFenced changes the list only as it was read: two people who fence at once both get their way.
+// setFenced changes the list only as it was read: two people who fence at once both get their way. It is a conflict, too, when the operator
+// has written the status since.
 func (s *session) setFenced(ctx context.Context, c *v1alpha1.CommitCluster, pod string, fence bool) error {
 	fenced, err := cluster.FencedOf(c)
 	if err != nil {
