@@ -150,7 +150,7 @@ type container struct {
 // off, as are those that the kernel counts a program's start from.
 const (
 	creationTakes = 10 * time.Second
-	rounding  = time.Second
+	rounding      = time.Second
 )
 
 // isProcess: the program that answers runs in the container that is reported, not in one that has taken its place since and that nobody
