@@ -13,9 +13,9 @@ using ast::Op;
 // One side of a comparison.
 struct RowSide {
   size_t width = 1;
-  const ast::Expr* written = nullptr;       // an ExprKind::Row
-  const SubqueryResult* known = nullptr;    // of a subquery that has been read
-  std::shared_ptr<const RowSource> source;  // of one that is read for each row around it
+  const ast::Expr* written = nullptr;            // an ExprKind::Row
+  const SubqueryResult* known = nullptr;         // of a subquery that has been read
+  std::shared_ptr<const RowSource> source = {};  // of one that is read for each row around it
 };
 
 // Of a subquery that is not known yet, as far as its text says it.
