@@ -111,6 +111,7 @@ class MariaDBSourceTest(unittest.TestCase):
                         cursor.execute(f"INSERT INTO d.log VALUES ({number})")
                         if number % 200 == 0:
                             cursor.execute("FLUSH BINARY LOGS")
+                        time.sleep(0.002)  # the replica, which starts again and again, must be able to keep up under the sanitizers, too
         writer = threading.Thread(target=write)
         writer.start()
         self.addCleanup(writer.join)
