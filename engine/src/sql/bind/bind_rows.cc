@@ -40,7 +40,8 @@ RowSide Binder::row_side(const ast::Expr& tree) {
     return {};
   }
   std::shared_ptr<const RowSource> source = *std::move(rows);
-  return {.width = source->types.size(), .source = std::move(source)};
+  const size_t width = source->types.size();
+  return {.width = width, .source = std::move(source)};
 }
 
 ExpressionPtr Binder::item_of(const RowSide& side, size_t item) {
