@@ -1,16 +1,14 @@
 """commitd follows a MariaDB server by file and position, and gives its transactions GTIDs."""
 
 import contextlib
-import random
 import shutil
-import threading
-import time
 import unittest
 
 import pymysql
 
 from commitd_process import Commitd, wait_until
 from differential.servers import MariaDB, Session
+from killed_replica import kill_while_source_is_written
 
 USER, PASSWORD = "replicator", "not-a-secret"
 UUID = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
@@ -100,31 +98,8 @@ class MariaDBSourceTest(unittest.TestCase):
     def test_killed_at_any_moment_it_has_each_transaction_once(self):
         self.at_source("CREATE TABLE d.log (n INT) ENGINE=InnoDB")
         self.follow(f"ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS='{UUID}'")
-        over = threading.Event()
-
-        def write():
-            with contextlib.closing(pymysql.connect(host="127.0.0.1", port=self.source.port, user="root", autocommit=True)) as connection:
-                with connection.cursor() as cursor:
-                    number = 0
-                    while not over.is_set():
-                        number += 1
-                        cursor.execute(f"INSERT INTO d.log VALUES ({number})")
-                        if number % 200 == 0:
-                            cursor.execute("FLUSH BINARY LOGS")
-                        time.sleep(0.002)  # the replica, which starts again and again, must be able to keep up under the sanitizers, too
-        writer = threading.Thread(target=write)
-        writer.start()
-        self.addCleanup(writer.join)
-        self.addCleanup(over.set)
-        chance = random.Random(11)
-        for _ in range(12):
-            time.sleep(chance.uniform(0.05, 0.6))
-            self.replica.kill()
-            self.replica.start()
-            if chance.random() < 0.3:
-                self.replica.query("FLUSH BINARY LOGS")
-        over.set()
-        writer.join()
+        kill_while_source_is_written(lambda: pymysql.connect(host="127.0.0.1", port=self.source.port, user="root", autocommit=True), self.replica,
+                                     flush_every=200, seed=11)
         self.wait_for_all()
         self.assert_equal_rows("SELECT COUNT(*), COUNT(DISTINCT n), SUM(n) FROM d.log")
         (count, greatest), = self.replica.query("SELECT COUNT(*), MAX(n) FROM d.log")

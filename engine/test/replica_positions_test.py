@@ -2,14 +2,13 @@
 REPLICA UNTIL takes a place there."""
 
 import contextlib
-import random
-import threading
 import time
 import unittest
 
 import pymysql
 
 from commitd_process import code_of, wait_until
+from killed_replica import kill_while_source_is_written
 from pair import PairTest
 
 AUTO_POSITION, FATAL, BAD_UNTIL, WRONG_VALUE, WITH_AUTO_POSITION, UNTIL_GTIDS = 1776, 1236, 1277, 1525, 4014, 4019
@@ -150,28 +149,7 @@ class ReplicaPositionsTest(PairTest):
     def test_killed_at_any_moment_it_misses_nothing(self):
         self.source.query("CREATE TABLE d.log (n INT, at TIMESTAMP(6) DEFAULT NOW(6))")
         self.follow_from_the_first()
-        over = threading.Event()
-
-        def write():
-            with contextlib.closing(self.source.connect()) as connection, connection.cursor() as cursor:
-                number = 0
-                while not over.is_set():
-                    number += 1
-                    cursor.execute(f"INSERT INTO d.log (n) VALUES ({number})")
-                    if number % 50 == 0:
-                        cursor.execute("FLUSH BINARY LOGS")
-        writer = threading.Thread(target=write)
-        writer.start()
-        self.addCleanup(writer.join)
-        self.addCleanup(over.set)
-        chance = random.Random(7)
-        for _ in range(12):
-            time.sleep(chance.uniform(0.05, 0.6))
-            self.restart()
-            if chance.random() < 0.3:
-                self.replica.query("FLUSH BINARY LOGS")
-        over.set()
-        writer.join()
+        kill_while_source_is_written(self.source.connect, self.replica, flush_every=50, seed=7)
         self.wait_for_all()
         self.stands_at(self.place())
         count = "SELECT COUNT(*), COUNT(DISTINCT n), SUM(n) FROM d.log"
