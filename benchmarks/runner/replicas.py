@@ -24,7 +24,7 @@ class Pair:
 def pair(make, variant, options, durable, disk, directory):
     """`options` are those of both; the variant's are the replica's."""
     place = pathlib.Path(directory, f"pair-{variant.name}")
-    place.mkdir()
+    place.mkdir(parents=True)
     with make(variant.name, [*options, "--server-id=1"], durable, disk, place) as source, \
             make("replica", [*variant.options, "--server-id=2"], durable, disk, place) as replica:
         replica.sql("SET GLOBAL rpl_semi_sync_replica_enabled = ON; "

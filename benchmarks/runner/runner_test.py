@@ -371,15 +371,15 @@ class ReplicasTest(unittest.TestCase):
 class TourTest(unittest.TestCase):
     def test_a_switch_is_flipped_and_back_and_prometheus_has_seen_it(self):
         with tempfile.TemporaryDirectory() as out:
-            done = subprocess.run([str(HERE / "tour.py"), "R5", "R11", "R12", "R14", "R16", "--seconds", "4", "--clients", "4", "--out", out], capture_output=True, text=True)
+            done = subprocess.run([str(HERE / "tour.py"), "R5", "R6", "R11", "R12", "R14", "R16", "--seconds", "4", "--clients", "4", "--out", out], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             found = json.loads(pathlib.Path(out, "results.json").read_text())
-            self.assertEqual([c["key"]["scenario"] for c in found["cells"]], ["R5", "R11", "R12", "R16"])
+            self.assertEqual([c["key"]["scenario"] for c in found["cells"]], ["R5", "R6", "R11", "R12", "R16"])
             self.assertGreater(found["cells"][0]["figures"]["broadcast"]["wake-ups"]["median"], found["cells"][0]["figures"]["targeted"]["wake-ups"]["median"])
             self.assertEqual(set(found["skipped"]), {"R14"})
             self.assertIn("R14: skipped: no load shows it: make bench SCENARIO=R14", done.stdout)
             targets = json.loads(pathlib.Path(out, "targets.json").read_text())
-            self.assertEqual([target["labels"]["instance"] for target in targets], ["tour-0", "tour-xa", "R16-replica"])
+            self.assertEqual([target["labels"]["instance"] for target in targets], ["tour-0", "R6-replica", "tour-xa", "R16-replica"])
             self.assertTrue(any(pathlib.Path(out, "prometheus").iterdir()))
             self.assertTrue(pathlib.Path(out, "report.html").exists())
 

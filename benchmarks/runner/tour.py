@@ -138,7 +138,7 @@ class Tour:
         """A source and its replica, for the time of one stop."""
         make = lambda name, *rest: servers.Commitd(f"{scenario.id}-{name}", *rest)
         variant = catalogue.Variant("source", options=(THREADS, *scenario.options))
-        return replicas.pair(make, variant, [THREADS], True, sync_counters.Disk("native"), self.directory)
+        return replicas.pair(make, variant, [THREADS], True, sync_counters.Disk("native"), pathlib.Path(self.directory, scenario.id))
 
     def skip(self, scenario, reason):
         self.bench.say(f"{scenario.id}: skipped: {reason}")
