@@ -62,6 +62,21 @@ TEST(Crc32, IsTheOneOfZlibAndMayBeTakenInPieces) {
   EXPECT_EQ(crc32_of("6789", crc32_of("12345")), 0xcbf43926u);
 }
 
+TEST(Crc32, OfPiecesIsThatOfTheWholeAtEveryLength) {
+  std::string bytes;
+  uint32_t byte_by_byte = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const auto next = static_cast<char>(i * 7 + i / 251);
+    bytes += next;
+    byte_by_byte = crc32_of({&next, 1}, byte_by_byte);
+    ASSERT_EQ(crc32_of(bytes), byte_by_byte) << bytes.size();
+    ASSERT_EQ(
+        crc32_of(std::string_view(bytes).substr(i / 3), crc32_of(std::string_view(bytes).substr(0, i / 3))),
+        byte_by_byte)
+        << bytes.size();
+  }
+}
+
 TEST(ErrorTest, SqlStateFollowsTheNumber) {
   EXPECT_EQ((Error{er::kAccessDenied, ""}.sqlstate()), "28000");
   EXPECT_EQ((Error{er::kLockDeadlock, ""}.sqlstate()), "40001");

@@ -181,6 +181,11 @@ Status Log::Impl::rotate(const GtidSet& logged, LogKind kind) {
 }
 
 Status Log::Impl::cut(LogPosition position) {
+  const bool drops_files = position.file < index.numbers().back();
+  if (drops_files) {
+    const std::string note = fmt::format("{}:{}\n", index.name(position.file), position.offset);
+    COMMITD_RETURN_IF_ERROR(write_file_atomically(fs, cut_note_path(options), note));
+  }
   std::vector<std::string> dropped;
   {
     MutexLock lock(mutex);
@@ -188,7 +193,10 @@ Status Log::Impl::cut(LogPosition position) {
     pages.drop_behind(position);
   }
   for (const std::string& path : dropped) COMMITD_RETURN_IF_ERROR(fs.remove(path));
-  if (!dropped.empty()) COMMITD_RETURN_IF_ERROR(fs.sync_directory(options.directory));
+  if (drops_files) {
+    COMMITD_RETURN_IF_ERROR(fs.sync_directory(options.directory));
+    COMMITD_RETURN_IF_ERROR(fs.remove(cut_note_path(options)));
+  }
   COMMITD_RETURN_IF_ERROR(open_writer(position));
   COMMITD_RETURN_IF_ERROR(writer->truncate(position.offset));
   return sync_writer();

@@ -17,6 +17,7 @@ namespace commitd::binlog {
 // ER_CANT_RESET_SOURCE.
 
 std::string added_purged_path(const LogOptions& options);  // what SET GLOBAL gtid_purged said
+std::string cut_note_path(const LogOptions& options);      // there while a cut takes files away
 
 class Log::Impl {
  public:
@@ -94,6 +95,7 @@ class Log::Impl {
   Status forget_behind(uint32_t last_kept, std::vector<std::string>& dropped)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   Status remove_unlisted_files();
+  Status check_unlisted_file(uint32_t number, LogKind kind);
   Status scan(LogPosition scan_from, OpenReport& report);
   struct FileScan;
   Result<FileScan> scan_file(uint32_t number, OpenReport& report);

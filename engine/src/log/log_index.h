@@ -36,6 +36,7 @@ class LogIndex {
   std::string name(uint32_t number) const { return name(number, kind(number)); }
   std::string path(uint32_t number, LogKind kind) const;
   std::string path(uint32_t number) const { return path(number, kind(number)); }
+  std::string index_path(LogKind kind) const;
   // Of a well-formed name, in the index or not.
   std::optional<uint32_t> number(std::string_view name, LogKind kind = LogKind::Binary) const;
   // Log files in the directory, whether the index has them or not.
@@ -45,7 +46,6 @@ class LogIndex {
 
  private:
   const std::string& base_name(LogKind kind) const;
-  std::string index_path(LogKind kind) const;
   Result<std::vector<uint32_t>> load(LogKind kind, bool consecutive) const;
   Status write(LogKind kind, const std::vector<uint32_t>& numbers);
 

@@ -99,17 +99,47 @@ Status Log::Impl::open_first(LogPosition scan_from) {
   return start_new_file(scan_from.file + 1, options.initial_gtids);
 }
 
-// Left by a rotation or a cut that a crash interrupted: the index is what decides.
+std::string cut_note_path(const LogOptions& options) {
+  return fmt::format("{}/{}.cut", options.directory, options.base_name);
+}
+
+// Left by a rotation, a purge or a cut that a crash interrupted. Anything else is not the index's to decide:
+// it may have lost lines.
 Status Log::Impl::remove_unlisted_files() {
+  const std::string note = cut_note_path(options);
+  const bool was_cut = fs.exists(note);
+  std::vector<std::string> unlisted;
   for (LogKind kind : {LogKind::Binary, LogKind::Relay}) {
     auto on_disk = index.numbers_on_disk(kind);
     if (!on_disk) return std::move(on_disk).error();
     for (uint32_t number : *on_disk) {
       if (index.contains(number) && index.kind(number) == kind) continue;
-      COMMITD_RETURN_IF_ERROR(fs.remove(index.path(number, kind)));
+      if (!was_cut) COMMITD_RETURN_IF_ERROR(check_unlisted_file(number, kind));
+      unlisted.push_back(index.path(number, kind));
     }
   }
-  return {};
+  for (const std::string& path : unlisted) COMMITD_RETURN_IF_ERROR(fs.remove(path));
+  if (!was_cut) return {};
+  COMMITD_RETURN_IF_ERROR(fs.sync_directory(options.directory));
+  return fs.remove(note);
+}
+
+// A purge takes the oldest files of a kind; a rotation leaves a header at most.
+Status Log::Impl::check_unlisted_file(uint32_t number, LogKind kind) {
+  const std::vector<uint32_t> listed = index.numbers(kind);
+  if (number < (listed.empty() ? index.numbers().back() : listed.front())) return {};
+  const std::string path = index.path(number, kind);
+  auto file = fs.open(path, FileSystem::Open::Read);
+  if (!file) return std::move(file).error();
+  auto size = (*file)->size();
+  if (!size) return std::move(size).error();
+  auto header = read_log_file_header(**file, path);
+  if (!header || *size <= header->length) return {};
+  return make_error(
+      er::kErrorOnRead,
+      "'{}' holds more than a header, but '{}' does not name it. Nothing was changed: restore the "
+      "index's lines, or move the file away if it is not this server's",
+      path, index.index_path(kind));
 }
 
 Status Log::Impl::open_files() {

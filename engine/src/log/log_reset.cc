@@ -31,7 +31,9 @@ Status replace_log(FileSystem& fs, const LogOptions& options) {
   if (!numbers) return std::move(numbers).error();
   for (uint32_t number : *numbers)
     COMMITD_RETURN_IF_ERROR(fs.remove(options.directory + "/" + log_file_name(options, number)));
-  if (fs.exists(added_purged_path(options))) COMMITD_RETURN_IF_ERROR(fs.remove(added_purged_path(options)));
+  for (const std::string& path : {added_purged_path(options), cut_note_path(options)}) {
+    if (fs.exists(path)) COMMITD_RETURN_IF_ERROR(fs.remove(path));
+  }
   COMMITD_RETURN_IF_ERROR(create_log(fs, empty, kFirstFileAfterReset));
   COMMITD_RETURN_IF_ERROR(fs.sync_directory(options.directory));
   COMMITD_RETURN_IF_ERROR(fs.remove(note_path(options)));

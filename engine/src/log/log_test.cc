@@ -222,6 +222,42 @@ TEST_F(LogFiles, AMadeLogOpensBehindThePositionItWasMadeFor) {
   EXPECT_EQ(writer_.report.purged, options.initial_gtids);
 }
 
+TEST_F(LogFiles, AFileWithTransactionsIsNotRemovedBecauseTheIndexLostItsLine) {
+  ASSERT_TRUE(writer_.open().ok());
+  for (int i = 0; i < 2; ++i) {
+    writer_.write_group(1);
+    ASSERT_TRUE(writer_.rotate().ok());
+  }
+  writer_.write_group(1);
+  writer_.close();
+  const std::string index = fs_.content("d/binlog.index");
+  for (const char* left : {"./binlog.000001\n", "./binlog.000001\n./binlog.000002\n"}) {
+    fs_.put_file("d/binlog.index", left);
+    EXPECT_EQ(writer_.open().error().code, er::kErrorOnRead) << left;
+  }
+  fs_.put_file("d/binlog.index", index);
+  ASSERT_TRUE(writer_.open().ok());
+  EXPECT_EQ(writer_.report.logged, writer_.written);
+}
+
+TEST_F(LogFiles, WhatARotationOrAPurgeLeftIsRemoved) {
+  ASSERT_TRUE(writer_.open().ok());
+  for (int i = 0; i < 2; ++i) {
+    writer_.write_group(1);
+    ASSERT_TRUE(writer_.rotate().ok());
+  }
+  writer_.close();
+  fs_.put_file("d/binlog.index", "./binlog.000002\n");
+  fs_.put_file("d/binlog.000004",
+               "\xfe"
+               "bi");
+  ASSERT_TRUE(writer_.open().ok());
+  EXPECT_FALSE(fs_.exists(path("binlog.000001")));
+  EXPECT_FALSE(fs_.exists(path("binlog.000004")));
+  EXPECT_EQ(fs_.content("d/binlog.index"), "./binlog.000002\n./binlog.000003\n") << "made anew";
+  EXPECT_EQ(writer_.report.logged, writer_.written);
+}
+
 TEST_F(LogFiles, PurgeSparesHeldFilesAndTheActiveOne) {
   ASSERT_TRUE(writer_.open().ok());
   for (int i = 0; i < 3; ++i) {
