@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/bytes.h"
+#include "replication/filter_rules.h"
 #include "replication/semisync_protocol.h"
 #include "replication/source_stream.h"
 
@@ -33,6 +34,18 @@ void take_stream(std::string_view packets, SourceStream::Options options) {
   }
 }
 
+// Of everything: rows of some tables are left out, statements by the database in use, names are rewritten.
+std::shared_ptr<const FilterRules> some_filter() {
+  static const auto filter = [] {
+    sql::ReplicationFilter rules;
+    rules.ignore_db = {"ignored"};
+    rules.wild_ignore_table = {"%.t%_"};
+    rules.rewrite_db = {{"d", "another_name"}, {"a_longer_name", "b"}};
+    return std::make_shared<const FilterRules>(rules);
+  }();
+  return filter;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -47,6 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       options.foreign.emplace((*data & 32) != 0 ? ForeignEvents::Of::MariaDb : ForeignEvents::Of::MySql, [] {
         return Gtid{Uuid{}, 7};
       });
+    if ((*data & 64) != 0) options.filter = some_filter();
     take_stream(rest, std::move(options));
   }
   return 0;
