@@ -51,6 +51,8 @@ class Ledger:
 
 
 class FailoverUnderLoadTest(ClusterTest):
+    TERMS = ""  # of the quorum
+
     def setUp(self):
         super().setUp()
         self.uuids = {member: member.uuid for member in self.members}
@@ -62,13 +64,16 @@ class FailoverUnderLoadTest(ClusterTest):
 
     def elect(self, chosen, reached):
         """Every member counts, reached or not: the lost one is to rejoin."""
-        others = ",".join(self.uuids[member] for member in self.members if member is not chosen)
-        chosen.control(f"ALTER INSTANCE PROMOTE EPOCH {self.epoch} WAIT_COUNT 1 MEMBERS '{others}'")
+        chosen.control(f"ALTER INSTANCE PROMOTE EPOCH {self.epoch} {self.quorum(chosen)}")
         for member in reached:
             if member is not chosen:
                 self.follow(member, chosen)
         wait_until(chosen.writable, "the master accepts writes")
         self.master = chosen
+
+    def quorum(self, master):
+        others = ",".join(self.uuids[member] for member in self.members if member is not master)
+        return f"WAIT_COUNT 1 MEMBERS '{others}' {self.TERMS}"
 
     def follow(self, member, source):
         member.control(f"ALTER INSTANCE FOLLOW EPOCH {self.epoch} SOURCE_HOST '127.0.0.1' SOURCE_PORT {source.port} "
@@ -97,6 +102,9 @@ class FailoverUnderLoadTest(ClusterTest):
         self.fail_over(lost)
         ledger.master = self.master
         lost.resume() if paused else lost.start()
+        self.rejoin(lost)
+
+    def rejoin(self, lost):
         self.follow(lost, self.master)
         wait_until(lambda: lost.status()["receiver_state"] == "receiving", "the lost master has rejoined")
 
@@ -156,6 +164,33 @@ class FailoverWithWorkersTest(FailoverUnderLoadTest):
             self.before_kill(member)
         self.assertGreater(sum(self.made_ahead.values()), ROUNDS)
         self.assert_nothing_is_lost(ledger, ROUNDS)
+
+
+class FailoverAfterCommitTest(FailoverUnderLoadTest):
+    """With AFTER_COMMIT a lost master may have shown what the new one lacks; what was answered is nowhere lost."""
+
+    TERMS = "WAIT_POINT 'AFTER_COMMIT'"
+
+    def rejoin(self, lost):
+        with contextlib.suppress(pymysql.MySQLError):  # 3002, or it shows below
+            self.follow(lost, self.master)
+        wait_until(lambda: lost.status()["receiver_state"] in ("receiving", "diverged"), f"it follows or has diverged: {lost.log_text()[-2000:]}")
+        if lost.status()["receiver_state"] == "diverged":
+            self.replace_its_data(lost)
+
+    def replace_its_data(self, lost):
+        former = self.uuids[lost]
+        lost.control(f"CLONE INSTANCE FROM '{OPERATOR}'@'127.0.0.1':{self.master.port} IDENTIFIED BY '{PASSWORD}'")
+        wait_until(lambda: self.uuid_of(lost) not in (None, former), "it is another server: " + lost.log_text()[-2000:])
+        self.uuids[lost] = lost.uuid
+        self.master.control(f"ALTER INSTANCE QUORUM EPOCH {self.epoch} VERSION 1 {self.quorum(self.master)}")
+        self.follow(lost, self.master)
+        wait_until(lambda: lost.status()["receiver_state"] == "receiving", "it has joined")
+
+    def uuid_of(self, member):
+        with contextlib.suppress(pymysql.MySQLError, OSError):
+            return member.uuid
+        return None
 
 
 if __name__ == "__main__":

@@ -122,6 +122,11 @@ class MastershipTest(ClusterTest):
         self.assertEqual((self.shown("role"), self.master.ids()), ("fenced", [1, 2]))
         self.insert(self.second)
         wait_until(lambda: self.third.shows([1, 3]), "the others go on")
+        former = self.master.uuid
+        self.master.control(f"CLONE INSTANCE FROM '{OPERATOR}'@'127.0.0.1':{self.second.port} IDENTIFIED BY '{PASSWORD}'")
+        wait_until(lambda: code_of(lambda: self.master.uuid) is None and self.master.uuid != former, "it is another server")
+        self.master.follow(2, self.second)
+        wait_until(lambda: self.master.shows([1, 3]), "it follows")
 
     def test_after_commit_a_new_master_shows_nothing_before_its_epoch_is_acknowledged(self):
         self.begin("WAIT_POINT 'AFTER_COMMIT'")
