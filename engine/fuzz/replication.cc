@@ -28,7 +28,7 @@ void take_stream(std::string_view packets, SourceStream::Options options) {
     packets.remove_prefix(2);
     const auto step = stream.feed(packets.substr(0, length));
     if (!step) return;
-    if (step->transaction && (step->transaction->gtid.empty() || step->transaction->events.size() == 0))
+    if (step->transaction && (step->transaction->gtid.empty() || step->transaction->events.empty()))
       std::abort();
     packets.remove_prefix(std::min(length, packets.size()));
   }
