@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/bytes.h"
+#include "replication/filter_rules.h"
 #include "replication/semisync_protocol.h"
 #include "replication/source_stream.h"
 
@@ -27,10 +28,22 @@ void take_stream(std::string_view packets, SourceStream::Options options) {
     packets.remove_prefix(2);
     const auto step = stream.feed(packets.substr(0, length));
     if (!step) return;
-    if (step->transaction && (step->transaction->gtid.empty() || step->transaction->events.size() == 0))
+    if (step->transaction && (step->transaction->gtid.empty() || step->transaction->events.empty()))
       std::abort();
     packets.remove_prefix(std::min(length, packets.size()));
   }
+}
+
+// Of everything: rows of some tables are left out, statements by the database in use, names are rewritten.
+std::shared_ptr<const FilterRules> some_filter() {
+  static const auto filter = [] {
+    sql::ReplicationFilter rules;
+    rules.ignore_db = {"ignored"};
+    rules.wild_ignore_table = {"%.t%_"};
+    rules.rewrite_db = {{"d", "another_name"}, {"a_longer_name", "b"}};
+    return std::make_shared<const FilterRules>(rules);
+  }();
+  return filter;
 }
 
 }  // namespace
@@ -47,6 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       options.foreign.emplace((*data & 32) != 0 ? ForeignEvents::Of::MariaDb : ForeignEvents::Of::MySql, [] {
         return Gtid{Uuid{}, 7};
       });
+    if ((*data & 64) != 0) options.filter = some_filter();
     take_stream(rest, std::move(options));
   }
   return 0;

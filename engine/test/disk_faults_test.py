@@ -443,6 +443,64 @@ class DiskFaultsTest(unittest.TestCase):
         self.write_until_full(pathlib.Path(disk, "rest"))
         self.assert_roles_change_without_room(server, acknowledged)
 
+    # --- a replica by file and position, whose log has a small volume of its own ---
+
+    def start_replica_with_a_small_log_disk(self, source, *flags):
+        replica = self.enterContext(Commitd(*flags, datadir=os.path.join(self.small_disk(64), "data"), server_id=2))
+        replica.terminate()
+        engine, elsewhere = os.path.join(replica.datadir, "engine"), os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "engine")
+        shutil.move(engine, elsewhere)
+        os.symlink(elsewhere, engine)
+        replica.start()
+        replica.query(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port}, SOURCE_USER='root', "
+                      "SOURCE_AUTO_POSITION=0, SOURCE_LOG_FILE='binlog.000001', SOURCE_LOG_POS=4")
+        replica.query("START REPLICA")
+        return replica
+
+    def replica_status(self, replica):
+        with contextlib.closing(replica.connect()) as connection, connection.cursor(pymysql.cursors.DictCursor) as cursor:
+            cursor.execute("SHOW REPLICA STATUS")
+            (row,) = cursor.fetchall()
+            return row
+
+    def test_a_replica_by_position_whose_log_finds_no_room_says_so_and_goes_on(self):
+        for flags in ((), (XA, "--log-replica-updates=OFF")):
+            for killed in (False, True):
+                with self.subTest(flags=flags, killed=killed):
+                    self.check_replica_goes_on(killed, *flags)
+
+    def check_replica_goes_on(self, killed, *flags):
+        source = self.enterContext(Commitd())
+        self.make_tables(source)
+        self.insert(source, 0)
+        replica = self.start_replica_with_a_small_log_disk(source, *flags)
+        tables = lambda: replica.query("SHOW DATABASES LIKE 'd'") and replica.query("SHOW TABLES IN d")
+        rows = lambda: replica.query("SELECT id FROM d.t ORDER BY id") if tables() else ()
+        wait_until(lambda: rows() == ((0,),), f"it follows: {self.replica_status(replica)}")
+        filler = pathlib.Path(replica.datadir, "..", "filler")
+        filler.write_bytes(bytes(shutil.disk_usage(filler.parent).free - 3_000_000))
+        for number in range(1, 60):
+            self.insert(source, number, 100_000)
+        wait_until(lambda: self.replica_status(replica)["Last_IO_Errno"] == str(DISK_FULL), f"it says so: {self.replica_status(replica)}")
+        self.assertIn("Disk full: cannot", self.replica_status(replica)["Last_IO_Error"])
+        self.assertEqual(replica.log_text().count("what is received waits for room in the log"), 1)
+        self.assertEqual(replica.query("SELECT LAST_ERROR_NUMBER FROM performance_schema.replication_connection_status"), ((DISK_FULL,),))
+        wait_until(lambda: len(rows()) > 5, "what had room is applied")
+        self.assertLess(len(rows()), 60)
+        self.insert(source, 60)  # nobody waits for it
+        if killed:
+            replica.kill()
+        filler.unlink()
+        if killed:
+            replica.start()
+        wait_until(lambda: len(rows()) == 61, f"it goes on: {self.replica_status(replica)}")
+        self.assertEqual([number for (number,) in rows()], list(range(61)))
+        self.assertEqual(source.query("CHECKSUM TABLE d.t"), replica.query("CHECKSUM TABLE d.t"))
+        self.assertEqual(source.query("SELECT @@global.gtid_executed"), replica.query("SELECT @@global.gtid_executed"))
+        status = self.replica_status(replica)
+        self.assertEqual((status["Last_IO_Errno"], status["Last_IO_Error"]), ("0", ""))
+        self.assertEqual((status["Source_Log_File"], int(status["Read_Source_Log_Pos"])), source.query("SHOW BINARY LOG STATUS")[0][:2])
+
     def test_a_start_on_a_full_disk_waits_for_room(self):
         disk = self.small_disk(48)
         server = self.enterContext(Commitd("--commitd-write-buffer-size=1M", datadir=os.path.join(disk, "data")))

@@ -11,7 +11,7 @@ import pymysql
 from commitd_process import code_of, wait_until
 from members import OPERATOR, PASSWORD, ClusterTest
 
-READ_ONLY, STALE_EPOCH, NOT_IN_TIME, OFFLINE, UNKNOWN_OUTCOME, IN_HOOK, NOT_SUPPORTED, WRONG_ARGUMENTS = 1290, 3000, 3024, 3032, 1053, 3100, 1235, 1210
+READ_ONLY, STALE_EPOCH, NOT_IN_TIME, OFFLINE, UNKNOWN_OUTCOME, IN_HOOK, DIVERGED, WRONG_ARGUMENTS, CONNECTION_LOST = 1290, 3000, 3024, 3032, 1053, 3100, 3002, 1210, 2013
 LEASE = 3000  # ms
 # What clients may be doing while their server's role changes.
 OCCUPATIONS = ("SELECT SLEEP(600)", "SELECT WAIT_FOR_EXECUTED_GTID_SET('11111111-1111-1111-1111-111111111111:1')",
@@ -91,9 +91,67 @@ class MastershipTest(ClusterTest):
         self.assertEqual(self.hand_over("TIMEOUT 100"), NOT_IN_TIME, "what no member has is not handed over")
         wait_until(self.master.writable, "the handover is taken back")
         self.resume_replicas()
-        for wrong, code in (("ON_TIMEOUT 'panic'", WRONG_ARGUMENTS), ("WAIT_POINT 'SOON'", WRONG_ARGUMENTS), ("WAIT_POINT 'AFTER_COMMIT'", NOT_SUPPORTED)):
+        for wrong, code in (("ON_TIMEOUT 'panic'", WRONG_ARGUMENTS), ("WAIT_POINT 'SOON'", WRONG_ARGUMENTS)):
             self.terms = wrong
             self.assertEqual(code_of(lambda: self.promote_again(2)), code, wrong)
+
+    def test_after_commit_a_failover_may_lose_what_was_shown_and_loses_nothing_that_was_answered(self):
+        self.begin("WAIT_POINT 'AFTER_COMMIT'")
+        self.assertEqual(self.shown("semisync_wait_point"), "AFTER_COMMIT")
+        self.assertEqual(self.master.query("SELECT @@rpl_semi_sync_source_wait_point"), (("AFTER_COMMIT",),))
+        self.insert()
+        for replica in self.replicas:
+            wait_until(lambda: replica.shows([1]), "the replica has it")  # noqa: B023
+            replica.kill()
+        writer, outcome = self.begin_insert()
+        wait_until(lambda: self.master.ids() == [1, 2], "it is visible at the master")
+        self.assertEqual(outcome, [], "nobody was told that it is committed")
+        self.assertEqual(self.hand_over("TIMEOUT 100"), NOT_IN_TIME)
+        self.master.fence(2)
+        writer.join(60)
+        self.assertIn(outcome, ([UNKNOWN_OUTCOME], [CONNECTION_LOST]))
+        for replica in self.replicas:
+            replica.start()
+            replica.fence(2)
+        self.second.promote(2, 1, [self.third, self.master])
+        self.third.follow(2, self.second)
+        wait_until(self.second.writable, "the new master accepts writes")
+        self.assertEqual(self.second.ids(), [1])
+        self.assertIn(code_of(lambda: self.master.follow(2, self.second)), (None, DIVERGED))
+        wait_until(lambda: self.shown("receiver_state") == "diverged", "it has shown what the new master lacks")
+        self.assertEqual((self.shown("role"), self.master.ids()), ("fenced", [1, 2]))
+        self.insert(self.second)
+        wait_until(lambda: self.third.shows([1, 3]), "the others go on")
+        former = self.master.uuid
+        self.master.control(f"CLONE INSTANCE FROM '{OPERATOR}'@'127.0.0.1':{self.second.port} IDENTIFIED BY '{PASSWORD}'")
+        wait_until(lambda: code_of(lambda: self.master.uuid) is None and self.master.uuid != former, "it is another server")
+        self.master.follow(2, self.second)
+        wait_until(lambda: self.master.shows([1, 3]), "it follows")
+
+    def test_after_commit_a_new_master_shows_nothing_before_its_epoch_is_acknowledged(self):
+        self.begin("WAIT_POINT 'AFTER_COMMIT'")
+        uuids = ",".join(replica.uuid for replica in self.replicas)
+        self.pause_replicas()
+        writer, _ = self.begin_insert()
+        wait_until(lambda: self.master.ids() == [1], "it is visible at the master")
+        self.master.control(f"ALTER INSTANCE PROMOTE EPOCH 2 WAIT_COUNT 1 MEMBERS '{uuids}' {self.terms}")
+        writer.join(60)
+        self.assertEqual(self.shown("writes_blocked"), "1")
+        self.assertEqual(code_of(lambda: self.master.query("SELECT * FROM d.t", OPERATOR, PASSWORD)), None)
+        self.assertNotEqual(code_of(self.insert), None)
+        self.resume_replicas()
+        for replica in self.replicas:
+            replica.follow(2, self.master)
+        wait_until(self.master.writable, "the epoch is acknowledged")
+        wait_until(lambda: self.second.shows([1]) and self.third.shows([1]), "what was shown is acknowledged with it")
+
+    def test_members_get_pages_that_were_framed_once(self):
+        self.begin()
+        shared = self.master.metric("commitd_dump_pages_shared_total")
+        for _ in range(20):
+            self.insert()
+        wait_until(lambda: all(replica.shows(list(range(1, 21))) for replica in self.replicas), "both have all of it")
+        self.assertGreater(self.master.metric("commitd_dump_pages_shared_total"), shared)
 
     def test_whoever_becomes_a_member_is_sent_what_waits_for_it_at_once(self):
         self.begin()

@@ -93,6 +93,8 @@ def transactions(gtid_set):
 class ClusterTest(unittest.TestCase):
     """Starts three members that wait for a role."""
 
+    FLAGS = ()  # more of them
+
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
@@ -101,6 +103,7 @@ class ClusterTest(unittest.TestCase):
             file.write(PASSWORD + "\n")
         self.members = [Member(number, password_file) for number in (1, 2, 3)]
         for member in self.members:
+            member.flags += self.FLAGS
             self.addCleanup(member.__exit__)
             member.start()
             self.assertEqual(member.status()["role"], "uninitialized")

@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import threading
+import time
 
 COM_QUIT = b"\x01\x00\x00\x00\x01"
 
@@ -17,6 +18,7 @@ class Proxy:
         self.changed = threading.Condition()
         self.allowed = None
         self.cut = False
+        self.delay = 0       # seconds, of each piece from the server
         self.stalled = 0     # connections that have more to give than is allowed
         self.connections = 0
         self.open = 0
@@ -82,6 +84,8 @@ class Proxy:
                     return False
                 if self.allowed is not None:
                     self.allowed -= size
+            if self.delay:
+                time.sleep(self.delay)
             client.sendall(data[:size])
             data = data[size:]
         return True

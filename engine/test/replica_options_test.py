@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from commitd_process import code_of, free_port, wait_until
 from pair import PairTest
 
-NOT_SUPPORTED, SYNTAX, AUTO_POSITION = 1235, 1064, 1776
+NOT_SUPPORTED, SYNTAX, AUTO_POSITION, NO_SUCH_CHANNEL = 1235, 1064, 1776, 3074
 NO_CONNECTION, TLS_ERROR, TLS_SETUP, ACCESS_DENIED, READ_ONLY = 2003, 2026, 3888, 1045, 1290
 
 REFUSED = {
@@ -27,7 +27,7 @@ REFUSED = {
     "SOURCE_CONNECTION_AUTO_FAILOVER = 1": "SOURCE_CONNECTION_AUTO_FAILOVER = 1",
     "IGNORE_SERVER_IDS = (1, 2)": "IGNORE_SERVER_IDS",
     "SOURCE_HEARTBEAT_PERIOD = 0": "SOURCE_HEARTBEAT_PERIOD = 0",
-    "SOURCE_HOST = 'h' FOR CHANNEL 'other'": "replication channels",
+    "SOURCE_HOST = 'h' FOR CHANNEL 'other'": "multi-source replication",
 }
 MALFORMED = ("SOURCE_HOSTS = 'h'", "SOURCE_HOST = 3306", "SOURCE_PORT = '3306'", "SOURCE_SSL", "SOURCE_SSL_CA = NULL",
              "HOST = 'h'", "SOURCE_HEARTBEAT_PERIOD = 'soon'", "SOURCE_HOST = 'h' FOR CHANNEL")
@@ -71,11 +71,24 @@ class ReplicaOptionsTest(PairTest):
             self.assertIn(name, text)
         for option in MALFORMED:
             self.assertEqual(self.refusal("CHANGE REPLICATION SOURCE TO " + option)[0], SYNTAX, option)
-        for sql in ("START REPLICA USER = 'u'", "STOP REPLICA FOR CHANNEL 'other'"):
-            self.assertEqual(self.refusal(sql)[0], NOT_SUPPORTED, sql)
+        for sql, name in (("START REPLICA USER = 'u'", "START REPLICA USER"),
+                          ("START REPLICA UNTIL RELAY_LOG_FILE = 'r.000001', RELAY_LOG_POS = 4", "START REPLICA UNTIL RELAY_LOG_FILE")):
+            number, text = self.refusal(sql)
+            self.assertEqual(number, NOT_SUPPORTED, sql)
+            self.assertIn(name, text)
         self.assertEqual(self.replica.query("SHOW REPLICA STATUS"), ())
         self.change("SOURCE_AUTO_POSITION = 1")
         self.assertEqual(self.refusal("CHANGE REPLICATION SOURCE TO SOURCE_LOG_FILE = 'binlog.000001'")[0], AUTO_POSITION)
+
+    def test_there_is_one_channel_and_it_has_no_name(self):
+        self.change("SOURCE_HOST = '127.0.0.1', SOURCE_AUTO_POSITION = 1 FOR CHANNEL ''")
+        for statement in ("START REPLICA", "STOP REPLICA", "STOP REPLICA SQL_THREAD", "SHOW REPLICA STATUS", "SHOW RELAYLOG EVENTS",
+                          "SHOW RELAYLOG EVENTS LIMIT 1", "FLUSH RELAY LOGS", "CHANGE REPLICATION FILTER REPLICATE_DO_DB = (d)", "RESET REPLICA",
+                          "RESET REPLICA ALL"):
+            with self.subTest(statement):
+                self.assertEqual(self.refusal(f"{statement} FOR CHANNEL 'other'"), (NO_SUCH_CHANNEL, "Replica channel 'other' does not exist."))
+                self.replica.query(f"{statement} FOR CHANNEL ''")
+        self.assertEqual(self.replica.query("SHOW REPLICA STATUS"), ())
 
     def test_what_says_how_it_is_here_anyway_is_taken(self):
         self.change("SOURCE_HOST = '127.0.0.1', SOURCE_AUTO_POSITION = 1, REQUIRE_ROW_FORMAT = 1, GTID_ONLY = 1, "

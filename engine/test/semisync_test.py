@@ -10,7 +10,7 @@ from pair import PairTest
 
 FOR_EVER = 4294967295
 SHORT = 50
-DEMOTED, IN_HOOK, NOT_SUPPORTED, WRONG_VALUE, ROLLED_BACK, LOCK_WAIT_TIMEOUT = 1053, 3100, 1235, 1231, 3101, 1205
+DEMOTED, IN_HOOK, WRONG_VALUE, ROLLED_BACK, LOCK_WAIT_TIMEOUT = 1053, 3100, 1231, 3101, 1205
 
 
 class SemisyncTest(PairTest):
@@ -63,7 +63,9 @@ class SemisyncTest(PairTest):
             ("rpl_semi_sync_source_wait_for_replica_count", "3"), ("rpl_semi_sync_source_wait_no_replica", "OFF"),
             ("rpl_semi_sync_source_wait_point", "AFTER_SYNC")))
         self.assertEqual(self.source.query("SELECT @@rpl_semi_sync_master_wait_no_slave, @@rpl_semi_sync_slave_enabled"), ((0, 1),))
-        for statement, number in (("rpl_semi_sync_source_wait_point = AFTER_COMMIT", NOT_SUPPORTED), ("rpl_semi_sync_source_wait_point = 'SOON'", WRONG_VALUE),
+        self.set(rpl_semi_sync_master_wait_point="AFTER_COMMIT")
+        self.assertEqual(self.source.query("SELECT @@rpl_semi_sync_source_wait_point, @@rpl_semi_sync_master_wait_point"), (("AFTER_COMMIT",) * 2,))
+        for statement, number in (("rpl_semi_sync_source_wait_point = 'SOON'", WRONG_VALUE),
                                   ("commitd_semi_sync_on_timeout = 'panic'", WRONG_VALUE), ("rpl_semi_sync_source_enabled = 7", WRONG_VALUE)):
             self.assertEqual(code_of(lambda: self.source.query(f"SET GLOBAL {statement}")), number, statement)
         self.source.query("INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'")
@@ -177,6 +179,69 @@ class SemisyncTest(PairTest):
             connection.cursor().execute(add_one)
             connection.commit()
         self.assertEqual(self.source.query("SELECT n FROM d.c"), ((3,),))
+
+    def show_first(self):
+        self.set(rpl_semi_sync_source_wait_point="'AFTER_COMMIT'")
+
+    def test_after_commit_others_see_it_and_its_session_waits(self):
+        self.show_first()
+        self.enable("block", SHORT)
+        connection, outcome = self.begin_insert(1)
+        wait_until(lambda: self.ids() == [1], "it is in the engine")
+        self.source.query("UPDATE d.t SET id = 2 WHERE id = 3")  # changes nothing, so nobody waits
+        self.source.query(f"KILL QUERY {connection}")
+        self.source.query(f"KILL {connection}")
+        self.assertEqual([self.shown(name) for name in ("status", "wait_sessions", "yes_tx")], ["ON", "1", "0"])
+        self.assertEqual(outcome, [], "nobody was told that it is committed")
+        # Who waits already is shown when the wait point changes, and waits on; who comes behind AFTER_SYNC is not shown.
+        self.set(rpl_semi_sync_source_wait_point="'AFTER_SYNC'")
+        _, second = self.begin_insert(2)
+        wait_until(lambda: self.shown("wait_sessions") == "2", "both wait")
+        self.assertEqual(self.ids(), [1])
+        self.show_first()
+        wait_until(lambda: self.ids() == [1, 2], "both are shown")
+        self.assertEqual((outcome, second), ([], []))
+        self.follow()
+        wait_until(lambda: second == [None], "it is acknowledged")
+        self.assertEqual([self.shown(name) for name in ("wait_sessions", "yes_tx", "no_tx")], ["0", "2", "0"])
+        self.assertGreater(int(self.shown("tx_wait_time")), SHORT)
+        self.wait_for_all()
+
+    def test_after_commit_a_timeout_answers_as_it_is_told_to(self):
+        self.show_first()
+        self.enable("error", SHORT)
+        self.assertEqual(code_of(lambda: self.insert(1)), DEMOTED)
+        self.assertEqual(code_of(lambda: self.insert(2)), IN_HOOK)
+        self.assertEqual(self.ids(), [1])
+        self.set(commitd_semi_sync_on_timeout="async")
+        self.insert(3)
+        self.assertEqual([self.shown(name) for name in ("status", "no_tx")], ["OFF", "1"])
+        self.follow()
+        wait_until(lambda: self.shown("status") == "ON", "the replica has caught up")
+        self.set(rpl_semi_sync_source_timeout=FOR_EVER)
+        self.insert(4)
+        self.assertEqual(self.ids(), [1, 3, 4])
+        self.replica.kill()
+        _, outcome = self.begin_insert(5)
+        wait_until(lambda: 5 in self.ids(), "it comes back with the same wait point")
+        self.assertEqual(outcome, [])
+        self.set(rpl_semi_sync_source_enabled=0)
+        wait_until(lambda: outcome == [None], "nobody is waited for any more")
+
+    def test_after_commit_readers_elsewhere_see_what_is_acknowledged(self):
+        self.show_first()
+        self.follow()
+        self.wait_for_all()
+        self.set(rpl_semi_sync_source_wait_for_replica_count=2)
+        self.enable("block", SHORT)
+        self.begin_insert(1)
+        wait_until(lambda: self.ids() == [1], "it is in the engine")
+        wait_until(lambda: self.replica.query("SELECT gtid_logged FROM performance_schema.commitd_instance")
+                   == self.source.query("SELECT gtid_logged FROM performance_schema.commitd_instance"), "the replica holds it")
+        self.assertEqual(self.replica.query("SELECT id FROM d.t"), ())
+        self.set(rpl_semi_sync_source_wait_for_replica_count=1)
+        self.wait_for_all()
+        self.assertEqual(self.replica.query("SELECT id FROM d.t"), ((1,),))
 
     def test_without_wait_no_replica_nobody_waits_for_those_that_are_not_there(self):
         self.set(rpl_semi_sync_source_wait_no_replica=0)

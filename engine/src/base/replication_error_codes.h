@@ -7,6 +7,7 @@ namespace commitd::er {
 
 inline constexpr uint16_t kBadReplicaUntilCond = 1277;
 inline constexpr uint16_t kReplicaFatalError = 1593;
+inline constexpr uint16_t kReplicaChannelDoesNotExist = 3074;
 inline constexpr uint16_t kCantReplicateAnonymousWithAutoPosition = 3113;
 inline constexpr uint16_t kCantReplicateAnonymousWithGtidModeOn = 3114;
 inline constexpr uint16_t kCantCombineAnonymousToGtidAndAutoPosition = 4014;

@@ -6,6 +6,7 @@
 
 #include "base/text_case.h"
 #include "binlog/events.h"
+#include "commit/time_of_day.h"
 #include "observe/metrics.h"
 
 namespace commitd::binlog {
@@ -21,11 +22,6 @@ constexpr uint64_t kMemoryPerByte = 4, kMemoryPerTransaction = 2048;
 constexpr size_t kReadSize = 1 << 20;
 // When most of so many were of no use, the rest will hardly be.
 constexpr size_t kEnoughToJudge = 64;
-
-uint64_t now_microseconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
-}
 
 void count_turn(bool was_used) {
   static auto& used = observe::counter("commitd_replica_ahead_transactions_total",

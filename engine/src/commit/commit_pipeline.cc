@@ -71,8 +71,9 @@ void CommitPipeline::stop() {
   (void)impl_->sync_log();  // a failure is in failure()
   {
     MutexLock lock(impl_->mutex);
-    const auto waiting = impl_->order.detach_waiters();
+    const auto waiting = impl_->order.detach_waiters(), shown = impl_->order.detach_shown();
     unanswered.insert(unanswered.end(), waiting.begin(), waiting.end());
+    unanswered.insert(unanswered.end(), shown.begin(), shown.end());
     impl_->waits.stop();
   }
   impl_->refuse(unanswered, shutting_down());
@@ -198,9 +199,11 @@ CommitPipeline::State CommitPipeline::state() const {
           impl_->order.executed(),
           impl_->order.last_log_epoch(),
           impl_->order.unapplied(),
+          impl_->order.shown(),
           oldest == nullptr ? std::chrono::nanoseconds(0) : Clock::now() - oldest->durable_at,
           impl_->order.failure(),
-          impl_->order.apply_error()};
+          impl_->order.apply_error(),
+          impl_->received_waits};
 }
 
 OrderedWrites& CommitPipeline::ordered() {

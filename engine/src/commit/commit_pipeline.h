@@ -138,7 +138,8 @@ class CommitPipeline {
   void stop();  // finishes what is queued and durable-and-acknowledged; the rest stays in the log
 
   // --- local commits: from any reactor ---
-  // Returns when the transaction is durable (as sync_binlog has it), acknowledged and visible in the engine.
+  // Returns when the transaction is durable (as sync_binlog has it), acknowledged and visible in the engine;
+  // which of the last two comes first, the gate says.
   // An error before the log
   // write means nothing happened; error 1053 from fail_waiters() means the outcome is not known.
   Task<Status> commit(CommitRequest& request);
@@ -226,13 +227,19 @@ class CommitPipeline {
 
   // --- state, any thread ---
   // All of it at one moment.
+  struct ReceivedWaits {
+    Error why;
+    uint64_t since = 0;  // microseconds
+  };
   struct State {
     LogPosition acknowledged_end;
     GtidSet logged, executed;
     uint64_t last_log_epoch = 0;
     uint64_t unapplied = 0;
+    uint64_t shown = 0;  // in the engine, and not acknowledged
     std::chrono::nanoseconds oldest_unacknowledged{0};
     std::optional<Error> failure, apply_error;
+    std::optional<ReceivedWaits> received_waits = {};  // for room in the log
   };
   State state() const;
   LogPosition durable_end() const;

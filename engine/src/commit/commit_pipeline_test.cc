@@ -117,6 +117,106 @@ TEST_F(Pipeline, WaitsForTheAcknowledgementButGoesOnLogging) {
   EXPECT_EQ(pipeline().state().oldest_unacknowledged.count(), 0);
 }
 
+// rpl_semi_sync_source_wait_point=AFTER_COMMIT.
+TEST_F(Pipeline, ShownFirstOthersSeeItAndItsSessionWaits) {
+  start(CommitPipeline::Gate::ShownFirst);
+  auto first = begin({1});
+  eventually([&] { return pipeline().gtid_executed().count() == 1; });
+  const LogPosition after_first = pipeline().durable_end();
+  auto second = begin({2});
+  eventually([&] { return pipeline().gtid_executed().count() == 2; });
+  EXPECT_EQ(server_.engine.state().keys, (std::vector{key(1), key(2)}));
+  EXPECT_FALSE(first->done());
+  EXPECT_LT(pipeline().acknowledged_end(), after_first);
+  EXPECT_EQ(pipeline().state().shown, 2u);
+  EXPECT_GT(pipeline().state().oldest_unacknowledged.count(), 0);
+  EXPECT_EQ(pipeline().visible().end, pipeline().durable_end());
+  EXPECT_FALSE(run_on(reactors_[0], pipeline().reset())->get().ok()) << "sessions wait";
+
+  pipeline().acknowledge(after_first);
+  EXPECT_TRUE(first->get().status.ok());
+  EXPECT_FALSE(second->done());
+  pipeline().acknowledge_through({server_a(), 2});
+  EXPECT_TRUE(second->get().status.ok());
+  EXPECT_EQ(pipeline().state().shown, 0u);
+  EXPECT_EQ(pipeline().state().oldest_unacknowledged.count(), 0);
+}
+
+TEST_F(Pipeline, ShownFirstWhatIsNotShippedIsAnsweredBehindWhatStandsInFront) {
+  start(CommitPipeline::Gate::ShownFirst);
+  ASSERT_TRUE(commit({1, false}).status.ok()) << "nothing stands in front of it";
+  auto shipped = begin({2});
+  eventually([&] { return pipeline().gtid_executed().count() == 1; });
+  auto behind = begin({3, false});
+  eventually([&] { return server_.engine.state().keys.size() == 3; });
+  EXPECT_FALSE(behind->done());
+  pipeline().acknowledge_through({server_a(), 1});
+  EXPECT_TRUE(shipped->get().status.ok());
+  EXPECT_TRUE(behind->get().status.ok());
+  EXPECT_EQ(pipeline().acknowledged_end(), pipeline().durable_end());
+}
+
+TEST_F(Pipeline, ShownFirstIsOnlyWhatASessionWaitsFor) {
+  start(CommitPipeline::Gate::ShownFirst);
+  auto epoch = begin({0, true, 7});
+  eventually([&] { return pipeline().last_log_epoch() == 7; });
+  auto behind = begin({1});
+  eventually([&] { return pipeline().gtid_logged().count() == 2; });
+  EXPECT_TRUE(pipeline().gtid_executed().empty()) << "the epoch is not acknowledged";
+  pipeline().acknowledge_through({server_a(), 1});
+  EXPECT_TRUE(epoch->get().status.ok());
+  eventually([&] { return pipeline().gtid_executed().count() == 2; });
+  EXPECT_FALSE(behind->done());
+  receive(1);
+  eventually([&] { return reported_ == 1; });
+  EXPECT_EQ(pipeline().gtid_executed().count(), 2u) << "what is received waits";
+  pipeline().acknowledge(pipeline().durable_end());
+  EXPECT_TRUE(behind->get().status.ok());
+}
+
+TEST_F(Pipeline, ShownFirstWhoWaitsGoesOnWaitingWhenTheWaitPointChanges) {
+  start(CommitPipeline::Gate::Gated);
+  auto first = begin({1});
+  eventually([&] { return pipeline().gtid_logged().count() == 1; });
+  pipeline().set_gate(CommitPipeline::Gate::ShownFirst);
+  eventually([&] { return pipeline().gtid_executed().count() == 1; });
+  EXPECT_FALSE(first->done());
+  pipeline().set_gate(CommitPipeline::Gate::Gated);
+  auto second = begin({2});
+  auto unshipped = begin({3, false});
+  eventually([&] { return pipeline().unapplied_transactions() == 2; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(server_.engine.state().keys, std::vector{key(1)});
+  EXPECT_FALSE(first->done());
+  pipeline().set_gate(CommitPipeline::Gate::Immediate);
+  for (const auto& each : {first, second, unshipped}) EXPECT_TRUE(each->get().status.ok());
+}
+
+TEST_F(Pipeline, ShownFirstWhoWaitsIsToldThatNobodyKnows) {
+  start(CommitPipeline::Gate::ShownFirst);
+  auto waiting = begin({1});
+  eventually([&] { return pipeline().gtid_executed().count() == 1; });
+  pipeline().fail_waiters(make_error(er::kServerShutdown, "demoted"));
+  EXPECT_EQ(waiting->get().status.error().code, er::kServerShutdown);
+  EXPECT_FALSE(pipeline().has_unknown_outcomes()) << "it is in the engine: who begins now sees it";
+  auto stopped = begin({2});
+  eventually([&] { return pipeline().gtid_executed().count() == 2; });
+  const auto cut = pipeline().cut_unacknowledged(gnos(server_a(), 1, 1));
+  ASSERT_FALSE(cut.ok()) << "what was shown is not cut";
+  EXPECT_EQ(cut.error().code, er::kDiverged);
+  server_.stop();
+  EXPECT_EQ(stopped->get().status.error().code, er::kServerShutdown);
+}
+
+TEST_F(Pipeline, ShownFirstAFailureAnswersWhoWaits) {
+  start(CommitPipeline::Gate::ShownFirst);
+  auto waiting = begin({1});
+  eventually([&] { return pipeline().gtid_executed().count() == 1; });
+  fs_.fail_next_syncs(1);
+  EXPECT_FALSE(commit({2}).status.ok());
+  EXPECT_FALSE(waiting->get().status.ok());
+}
+
 TEST_F(Pipeline, AFailedSyncAcknowledgesNothingAndStopsEverything) {
   start();
   ASSERT_TRUE(commit({1}).status.ok());

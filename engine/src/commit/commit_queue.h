@@ -29,7 +29,7 @@ struct LocalCommit {
   bool is_prepared = false;  // the engine has that
   bool goes_itself = false;  // binlog_order_commits=OFF: once woken, it goes into the engine by itself
   Status result;
-  Clock::time_point queued, taken, durable, acknowledged;
+  Clock::time_point queued, taken, durable, acknowledged, shown;
   WaitingRoom::Guest waiting;
   WaitingRoom* room = nullptr;  // null: woken alone
 

@@ -29,7 +29,7 @@ void count_turn() {
 // its place in the log alone.
 bool may_come_in_any_order(const PendingTransaction& transaction) {
   return transaction.local != nullptr && transaction.local->is_prepared && transaction.epoch == 0 &&
-         transaction.local->request->writes->provisional_counts().empty();
+         !transaction.shown_early && transaction.local->request->writes->provisional_counts().empty();
 }
 
 // Those in front that go into the engine in the same way.
@@ -155,6 +155,8 @@ void CommitPipeline::Impl::engine_failed(std::span<const PendingTransaction> bat
   {
     MutexLock lock(mutex);
     order.abandon_taken();
+    const auto shown_ones = order.detach_shown();
+    unanswered.insert(unanswered.end(), shown_ones.begin(), shown_ones.end());
     engine_idle.notify_all();
   }
   refuse(unanswered, why);
@@ -241,9 +243,22 @@ void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction>
                                              const storage::EnginePlace& place) {
   forget_ordered(transactions);
   bool more = false;
+  LogPosition acknowledged;
+  std::optional<Error> failed;
+  std::vector<LocalCommit*> unanswered;
+  const auto now = Clock::now();
   {
     MutexLock lock(mutex);
+    // Who is answered later may be answered by another thread as soon as this one unlocks.
+    for (const PendingTransaction& transaction : transactions) {
+      if (transaction.local != nullptr) transaction.local->shown = now;
+    }
     order.applied(transactions, place);
+    acknowledged = order.acknowledged_end();
+    if (order.failure() && !order.takes_early()) {
+      failed = order.failure();
+      unanswered = order.detach_shown();
+    }
     settle_ground();
     waits.executed(order.executed());
     adjust_hold();
@@ -251,13 +266,26 @@ void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction>
     more = order.can_take();
   }
   if (more) engine_work.notify_one();
-  const auto now = Clock::now();
+  if (failed) refuse(unanswered, *failed);
   WaitingRoom* room = nullptr;
   for (const PendingTransaction& transaction : transactions) {
     LocalCommit* commit = transaction.local;
-    if (commit == nullptr) continue;
+    if (commit == nullptr || transaction.end > acknowledged) continue;
     observe_since(stage_seconds("ack"), commit->durable, commit->acknowledged);
     observe_since(stage_seconds("engine"), commit->acknowledged, now);
+    observe_since(stage_seconds("total"), commit->queued, now);
+    if (WaitingRoom* shared = commit->answer_quietly({})) room = shared;
+  }
+  if (room != nullptr) room->wake_everybody();
+}
+
+// Of them the engine came first, and then the acknowledgement.
+void CommitPipeline::Impl::answer_shown(std::span<LocalCommit* const> commits) {
+  const auto now = Clock::now();
+  WaitingRoom* room = nullptr;
+  for (LocalCommit* commit : commits) {
+    observe_since(stage_seconds("engine"), commit->acknowledged, commit->shown);
+    observe_since(stage_seconds("ack"), commit->shown, now);
     observe_since(stage_seconds("total"), commit->queued, now);
     if (WaitingRoom* shared = commit->answer_quietly({})) room = shared;
   }

@@ -4,15 +4,10 @@
 #include "base/error_codes.h"
 #include "binlog/transaction_scanner.h"
 #include "commit/commit_group.h"
+#include "commit/time_of_day.h"
 
 namespace commitd::binlog {
 namespace {
-
-uint64_t now_microseconds() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 uint64_t epoch_inside(std::string_view events) {
   uint64_t epoch = 0;

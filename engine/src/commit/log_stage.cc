@@ -1,10 +1,13 @@
 // The log thread: everything that is queued becomes one group, one write, one sync.
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
 #include "base/defects.h"
 #include "base/error_codes.h"
 #include "binlog/spilled_events.h"
 #include "commit/commit_group.h"
+#include "commit/time_of_day.h"
 
 namespace commitd::binlog {
 namespace {
@@ -237,8 +240,24 @@ void CommitPipeline::Impl::group_failed(Group& group, const Error& error) {
 void CommitPipeline::Impl::refuse_group(Group& group, const Error& error) {
   for (LocalCommit* commit : group.batch.local) commit->request->gtid = {};
   refuse(group.batch.local, error);
-  if (!group.batch.received.empty() && log->usable())
-    queue.put_back(std::move(group.batch.received), kRestAfterFullDisk);
+  if (group.batch.received.empty() || !log->usable()) return;
+  note_received_waits(error);
+  queue.put_back(std::move(group.batch.received), kRestAfterFullDisk);
+}
+
+// Told once, however often they are tried.
+void CommitPipeline::Impl::note_received_waits(const std::optional<Error>& why) {
+  {
+    MutexLock lock(mutex);
+    if (received_waits.has_value() == why.has_value()) return;
+    received_waits = why ? std::optional(ReceivedWaits{*why, now_microseconds()}) : std::nullopt;
+    any_received_waits = why.has_value();
+  }
+  if (why) {
+    spdlog::error("what is received waits for room in the log: {}", why->message);
+  } else {
+    spdlog::info("what is received goes into the log again");
+  }
 }
 
 void CommitPipeline::Impl::roll_back_prepared(const Group& group) {
@@ -297,6 +316,7 @@ void CommitPipeline::Impl::take_durable(Group& group, Clock::time_point now) {
 }
 
 void CommitPipeline::Impl::report_received(Group& group, LogPosition end) {
+  if (any_received_waits && !group.received.empty()) note_received_waits(std::nullopt);
   for (auto& [index, on_durable] : group.received) {
     if (on_durable) on_durable(group.transactions[index].end);
   }

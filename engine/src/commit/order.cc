@@ -28,8 +28,11 @@ void Order::check() const {
                 durable_end_.offset, written_end_.file, written_end_.offset);
   COMMITD_CHECK(acknowledged_end_ <= durable_end_, "acknowledged up to {}:{}, durable up to {}:{}",
                 acknowledged_end_.file, acknowledged_end_.offset, durable_end_.file, durable_end_.offset);
-  COMMITD_CHECK(applied_end_ <= acknowledged_end_, "applied up to {}:{}, acknowledged up to {}:{}",
-                applied_end_.file, applied_end_.offset, acknowledged_end_.file, acknowledged_end_.offset);
+  COMMITD_CHECK(applied_end_ <= acknowledged_end_ || !shown_.empty(),
+                "applied up to {}:{}, acknowledged up to {}:{}", applied_end_.file, applied_end_.offset,
+                acknowledged_end_.file, acknowledged_end_.offset);
+  COMMITD_CHECK(shown_.empty() || shown_.front().end > acknowledged_end_ || shown_.front().gtid.empty(),
+                "{} waits for an acknowledgement that is there", shown_.front().gtid.to_string());
 }
 
 void Order::keep_number(const Gtid& received) {
@@ -121,36 +124,54 @@ void Order::set_gate(Gate gate) {
   if (gate_ == Gate::Immediate) acknowledge(durable_end_);
 }
 
+// One that is never shipped follows what stands in front of it.
 void Order::acknowledge(LogPosition up_to) {
   acknowledged_end_ = std::max(acknowledged_end_, std::min(up_to, durable_end_));
+  while (!shown_.empty() && (shown_.front().end <= acknowledged_end_ || shown_.front().gtid.empty())) {
+    acknowledged_end_ = std::max(acknowledged_end_, shown_.front().end);
+    if (shown_.front().local != nullptr) answerable_.push_back(shown_.front().local);
+    shown_.pop_front();
+  }
 }
 
 void Order::acknowledge_through(const Gtid& gtid) {
-  if (executed_.contains(gtid)) return;
-  if (!logged_.contains(gtid)) {
-    acknowledged_ahead_.insert(gtid);
-    return;
-  }
   // The newest is what is asked for most.
-  const auto named = [&gtid](const PendingTransaction& transaction) { return transaction.gtid == gtid; };
-  const auto found = std::find_if(pending_.rbegin(), pending_.rend(), named);
-  if (found != pending_.rend()) acknowledge(found->end);
+  const auto acknowledge_in = [&](const std::deque<PendingTransaction>& transactions) {
+    const auto named = [&gtid](const PendingTransaction& transaction) { return transaction.gtid == gtid; };
+    const auto found = std::find_if(transactions.rbegin(), transactions.rend(), named);
+    if (found != transactions.rend()) acknowledge(found->end);
+  };
+  if (executed_.contains(gtid)) return acknowledge_in(shown_);
+  if (logged_.contains(gtid)) return acknowledge_in(pending_);
+  acknowledged_ahead_.insert(gtid);
+}
+
+// What an earlier epoch has left, and an epoch transaction, nobody is told of as his own commit: that is
+// shown when enough hold it.
+bool Order::may_be_shown_first(const PendingTransaction& transaction) const {
+  return gate_ == Gate::ShownFirst && transaction.local != nullptr && transaction.epoch == 0;
 }
 
 bool Order::front_may_be_taken() const {
   if (pending_.empty() || failure_ || apply_error_ || engine_frozen_) return false;
   if (apply_limit_ && pending_.front().end > *apply_limit_) return false;
+  const PendingTransaction& front = pending_.front();
   // A transaction that is never shipped can be acknowledged by nobody: it follows what stands in front of it.
-  return pending_.front().end <= acknowledged_end_ || pending_.front().gtid.empty();
+  return front.end <= acknowledged_end_ || (front.gtid.empty() && !has_shown()) || may_be_shown_first(front);
 }
 
 std::vector<PendingTransaction> Order::take(size_t most) {
   std::vector<PendingTransaction> batch;
   if (in_engine_ != 0) return batch;
   while (batch.size() < most && front_may_be_taken()) {
-    batch.push_back(pending_.front());
+    PendingTransaction& next = batch.emplace_back(pending_.front());
     pending_.pop_front();
-    acknowledge(batch.back().end);
+    next.shown_early = next.end > acknowledged_end_ && (!next.gtid.empty() || has_shown());
+    if (next.shown_early) {
+      ++taken_early_;
+    } else {
+      acknowledge(next.end);
+    }
   }
   in_engine_ = batch.size();
   return batch;
@@ -165,9 +186,16 @@ void Order::count_out(std::span<const PendingTransaction> transactions) {
 
 void Order::applied(std::span<const PendingTransaction> transactions, const storage::EnginePlace& place) {
   for (const PendingTransaction& transaction : transactions) {
-    COMMITD_CHECK(transaction.end <= acknowledged_end_, "{} is in the engine, and not acknowledged",
-                  transaction.gtid.to_string());
+    COMMITD_CHECK(transaction.end <= acknowledged_end_ || transaction.shown_early,
+                  "{} is in the engine, and not acknowledged", transaction.gtid.to_string());
     if (!transaction.gtid.empty()) executed_.add(transaction.gtid);
+    if (transaction.shown_early) --taken_early_;
+    if (transaction.end <= acknowledged_end_) continue;
+    if (transaction.gtid.empty() && shown_.empty()) {
+      acknowledge(transaction.end);
+    } else {
+      shown_.push_back(transaction);
+    }
   }
   count_out(transactions);
   applied_end_ = place.position;
@@ -193,14 +221,14 @@ void Order::engine_is_at(LogPosition end) {
 }
 
 void Order::abandon_taken() {
-  in_engine_ = 0;
+  in_engine_ = taken_early_ = 0;
 }
 
 void Order::stop_applying(std::span<const PendingTransaction> rest, Error why, Stop kind) {
   COMMITD_CHECK(rest.size() == in_engine_, "{} transactions come back, {} were taken", rest.size(),
                 in_engine_);
   pending_.insert(pending_.begin(), rest.begin(), rest.end());
-  in_engine_ = 0;
+  in_engine_ = taken_early_ = 0;
   apply_error_ = std::move(why);
   stop_ = kind;
 }
@@ -237,6 +265,15 @@ std::vector<LocalCommit*> Order::detach_waiters() {
     if (transaction.local == nullptr) continue;
     detached.push_back(std::exchange(transaction.local, nullptr));
     detached_end_ = transaction.end;
+  }
+  return detached;
+}
+
+std::vector<LocalCommit*> Order::detach_shown() {
+  COMMITD_CHECK(taken_early_ == 0, "{} transactions are on their way into the engine", taken_early_);
+  std::vector<LocalCommit*> detached;
+  for (PendingTransaction& transaction : shown_) {
+    if (transaction.local != nullptr) detached.push_back(std::exchange(transaction.local, nullptr));
   }
   return detached;
 }
@@ -290,6 +327,7 @@ std::vector<PendingTransaction> Order::cut(LogPosition position, LogPosition log
 void Order::place_all_at(LogPosition end) {
   COMMITD_CHECK(is_idle(), "{} transactions are not applied", unapplied());
   written_end_ = durable_end_ = acknowledged_end_ = applied_end_ = detached_end_ = end;
+  shown_.clear();
 }
 
 void Order::restart(LogPosition log_end) {
@@ -301,6 +339,7 @@ void Order::restart(LogPosition log_end) {
 }
 
 const PendingTransaction* Order::oldest_unacknowledged() const {
+  if (!shown_.empty()) return &shown_.front();
   const auto acknowledged = [this](const PendingTransaction& one) { return one.end <= acknowledged_end_; };
   const auto oldest = std::partition_point(pending_.begin(), pending_.end(), acknowledged);
   return oldest == pending_.end() ? nullptr : &*oldest;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -19,7 +20,12 @@ namespace commitd::binlog {
 
 class Order {
  public:
-  enum class Gate : uint8_t { Immediate /* durable is enough */, Gated /* wait for acknowledge() */ };
+  enum class Gate : uint8_t {
+    Immediate,   // durable is enough
+    Gated,       // what is not acknowledged waits in front of the engine
+    ShownFirst,  // AFTER_COMMIT: what a session waits for is in the engine once it is durable, and its
+                 // session waits; all else as Gated
+  };
 
   // What a start found: the engine's place, and the log behind it, whose transactions found() tells.
   struct Start {
@@ -65,6 +71,8 @@ class Order {
   void set_gate(Gate gate);
   void acknowledge(LogPosition up_to);
   void acknowledge_through(const Gtid& gtid);  // as soon as it is durable here
+  // Sessions whose transactions were shown first, and are acknowledged now; each is given once.
+  std::vector<LocalCommit*> take_answerable() { return std::exchange(answerable_, {}); }
 
   // --- the engine ---
   // The first of those that wait may be taken.
@@ -104,6 +112,8 @@ class Order {
   bool fail(const Error& why);  // false: it has failed before
   // They stay in the log; their sessions are told something else.
   std::vector<LocalCommit*> detach_waiters();
+  // The same for those that were shown first; while none of them is on its way into the engine.
+  std::vector<LocalCommit*> detach_shown();
   // One of them is neither applied nor cut.
   bool has_detached() const { return detached_end_ > applied_end_; }
   // Where the log is to end so that nothing is left that is not in `keep`; nullopt: nothing is to be cut.
@@ -131,7 +141,11 @@ class Order {
   const std::optional<Error>& failure() const { return failure_; }
   const std::optional<Error>& apply_error() const { return apply_error_; }
   const std::set<Gtid>& acknowledged_ahead() const { return acknowledged_ahead_; }
-  // Nullptr: everything durable is acknowledged.
+  // In the engine, or on their way into it, and not acknowledged.
+  bool has_shown() const { return taken_early_ != 0 || !shown_.empty(); }
+  bool takes_early() const { return taken_early_ != 0; }
+  size_t shown() const { return shown_.size(); }
+  // Nullptr: everything durable is acknowledged, but for what is on its way into the engine.
   const PendingTransaction* oldest_unacknowledged() const;
   // The place in the log that goes with what is visible.
   LogPosition visible_end() const;
@@ -139,6 +153,7 @@ class Order {
  private:
   void add_pending(const PendingTransaction& transaction);
   void met(const PendingTransaction& transaction);
+  bool may_be_shown_first(const PendingTransaction& transaction) const;
   void count_out(std::span<const PendingTransaction> transactions);
   void place_all_at(LogPosition end);
   void check() const;
@@ -147,6 +162,9 @@ class Order {
   std::deque<PendingTransaction> pending_;  // in log order
   size_t pending_bytes_ = 0;                // of these, and of those on their way into the engine
   size_t in_engine_ = 0;                    // taken, and not reported yet
+  size_t taken_early_ = 0;                  // of these, shown_early
+  std::deque<PendingTransaction> shown_;    // in the engine, and not acknowledged; in log order
+  std::vector<LocalCommit*> answerable_;
   Gate gate_ = Gate::Immediate;
   LogPosition written_end_, durable_end_, acknowledged_end_, applied_end_;
   LogPosition met_end_;       // a start came so far

@@ -55,12 +55,24 @@ TEST(OrderExploration, DisksThatAreFullForAWhile) {
   explore_and_tell("full disks", {.role_changes = 1, .full_disks = 2});
 }
 
+TEST(OrderExploration, AServerThatShowsCommitsBeforeTheyAreAcknowledged) {
+  explore_and_tell("after commit", {.shown_first = true});
+}
+
+TEST(OrderExploration, TheSameWithFreezesAndFullDisks) {
+  explore_and_tell(
+      "after commit, two transactions",
+      {.shown_first = true, .most_transactions = 2, .rotations = 1, .freezes = 1, .full_disks = 1});
+}
+
 class OrderMistake : public ::testing::TestWithParam<std::tuple<Mistake, bool, const char*>> {};
 
 // Each is found by what the world looks at, or ends the process by Order's own checks.
 TEST_P(OrderMistake, IsFound) {
   const auto& [mistake, synced, what] = GetParam();
-  const World::Config config{.synced = synced, .full_disks = 1, .mistake = mistake};
+  const bool shown_first = mistake == Mistake::AnswersWhatIsShown || mistake == Mistake::ShowsWhatItFinds;
+  const World::Config config{
+      .synced = synced, .shown_first = shown_first, .full_disks = 1, .mistake = mistake};
   const auto find = [&config] {
     try {
       explore(config);
@@ -86,7 +98,9 @@ INSTANTIATE_TEST_SUITE_P(
         std::tuple(Mistake::DropsWithoutRoom, true, "what is durable and not applied waits"),
         std::tuple(Mistake::SkipsWithoutRoom, true, "what only lacks room is skipped"),
         std::tuple(Mistake::FindsTwice, true, "a start meets .* and was at"),
-        std::tuple(Mistake::FindsWhatIsThere, true, "a start meets .* and was at")));
+        std::tuple(Mistake::FindsWhatIsThere, true, "a start meets .* and was at"),
+        std::tuple(Mistake::AnswersWhatIsShown, true, "was answered, and is lost"),
+        std::tuple(Mistake::ShowsWhatItFinds, true, "in the engine, and only here")));
 
 }  // namespace
 }  // namespace commitd::binlog

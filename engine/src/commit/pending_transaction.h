@@ -15,8 +15,9 @@ struct PendingTransaction {
   uint64_t epoch = 0;
   LocalCommit* local = nullptr;  // null: known by its events only
   Clock::time_point durable_at;
-  bool received = false;  // from a source: its rows must be here as its events say
-  bool skipped = false;   // counts as executed, and changes nothing
+  bool received = false;     // from a source: its rows must be here as its events say
+  bool skipped = false;      // counts as executed, and changes nothing
+  bool shown_early = false;  // taken into the engine before it was acknowledged
 
   uint64_t size() const { return end.offset - start.offset; }
 };

@@ -24,6 +24,7 @@ void CommitPipeline::Impl::refuse(std::span<LocalCommit* const> commits, const E
   for (LocalCommit* commit : dependants) commit->answer(why);
 }
 
+// What is on its way into the engine unacknowledged arrives first: then its session waits like the others.
 void CommitPipeline::Impl::fail_waiters(const Error& why) {
   std::vector<LocalCommit*> waiting;
   {
@@ -33,6 +34,12 @@ void CommitPipeline::Impl::fail_waiters(const Error& why) {
     const auto logged_ones = order.detach_waiters();
     if (!logged_ones.empty()) ordered.outcome_is_unknown();
     waiting.insert(waiting.end(), logged_ones.begin(), logged_ones.end());
+    while (order.takes_early() && !order.failure() && !stopping) engine_idle.wait(lock);
+    if (!order.takes_early()) {
+      const auto shown_ones = order.detach_shown();
+      waiting.insert(waiting.end(), shown_ones.begin(), shown_ones.end());
+    }
+    adjust_hold();
   }
   refuse(waiting, why);
 }
@@ -45,6 +52,10 @@ void CommitPipeline::Impl::fail(const Error& error) {
     if (order.fail(error)) callback = on_failure;
     const auto logged_ones = order.detach_waiters();
     waiting.insert(waiting.end(), logged_ones.begin(), logged_ones.end());
+    if (!order.takes_early()) {  // else they are answered when they have arrived
+      const auto shown_ones = order.detach_shown();
+      waiting.insert(waiting.end(), shown_ones.begin(), shown_ones.end());
+    }
     engine_idle.notify_all();
   }
   refuse(waiting, error);
@@ -228,6 +239,7 @@ Result<uint64_t> CommitPipeline::cut_unacknowledged(const GtidSet& keep) {
 void CommitPipeline::drop_received() {
   LogThreadPause pause(impl_->queue);
   impl_->queue.drop_received();
+  impl_->note_received_waits(std::nullopt);
 }
 
 void CommitPipeline::raise_gno_floor(uint64_t floor) {

@@ -80,6 +80,8 @@ class CommitPipeline::Impl {
   Order order ABSL_GUARDED_BY(mutex);
   ProgressWaits waits ABSL_GUARDED_BY(mutex){options.settings->wake_everybody};
   bool stopping ABSL_GUARDED_BY(mutex) = false;
+  std::optional<ReceivedWaits> received_waits ABSL_GUARDED_BY(mutex);
+  std::atomic<bool> any_received_waits{false};
   bool waits_its_turn ABSL_GUARDED_BY(mutex) = false;  // commitd_ack_wait=in_commit_stage
   std::function<void(const Error&)> on_log_left ABSL_GUARDED_BY(mutex);
   std::function<void(const Error&)> on_failure ABSL_GUARDED_BY(mutex);
@@ -89,16 +91,26 @@ class CommitPipeline::Impl {
   void tell_progress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   template <class Step>
   void take_step(Step step) {
-    MutexLock lock(mutex);
-    step(order);
-    tell_progress();
-    wake_engine_thread();
+    std::vector<LocalCommit*> answerable;
+    {
+      MutexLock lock(mutex);
+      step(order);
+      tell_progress();
+      wake_engine_thread();
+      answerable = order.take_answerable();
+      if (!answerable.empty()) adjust_hold();
+    }
+    if (!answerable.empty()) answer_shown(answerable);
   }
+  // AFTER_COMMIT: they were in the engine already.
+  void answer_shown(std::span<LocalCommit* const> commits);
   void wait_for_work(MutexLock<observe::Mutex>& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void wake_engine_thread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void settle_ground() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void adjust_hold() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   bool next_group_waits_its_turn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  // Received transactions find no room in the log, and are tried again; nullopt: they are there.
+  void note_received_waits(const std::optional<Error>& why);
   // Until what is acknowledged is in the engine, or never will be.
   void wait_for_engine(MutexLock<observe::Mutex>& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 

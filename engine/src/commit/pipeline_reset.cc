@@ -13,7 +13,7 @@ Status CommitPipeline::Impl::reset() {
     MutexLock lock(mutex);
     wait_for_engine(lock);
     if (order.failure()) return *order.failure();
-    if (!order.is_idle()) {
+    if (!order.is_idle() || order.has_shown()) {
       return make_error(
           er::kCantResetSource,
           "RESET BINARY LOGS AND GTIDS is not allowed because transactions are being committed");

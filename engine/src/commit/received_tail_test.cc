@@ -86,6 +86,24 @@ TEST_F(ReceivedTail, WhatTheEngineHasPartsOfIsReplayedToItsEndOrNotAtAll) {
   EXPECT_TRUE(ahead.engine.state().keys.empty());
 }
 
+TEST_F(ReceivedTail, WhatFindsNoRoomInTheLogSaysSoUntilItIsThere) {
+  start();
+  fs_.fail_writes_beyond(0);
+  receive(1);
+  eventually([&] { return pipeline().state().received_waits.has_value(); });
+  EXPECT_EQ(pipeline().state().received_waits->why.code, er::kDiskFull);
+  EXPECT_EQ(reported_, 0);
+  fs_.fail_writes_beyond(UINT64_MAX);
+  eventually([&] { return reported_ == 1; });
+  EXPECT_FALSE(pipeline().state().received_waits.has_value());
+  EXPECT_EQ(pipeline().gtid_logged(), gnos(server_b(), 1, 1));
+  fs_.fail_writes_beyond(0);
+  receive(2);
+  eventually([&] { return pipeline().state().received_waits.has_value(); });
+  pipeline().drop_received();
+  EXPECT_FALSE(pipeline().state().received_waits.has_value()) << "its source has it";
+}
+
 TEST_F(ReceivedTail, CuttingKeepsWhatTheSourceHas) {
   start(CommitPipeline::Gate::Gated);
   std::vector<std::shared_ptr<Pending<Committed>>> commits;

@@ -17,6 +17,8 @@ using binlog::EventType;
 constexpr size_t kChunkBytes = 128 << 10;
 constexpr size_t kFlushBytes = 256 << 10;
 constexpr int kSkippedChunksAtOnce = 16;
+// A reader answers with a packet of its own, numbered 0; ours go on behind that.
+constexpr uint8_t kBehindAnswer = 1;
 constexpr uint64_t kFirstEventAt = 4;  // behind the magic number of a file
 // How long a watcher may go on after its stream has ended.
 constexpr auto kWatchPeriod = std::chrono::seconds(1);
@@ -46,9 +48,8 @@ std::optional<Value> either_variable(const sql::Session& session, std::string_vi
   return std::nullopt;
 }
 
-// As they are made for all who get them so: no answers are asked for, nothing is told of each transaction.
-bool gets_plain_packets(const ReaderTraits& traits) {
-  return !traits.semisync && !traits.commitd;
+FramedPages::Kind kind_of_packets(const ReaderTraits& traits) {
+  return {.checksummed = traits.checksummed, .semisync = traits.semisync};
 }
 
 void count_sent(size_t events, size_t bytes) {
@@ -103,7 +104,7 @@ DumpStream::DumpStream(Source source, sql::Session& session, wire::Channel& chan
       home_(Reactor::current()),
       uuid_text_(traits_.named_uuid.is_nil() ? "" : traits_.named_uuid.to_string()),
       observed_(source_.observers, {request_.server_id, uuid_text_.c_str(), traits_.semisync}),
-      frames_(gets_plain_packets(traits_) ? source_.pages : nullptr) {}
+      frames_(source_.pages, kind_of_packets(traits_)) {}
 
 void DumpStream::request_stop() {
   home_->post(std::function<void()>([self = shared_from_this()] {
@@ -338,7 +339,7 @@ Result<binlog::LogChunk> DumpStream::read_next(LogPosition end) {
 Status DumpStream::ship(const binlog::LogChunk& chunk) {
   if (chunk.start.file != file_) COMMITD_RETURN_IF_ERROR(begin_file(chunk.start));
   if (takes_framed_pages()) {
-    if (const auto page = source_.pages->find_or_make(chunk, traits_.checksummed)) {
+    if (const auto page = source_.pages->find_or_make(chunk, kind_of_packets(traits_))) {
       ship_framed(*page, chunk.start);
       return {};
     }
@@ -350,13 +351,18 @@ Status DumpStream::ship(const binlog::LogChunk& chunk) {
 }
 
 bool DumpStream::takes_framed_pages() const {
-  return gets_plain_packets(traits_) && source_.pages != nullptr && !observed_.shows_events() &&
-         !scanner_.inside() && named_ahead_.empty() && !named_others_;
+  return source_.pages != nullptr && !observed_.shows_events() && !scanner_.inside() &&
+         named_ahead_.empty() && !named_others_;
 }
 
 void DumpStream::ship_framed(const FramedPages::Page& page, LogPosition start) {
   channel_.write_packets(page.packets, page.headers);
+  if (page.asks_for_answer) channel_.set_sequence(kBehindAnswer);
   count_sent(page.headers.size(), page.event_bytes);
+  if (traits_.commitd) {
+    for (const auto& [end, gtid] : page.transactions)
+      passed_.emplace_back(LogPosition{start.file, start.offset + end}, gtid);
+  }
   if (page.transactions_end != 0) owed_ = {start.file, start.offset + page.transactions_end};
   position_ = {start.file, start.offset + page.log_bytes};
 }
@@ -474,8 +480,7 @@ void DumpStream::write_observed(std::string_view event, bool wants_acknowledgeme
 
 void DumpStream::write_unobserved(std::string_view event, bool wants_acknowledgement) {
   channel_.write_packet(packet_head(traits_.semisync, wants_acknowledgement), event);
-  // The reader answers with a packet of its own, numbered 0; ours go on behind that.
-  if (traits_.semisync && wants_acknowledgement) channel_.set_sequence(1);
+  if (traits_.semisync && wants_acknowledgement) channel_.set_sequence(kBehindAnswer);
   count_sent(1, event.size());
 }
 

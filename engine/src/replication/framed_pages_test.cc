@@ -8,6 +8,8 @@
 namespace commitd::replication {
 namespace {
 
+constexpr FramedPages::Kind kPlain{.checksummed = true}, kBare{},
+    kSemisync{.checksummed = true, .semisync = true};
 const Uuid kSource = *Uuid::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562");
 
 // A part of the log, event by event.
@@ -28,6 +30,9 @@ class Events {
   }
   Events& own(binlog::OwnKind kind) {
     return add([&](std::string& out) { binlog::append_own(out, {1, 1}, kind, "12345678"); });
+  }
+  Events& rotate() {
+    return add([&](std::string& out) { binlog::append_rotate(out, {1, 1}, "binlog.000002"); });
   }
   Events& description() {
     return add([&](std::string& out) { binlog::append_format_description(out, {1, 1}, "8.4.0"); });
@@ -73,13 +78,15 @@ class FramedPagesTest : public testing::Test {
   }
 
   FramedPages pages_;
-  FramedPages::Reader one_{&pages_}, another_{&pages_};
+  FramedPages::Reader one_{&pages_, kPlain}, another_{&pages_, kPlain};
+  FramedPages::Reader bare_{&pages_, kBare}, another_bare_{&pages_, kBare};
+  FramedPages::Reader semisync_{&pages_, kSemisync}, another_semisync_{&pages_, kSemisync};
 };
 
 TEST_F(FramedPagesTest, EachEventIsAPacketBehindAnOkByte) {
   Events events;
   events.transaction(1).transaction(2);
-  const auto page = pages_.find_or_make(events.chunk(), true);
+  const auto page = pages_.find_or_make(events.chunk(), kPlain);
   ASSERT_NE(page, nullptr);
   std::vector<std::string> expected;
   for (const auto& event : events.each()) expected.push_back(std::string(1, '\0') + event);
@@ -92,10 +99,10 @@ TEST_F(FramedPagesTest, EachEventIsAPacketBehindAnOkByte) {
 TEST_F(FramedPagesTest, ReadersWithoutChecksumsHavePagesOfTheirOwn) {
   Events events;
   const auto chunk = events.transaction(1).chunk();
-  const auto with = pages_.find_or_make(chunk, true), without = pages_.find_or_make(chunk, false);
+  const auto with = pages_.find_or_make(chunk, kPlain), without = pages_.find_or_make(chunk, kBare);
   ASSERT_NE(without, nullptr);
   EXPECT_NE(with, without);
-  EXPECT_EQ(pages_.find_or_make(chunk, false), without);
+  EXPECT_EQ(pages_.find_or_make(chunk, kBare), without);
   ASSERT_EQ(without->headers.size(), events.each().size());
   for (size_t n = 0; n < events.each().size(); ++n) {
     std::string bare = events.each()[n].substr(0, events.each()[n].size() - 4);
@@ -106,10 +113,38 @@ TEST_F(FramedPagesTest, ReadersWithoutChecksumsHavePagesOfTheirOwn) {
   EXPECT_EQ(without->log_bytes, with->log_bytes);
 }
 
+TEST_F(FramedPagesTest, SemisyncReadersAreAskedOnceForAPage) {
+  Events events;
+  const auto chunk = events.own(binlog::OwnKind::GroupOpen).transaction(1).transaction(2).chunk();
+  const auto page = pages_.find_or_make(chunk, kSemisync);
+  ASSERT_NE(page, nullptr);
+  std::vector<std::string> expected;
+  for (size_t n = 1; n < events.each().size(); ++n) {
+    const bool last = n == events.each().size() - 1;
+    expected.push_back(std::string("\0\xef", 2) + (last ? '\x01' : '\0') + events.each()[n]);
+  }
+  EXPECT_EQ(payloads(*page), expected);
+  EXPECT_TRUE(page->asks_for_answer);
+  const size_t own = events.each()[0].size(), each = (events.bytes().size() - own) / 2;
+  ASSERT_EQ(page->transactions.size(), 2u);
+  EXPECT_EQ(page->transactions[0], std::pair(uint64_t{own + each}, Gtid{kSource, 1}));
+  EXPECT_EQ(page->transactions[1], std::pair(uint64_t{own + 2 * each}, Gtid{kSource, 2}));
+  EXPECT_FALSE(pages_.find_or_make(chunk, kPlain)->asks_for_answer);
+}
+
+// The numbers of packets begin anew behind the one that asks.
+TEST_F(FramedPagesTest, NothingComesBehindThePacketThatAsks) {
+  Events events, nothing;
+  EXPECT_EQ(pages_.find_or_make(events.transaction(1).rotate().chunk(), kSemisync), nullptr);
+  const auto without = pages_.find_or_make(nothing.rotate().chunk(), kSemisync);
+  ASSERT_NE(without, nullptr);
+  EXPECT_FALSE(without->asks_for_answer);
+}
+
 TEST_F(FramedPagesTest, WhatIsOursDoesNotLeave) {
   Events events;
   events.own(binlog::OwnKind::GroupOpen).transaction(1).own(binlog::OwnKind::GroupOpen);
-  const auto page = pages_.find_or_make(events.chunk(), true);
+  const auto page = pages_.find_or_make(events.chunk(), kPlain);
   ASSERT_NE(page, nullptr);
   EXPECT_EQ(page->headers.size(), 4u);
   EXPECT_EQ(page->log_bytes, events.bytes().size());
@@ -119,25 +154,25 @@ TEST_F(FramedPagesTest, WhatIsOursDoesNotLeave) {
 TEST_F(FramedPagesTest, IsMadeOnceForAllReaders) {
   Events events;
   const auto chunk = events.transaction(1).chunk();
-  const auto first = pages_.find_or_make(chunk, true);
-  EXPECT_EQ(pages_.find_or_make(chunk, true), first);
+  const auto first = pages_.find_or_make(chunk, kPlain);
+  EXPECT_EQ(pages_.find_or_make(chunk, kPlain), first);
   Events others;
-  EXPECT_NE(pages_.find_or_make(others.transaction(2).chunk(), true), first);
-  EXPECT_EQ(pages_.find_or_make(chunk, true), first) << "it is still kept";
+  EXPECT_NE(pages_.find_or_make(others.transaction(2).chunk(), kPlain), first);
+  EXPECT_EQ(pages_.find_or_make(chunk, kPlain), first) << "it is still kept";
 }
 
 TEST_F(FramedPagesTest, WhatReadersGetDifferentlyIsNotShared) {
   Events head, cut, tail;
-  EXPECT_EQ(pages_.find_or_make(head.description().transaction(1).chunk(), true), nullptr);
-  EXPECT_EQ(pages_.find_or_make(cut.gtid(1).query("BEGIN").chunk(), true), nullptr) << "goes on elsewhere";
-  EXPECT_EQ(pages_.find_or_make(tail.transaction(1).gtid(2).chunk(), true), nullptr);
+  EXPECT_EQ(pages_.find_or_make(head.description().transaction(1).chunk(), kPlain), nullptr);
+  EXPECT_EQ(pages_.find_or_make(cut.gtid(1).query("BEGIN").chunk(), kPlain), nullptr) << "goes on elsewhere";
+  EXPECT_EQ(pages_.find_or_make(tail.transaction(1).gtid(2).chunk(), kPlain), nullptr);
 }
 
 TEST_F(FramedPagesTest, APartOfAPageIsNotShared) {
   Events events;
   auto chunk = events.transaction(1).transaction(2).chunk();
   chunk.bytes = chunk.bytes.substr(0, chunk.bytes.size() / 2);
-  EXPECT_EQ(pages_.find_or_make(chunk, true), nullptr);
+  EXPECT_EQ(pages_.find_or_make(chunk, kPlain), nullptr);
 }
 
 TEST_F(FramedPagesTest, WhatOneReaderAloneReadsIsNotKept) {
@@ -145,10 +180,10 @@ TEST_F(FramedPagesTest, WhatOneReaderAloneReadsIsNotKept) {
   events.transaction(1);
   auto own = std::make_shared<const std::string>(events.bytes());
   const std::string_view bytes = *own;
-  EXPECT_EQ(pages_.find_or_make({std::move(own), bytes, {1, 4}}, true), nullptr) << "read from a file";
+  EXPECT_EQ(pages_.find_or_make({std::move(own), bytes, {1, 4}}, kPlain), nullptr) << "read from a file";
   FramedPages alone;
-  const FramedPages::Reader reader(&alone);
-  EXPECT_EQ(alone.find_or_make(events.chunk(), true), nullptr);
+  const FramedPages::Reader reader(&alone, kPlain), of_another_kind(&alone, kSemisync);
+  EXPECT_EQ(alone.find_or_make(events.chunk(), kPlain), nullptr);
 }
 
 TEST_F(FramedPagesTest, KeepsAsMuchAsItMay) {
@@ -156,10 +191,10 @@ TEST_F(FramedPagesTest, KeepsAsMuchAsItMay) {
   std::vector<binlog::LogChunk> chunks;
   for (size_t n = 0; n < many.size(); ++n)
     chunks.push_back(many[n].gtid(n + 1).query("BEGIN").query(std::string(100 << 10, 'x')).xid().chunk());
-  const auto kept = pages_.find_or_make(chunks[0], true);
+  const auto kept = pages_.find_or_make(chunks[0], kPlain);
   ASSERT_NE(kept, nullptr);
-  for (const auto& chunk : chunks) EXPECT_NE(pages_.find_or_make(chunk, true), nullptr);
-  EXPECT_NE(pages_.find_or_make(chunks[0], true), kept) << "6 MiB later it is made anew";
+  for (const auto& chunk : chunks) EXPECT_NE(pages_.find_or_make(chunk, kPlain), nullptr);
+  EXPECT_NE(pages_.find_or_make(chunks[0], kPlain), kept) << "6 MiB later it is made anew";
 }
 
 }  // namespace

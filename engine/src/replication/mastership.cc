@@ -137,7 +137,6 @@ Task<void> RoleManager::open_when_visible(RoleManager* self, uint64_t generation
 Task<Status> RoleManager::set_quorum(uint64_t epoch, uint64_t version, sql::QuorumRequest request) {
   AsyncMutex::Guard guard = co_await control_.lock();
   COMMITD_CO_RETURN_IF_ERROR(require_pipeline());
-  COMMITD_CO_RETURN_IF_ERROR(check_terms(request.terms));
   Quorum quorum{version, request.wait_count, sorted_uuids(std::move(request.members)), request.terms};
   RoleState next = state();
   Result<Verdict> verdict = judge_quorum(next, epoch, quorum);
@@ -157,12 +156,6 @@ Status RoleManager::require_master() const {
   return make_error(er::kOptionPreventsStatement,
                     "This server is {}: only a serving master's quorum can be changed, or handed over",
                     role_name(role()));
-}
-
-Status RoleManager::check_terms(const sql::SemisyncTerms& terms) {
-  if (terms.wait_point == sql::WaitPoint::AfterSync) return {};
-  return make_error(er::kNotSupportedYet,
-                    "This version of commitd doesn't yet support 'WAIT_POINT AFTER_COMMIT'");
 }
 
 // Others change roles meanwhile, and take the handover back: then it is not this one's to decide any more.

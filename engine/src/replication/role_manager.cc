@@ -330,7 +330,6 @@ Task<Status> RoleManager::promote(uint64_t epoch, sql::QuorumRequest request) {
   COMMITD_CO_RETURN_IF_ERROR(require_log());
   COMMITD_CO_RETURN_IF_ERROR(require_every_group_synced());
   COMMITD_CO_RETURN_IF_ERROR(require_whole_log());
-  COMMITD_CO_RETURN_IF_ERROR(check_terms(request.terms));
   Quorum quorum{0, request.wait_count, sorted_uuids(std::move(request.members)), request.terms};
   if (std::binary_search(quorum.members.begin(), quorum.members.end(), context_.server_uuid)) {
     co_return make_error(er::kWrongArguments,

@@ -148,7 +148,6 @@ class RoleManager final : public sql::InstanceControl {
 
   Status require_pipeline() const;
   Status require_master() const;
-  static Status check_terms(const sql::SemisyncTerms& terms);
   Status require_log() const;
   void log_was_left(const Error& why);
   Status require_no_epoch() const;

@@ -14,7 +14,8 @@ Error disallowed(std::string_view when) {
 // A promise of this epoch's mastership would be good for data that it was not given for.
 Status RoleManager::check_data_may_go() const {
   const Role now = role();
-  if (now == Role::Replica)
+  // Who has diverged follows nobody any more, and is shown as fenced.
+  if (now == Role::Replica && receiver_.report().state != ReceiverState::Diverged)
     return disallowed("this server is a replica: STOP REPLICA, or FENCE, comes first");
   const RoleState promised = state();
   if (now == Role::Master || (promised.epoch > 0 && promised.grant == Grant::Master))

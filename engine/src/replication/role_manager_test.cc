@@ -215,7 +215,7 @@ TEST_F(RoleManagerTest, TheTermsOfAQuorumAreShownKeptAndBelongToIt) {
     EXPECT_EQ(host.roles->semisync_policy().timeout, terms.timeout);
     EXPECT_CODE(er::kStaleEpoch, host.promote(1, 1, {kSecond}));
     terms.wait_point = sql::WaitPoint::AfterCommit;
-    EXPECT_CODE(er::kNotSupportedYet, host.promote(2, 1, {kSecond}, terms));
+    EXPECT_CODE(er::kStaleEpoch, host.promote(1, 1, {kSecond}, terms));
     terms.wait_point = sql::WaitPoint::AfterSync;
   }
   Host again(fs_);

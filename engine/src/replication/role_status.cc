@@ -75,6 +75,11 @@ RoleView RoleManager::look() const {
     if (binlog::CommitPipeline* pipeline = pipeline_.load()) view.log = pipeline->state();
     return view.log.acknowledged_end;
   });
+  // It goes on receiving, and nothing of it arrives.
+  if (const auto& waits = view.log.received_waits; waits && !view.receiver.error) {
+    view.receiver.error = waits->why;
+    view.receiver.error_at = waits->since;
+  }
   if (!semisync_->blocks_without_readers()) view.acknowledgements.active = false;
   view.refuses_commits = semisync_->refuses_commits();
   view.may_serve_clients = may_serve_clients();

@@ -25,7 +25,7 @@ std::optional<Error> RoleView::applier_stopped() const {
 }
 
 uint64_t RoleView::ack_waiting() const {
-  return acknowledgements.active && acknowledgements.quorum.wait_count > 0 ? log.unapplied : 0;
+  return acknowledgements.active && acknowledgements.quorum.wait_count > 0 ? log.unapplied + log.shown : 0;
 }
 
 // Whoever is fenced still knows: nobody's lease was renewed by it since.

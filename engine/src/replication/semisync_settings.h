@@ -10,6 +10,7 @@
 namespace commitd::replication {
 
 using sql::OnSemisyncTimeout;
+using sql::WaitPoint;
 
 struct SemisyncPolicy {
   static constexpr std::chrono::milliseconds kForEver = sql::SemisyncTerms::kForEver;
@@ -19,6 +20,7 @@ struct SemisyncPolicy {
   std::chrono::milliseconds timeout{10000};
   bool wait_no_replica = true;  // OFF: not even for the timeout, while too few are attached
   OnSemisyncTimeout on_timeout = OnSemisyncTimeout::Async;
+  WaitPoint wait_point = WaitPoint::AfterSync;
   bool replica_enabled = true;  // rpl_semi_sync_replica_enabled
 
   bool gives_up() const { return on_timeout != OnSemisyncTimeout::Block && timeout != kForEver; }

@@ -24,11 +24,17 @@ Error too_few_acknowledge(uint32_t wanted) {
                     wanted);
 }
 
-Error outcome_unknown() {
+Error outcome_unknown(WaitPoint wait_point) {
   return make_error(
       er::kServerShutdown,
       "Too few replicas have acknowledged the transaction within rpl_semi_sync_source_timeout. It "
-      "stays in the binary log, and becomes visible once they have");
+      "stays in the binary log, and {}",
+      wait_point == WaitPoint::AfterSync ? "becomes visible once they have"
+                                         : "is visible here; without this server it may be lost");
+}
+
+Gate gate_of(WaitPoint wait_point) {
+  return wait_point == WaitPoint::AfterSync ? Gate::Gated : Gate::ShownFirst;
 }
 
 }  // namespace
@@ -58,6 +64,7 @@ SemisyncPolicy policy_of(const Quorum& quorum) {
   policy.timeout = quorum.terms.timeout;
   policy.wait_no_replica = true;
   policy.on_timeout = quorum.terms.on_timeout;
+  policy.wait_point = quorum.terms.wait_point;
   return policy;
 }
 
@@ -119,7 +126,7 @@ void StandaloneSemisync::apply() {
     return;
   }
   enter(State::Waiting);
-  pipeline_->set_gate(Gate::Gated);
+  pipeline_->set_gate(gate_of(policy().wait_point));
   count();
   if (!std::exchange(watched_, true)) environment_.reactor->spawn(watch(shared_from_this()));
 }
@@ -151,7 +158,7 @@ Deadline StandaloneSemisync::look() {
   if (state_ == State::GivenUp) {
     if (!has_caught_up(policy)) return kNoDeadline;
     if (refuses_ && pipeline_->has_unknown_outcomes()) return Clock::now() + kAMoment;
-    resume();
+    resume(policy);
   }
   if (!environment_.is_writable()) return Clock::now() + kSoon;
   const auto waited = pipeline_->state().oldest_unacknowledged;
@@ -181,7 +188,7 @@ void StandaloneSemisync::give_up(const SemisyncPolicy& policy) {
   }
   refuses_ = true;
   pipeline_->close_to_local_commits(too_few_acknowledge(policy.wait_count));
-  pipeline_->fail_waiters(outcome_unknown());
+  pipeline_->fail_waiters(outcome_unknown(policy.wait_point));
 }
 
 bool StandaloneSemisync::has_caught_up(const SemisyncPolicy& policy) {
@@ -195,10 +202,10 @@ bool StandaloneSemisync::has_caught_up(const SemisyncPolicy& policy) {
   return false;
 }
 
-void StandaloneSemisync::resume() {
+void StandaloneSemisync::resume(const SemisyncPolicy& policy) {
   enter(State::Waiting);
   spdlog::info("Semi-sync replication switched ON");
-  pipeline_->set_gate(Gate::Gated);
+  pipeline_->set_gate(gate_of(policy.wait_point));
   if (refuses_.exchange(false)) environment_.open_to_local_commits();
 }
 

@@ -67,7 +67,7 @@ class StandaloneSemisync : public std::enable_shared_from_this<StandaloneSemisyn
   void apply() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void give_up(const SemisyncPolicy& policy) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool has_caught_up(const SemisyncPolicy& policy) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void resume() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void resume(const SemisyncPolicy& policy) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void enter(State next) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Environment environment_;

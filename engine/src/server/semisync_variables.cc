@@ -10,6 +10,7 @@ namespace {
 
 using replication::OnSemisyncTimeout;
 using replication::SemisyncPolicy;
+using replication::WaitPoint;
 using sql::VariableDefinition;
 using sql::VariableType;
 
@@ -28,6 +29,11 @@ VariableDefinition number(std::string name, uint64_t initial, int64_t min, uint6
 
 const std::vector<std::string>& timeout_choices() {
   static const std::vector<std::string> names = {"async", "block", "error"};
+  return names;
+}
+
+const std::vector<std::string>& wait_points() {
+  static const std::vector<std::string> names = {"AFTER_SYNC", "AFTER_COMMIT"};
   return names;
 }
 
@@ -112,13 +118,15 @@ void SemisyncVariables::define_under(const Names& names) {
   for (const auto& side : {names.source, names.replica})
     variables_.define(number(side + "trace_level", 32, 0, UINT32_MAX));
 
-  auto wait_point = choice(names.source + "wait_point", {"AFTER_SYNC", "AFTER_COMMIT"});
-  wait_point.on_update = [name = wait_point.name](const Value& value) -> Status {
-    if (value.to_text() == "AFTER_SYNC") return {};
-    return make_error(er::kNotSupportedYet, "This version of commitd doesn't yet support '{}=AFTER_COMMIT'",
-                      name);
-  };
-  variables_.define(std::move(wait_point));
+  define_one(
+      choice(names.source + "wait_point", wait_points()),
+      [](SemisyncPolicy& policy, const Value& value) {
+        policy.wait_point =
+            value.to_text() == wait_points().front() ? WaitPoint::AfterSync : WaitPoint::AfterCommit;
+      },
+      [](const SemisyncPolicy& policy) {
+        return Value::string(wait_points()[static_cast<size_t>(policy.wait_point)]);
+      });
 }
 
 }  // namespace commitd::server

@@ -258,10 +258,11 @@ func variableFlags(c *v1alpha1.CommitCluster) (map[string]string, error) {
 	return flags, nil
 }
 
-// checkSemisync refuses what commitd does not do: a flag that it does not have would keep every pod from starting.
+// checkSemisync refuses what would take from a cluster what it is there for.
 func checkSemisync(s v1alpha1.SemisyncSpec) error {
 	if s.WaitPoint == "AFTER_COMMIT" {
-		return errors.New("spec.semisync.waitPoint: commitd shows nothing before it is acknowledged, so only AFTER_SYNC is possible; leave it out")
+		return errors.New("spec.semisync.waitPoint: with AFTER_COMMIT a lost master may have shown what its successor lacks, and could not come back as its replica; " +
+			"only AFTER_SYNC is possible in a cluster that fails over by itself: leave it out")
 	}
 	if s.OnTimeout == engine.OnTimeoutAsync && s.Durability == v1alpha1.DurabilityRequired {
 		return errors.New("spec.semisync.onTimeout: async acknowledges what no replica may hold, which durability: required rules out; " +

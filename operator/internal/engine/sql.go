@@ -241,7 +241,7 @@ func quorumClause(q Quorum) string {
 	return fmt.Sprintf("WAIT_COUNT %d MEMBERS %s%s", q.WaitCount, quote(strings.Join(q.Members, ",")), termsClause(q.Terms))
 }
 
-// termsClause leaves out what is at its default: the wait point always is.
+// termsClause leaves out what is at its default, as the wait point always is (AFTER_SYNC).
 func termsClause(t Terms) string {
 	clause := ""
 	if t.TimeoutMilliseconds > 0 {

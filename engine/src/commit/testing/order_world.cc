@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "commit/commit_queue.h"
+
 namespace commitd::binlog::testing {
 namespace {
 
@@ -28,7 +30,7 @@ std::string text(LogPosition position) {
 World::World(const Config& config)
     : config_(config), order_({kOwn, 0, log_end_, {}, 0, {{log_end_, 0, {}}, {}}}) {
   point_.position = persisted_point_.position = log_end_;
-  if (!config_.alone) order_.set_gate(Order::Gate::Gated);
+  set_gate();
 }
 
 template <class Step>
@@ -90,6 +92,7 @@ void World::number_local(std::vector<Entry> group) {
     entry.id = ++ids_;
     if (shipped) require(numbers.give(entry.gtid) == GroupNumbers::Verdict::Given, "no GTID is given");
     if (entry.epoch != 0) epoch_due_ = false;
+    if (config_.shown_first && entry.epoch == 0) of_sessions_.insert(entry.id);
   }
   group_ = std::move(group);
   group_next_gno_ = numbers.next();
@@ -130,7 +133,7 @@ void World::make_durable() {
   if (config_.synced && config_.mistake != Mistake::ShipsBeforeSync) synced_ = log_.size();
   std::vector<PendingTransaction> transactions;
   for (const Entry& entry : group_) {
-    transactions.push_back(pending_of(entry));
+    transactions.push_back(pending_of(entry, config_.shown_first && role_ == Role::Master));
     if (config_.synced) name(entry);
   }
   LogPosition end = log_end_;
@@ -197,11 +200,20 @@ void World::applied() {
     if (!entry->gtid.empty()) point_.executed.add(entry->gtid);
     if (entry->epoch != 0) point_.epoch = entry->epoch;
     point_.position = entry->end;
-    if (role_ == Role::Master && !entry->gtid.empty()) answered_.insert(entry->id);
+    if (role_ == Role::Master && !entry->gtid.empty()) waiting_.insert(entry->id);
   }
   order_.applied(in_engine_, point_);
+  answer_acknowledged();
   if (config_.mistake == Mistake::AppliesTwice) order_.applied(in_engine_, point_);
   in_engine_.clear();
+}
+
+void World::answer_acknowledged() {
+  for (const Entry& entry : log_) {
+    const bool answers =
+        entry.end <= order_.acknowledged_end() || config_.mistake == Mistake::AnswersWhatIsShown;
+    if (answers && waiting_.erase(entry.id) != 0) answered_.insert(entry.id);
+  }
 }
 
 void World::stop_applying(Order::Stop why) {
@@ -244,6 +256,7 @@ void World::add_peer_steps(std::vector<World>& to) const {
         (held->end > order_.acknowledged_end() || config_.mistake == Mistake::AcknowledgesEverything)) {
       step(to, "acknowledge", [held](World& w) {
         w.order_.acknowledge(w.config_.mistake == Mistake::AcknowledgesEverything ? w.log_end_ : held->end);
+        w.answer_acknowledged();
       });
     }
     return;
@@ -322,6 +335,18 @@ void World::add_role_steps(std::vector<World>& to) const {
     step(to, "promote", [](World& w) { w.promote(); });
 }
 
+// AFTER_COMMIT: of what was begun here, only what the engine has may still be here alone.
+void World::end_sessions() {
+  waiting_.clear();
+  std::erase_if(of_sessions_, [this](int id) { return std::ranges::find(engine_, id) == engine_.end(); });
+}
+
+void World::set_gate() {
+  if (config_.alone) return;
+  const bool shows = config_.shown_first && role_ == Role::Master;
+  order_.set_gate(shows ? Order::Gate::ShownFirst : Order::Gate::Gated);
+}
+
 void World::crash(size_t kept) {
   --config_.crashes;
   log_.resize(kept);
@@ -332,6 +357,7 @@ void World::crash(size_t kept) {
   group_.clear();
   handed_.clear();
   in_engine_.clear();
+  end_sessions();
   stage_ = Stage::None;
   frozen_ = epoch_due_ = lacks_room_ = false;
   role_ = config_.alone ? Role::Master : Role::Undecided;
@@ -342,7 +368,7 @@ void World::crash(size_t kept) {
     start.last_log_epoch = std::max(start.last_log_epoch, entry.epoch);
   }
   order_ = Order(start);
-  if (!config_.alone) order_.set_gate(Order::Gate::Gated);
+  set_gate();
   if (config_.alone || config_.mistake == Mistake::ReplaysTheTail) order_.acknowledge_found(log_end_);
   for (const Entry& entry : log_) {
     if (entry.end > point_.position || config_.mistake == Mistake::FindsWhatIsThere) find_in_log(entry);
@@ -350,16 +376,28 @@ void World::crash(size_t kept) {
 }
 
 void World::find_in_log(const Entry& entry) {
-  order_.found(pending_of(entry));
-  if (config_.mistake == Mistake::FindsTwice) order_.found(pending_of(entry));
+  const PendingTransaction found = pending_of(entry, config_.mistake == Mistake::ShowsWhatItFinds);
+  order_.found(found);
+  if (config_.mistake == Mistake::FindsTwice) order_.found(found);
 }
 
 void World::follow() {
   --config_.role_changes;
   role_ = Role::Replica;
   epoch_due_ = false;
+  set_gate();
+  if (config_.shown_first) {
+    order_.detach_waiters();
+    order_.detach_shown();
+  }
+  end_sessions();
   if (config_.mistake != Mistake::ForgetsFloor) floor_ = std::max(floor_, order_.next_gno() - 1);
   auto position = order_.plan_cut(of_peer());
+  const auto only_here = [this](int id) { return of_sessions_.contains(id) && !peer_has(id); };
+  if (!position.ok() && std::ranges::any_of(engine_, only_here)) {
+    role_ = Role::Undecided;  // diverged: what was shown first, and never acknowledged
+    return;
+  }
   require(position.ok(), "the peer lacks what was acknowledged here");
   if (config_.mistake == Mistake::CutsAcknowledged) position = std::optional(order_.applied_end());
   if (!*position) return;
@@ -374,6 +412,7 @@ void World::promote() {
   --config_.role_changes;
   role_ = Role::Master;
   handed_.clear();
+  set_gate();
   ++epoch_;
   epoch_due_ = true;
   const auto unknown =
@@ -394,7 +433,8 @@ void World::check() const {
   require(engine_.size() <= in_log.size() && std::equal(engine_.begin(), engine_.end(), in_log.begin()),
           "the engine is no prefix of the log");
   for (size_t i = 0; i < engine_.size(); ++i) {
-    require(config_.alone || log_[i].gtid.empty() || peer_has(engine_[i]),
+    const bool shown_first = config_.shown_first && of_sessions_.contains(engine_[i]);
+    require(config_.alone || log_[i].gtid.empty() || peer_has(engine_[i]) || shown_first,
             fmt::format("transaction {} is in the engine, and only here", engine_[i]));
   }
 
@@ -414,7 +454,7 @@ void World::check() const {
   size_t i = engine_.size() + in_engine_.size();
   for (const PendingTransaction& waiting : order_.pending())
     require(waiting.end == log_[i++].end, "what waits stands in the log's order");
-  require(order_.applied_end() <= order_.acknowledged_end() &&
+  require((config_.shown_first || order_.applied_end() <= order_.acknowledged_end()) &&
               order_.acknowledged_end() <= order_.durable_end() &&
               order_.durable_end() <= order_.written_end(),
           "applied <= acknowledged <= durable <= written");
@@ -428,9 +468,10 @@ void World::name(const Entry& entry) {
 
 // --- small things ---
 
-// Local ones wait for an answer: any address will do.
-PendingTransaction World::pending_of(const Entry& entry) const {
-  return {entry.start, entry.end, entry.gtid, entry.epoch, nullptr, {}};
+// Who waits for an answer: any one will do.
+PendingTransaction World::pending_of(const Entry& entry, bool of_session) {
+  static LocalCommit session;
+  return {entry.start, entry.end, entry.gtid, entry.epoch, of_session ? &session : nullptr, {}};
 }
 
 size_t World::durable_entries() const {
@@ -466,7 +507,11 @@ std::string World::key() const {
       text(log_end_));
   for (const auto& [gtid, id] : named_) add(gtid.sid == kPeer, gtid.gno, id);
   key += ';';
-  for (const int id : answered_) add(id);
+  for (const auto* ids : {&answered_, &waiting_, &of_sessions_}) {
+    for (const int id : *ids) add(id);
+    key += ';';
+  }
+  add(static_cast<int>(order_.gate()), order_.shown());
   add(text(order_.acknowledged_end()), text(order_.durable_end()), text(order_.written_end()),
       order_.next_gno(), order_.apply_error().has_value(), order_.front_may_be_taken(),
       order_.acknowledged_ahead().size());

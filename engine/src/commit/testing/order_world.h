@@ -28,12 +28,15 @@ enum class Mistake : uint8_t {
   SkipsWithoutRoom,         // it is skipped as if it could not be applied
   FindsTwice,               // a start meets a transaction of the log twice
   FindsWhatIsThere,         // or one that the engine has
+  AnswersWhatIsShown,       // AFTER_COMMIT: in the engine is enough for an answer
+  ShowsWhatItFinds,         // AFTER_COMMIT: the tail that a start finds is shown first as well
 };
 
 struct World {
   struct Config {
-    bool alone = false;  // no peer: durable is enough
-    bool synced = true;  // sync_binlog=1
+    bool alone = false;        // no peer: durable is enough
+    bool synced = true;        // sync_binlog=1
+    bool shown_first = false;  // AFTER_COMMIT
     size_t most_transactions = 3;
     int crashes = 1, role_changes = 2, rotations = 0, freezes = 0, stops = 0, full_disks = 0;
     Mistake mistake = Mistake::None;
@@ -80,7 +83,10 @@ struct World {
   void follow();
   void promote();
 
-  PendingTransaction pending_of(const Entry& entry) const;
+  static PendingTransaction pending_of(const Entry& entry, bool of_session);
+  void set_gate();
+  void answer_acknowledged();
+  void end_sessions();
   const Entry* last_held_by_peer() const;
   const Entry* next_to_ship() const;
   const Entry* next_to_receive() const;
@@ -110,6 +116,8 @@ struct World {
   int ids_ = 0;
   std::map<Gtid, int> named_;  // by anybody, for ever
   std::set<int> answered_;     // told to a client
+  std::set<int> waiting_;      // shown first: their sessions wait
+  std::set<int> of_sessions_;  // may be shown first
 };
 
 }  // namespace commitd::binlog::testing

@@ -225,7 +225,7 @@ class Grammar {
   bool until_source_place(ast::ReplicaThreadStatement& threads);
   void fixed_option(std::string_view name, std::string_view value);
   void ignored_server_ids();
-  void default_channel();
+  void channel(bool makes);
   ast::Statement* replica_threads();
   ast::Statement* prepare();
   ast::Statement* execute();

@@ -13,8 +13,10 @@ void Grammar::flush_logs(ast::FlushStatement& flush) {
   if (all || is(Word::Relay)) flush.relay_logs = true;
   if (all || is(Word::Engine)) flush.engine_logs = true;
   if (all || is(Word::Slow)) flush.slow_logs = true;
+  const bool relay = is(Word::Relay);
   if (!all) advance();  // the other logs are not files of ours that could be reopened
   accept(Word::Logs);
+  if (relay) channel(false);
 }
 
 ast::Statement* Grammar::flush() {

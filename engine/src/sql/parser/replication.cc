@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error_codes.h"
+#include "base/replication_error_codes.h"
 #include "base/text_case.h"
 #include "sql/ast/administration.h"
 #include "sql/parser/grammar.h"
@@ -83,7 +85,7 @@ ast::Statement* Grammar::change_replication() {
   do {
     source_option(*change);
   } while (accept(','));
-  default_channel();
+  channel(true);
   return change;
 }
 
@@ -134,11 +136,14 @@ void Grammar::ignored_server_ids() {
   expect(')');
 }
 
-// [FOR CHANNEL '']: there is no other one.
-void Grammar::default_channel() {
+// [FOR CHANNEL 'name']. There is the one without a name; CHANGE REPLICATION SOURCE would make another.
+void Grammar::channel(bool makes) {
   if (!accept(Word::For)) return;
   expect_plain("channel");
-  if (!string_literal().empty()) unsupported("replication channels");
+  const std::string_view name = string_literal();
+  if (failed() || name.empty()) return;
+  if (makes) return unsupported("replication channels (multi-source replication)");
+  fail(make_error(er::kReplicaChannelDoesNotExist, "Replica channel '{}' does not exist.", name));
 }
 
 // RESET REPLICA [ALL]
@@ -146,7 +151,7 @@ ast::Statement* Grammar::reset_replica() {
   advance();
   auto* reset = arena_.make<ast::ResetReplicaStatement>();
   reset->all = accept(Word::All);
-  default_channel();
+  channel(false);
   return reset;
 }
 
@@ -157,7 +162,7 @@ ast::Statement* Grammar::change_filter() {
   do {
     filter_rule(*change);
   } while (accept(','));
-  default_channel();
+  channel(false);
   return change;
 }
 
@@ -271,7 +276,7 @@ ast::Statement* Grammar::replica_threads() {
   if (std::any_of(kReplicaThreads.begin(), kReplicaThreads.end(), comes)) replica_thread_names(*threads);
   if (threads->start && is_plain(peek(), "until")) replica_until(*threads);
   if (threads->start && (is(Word::User) || is(Word::Password))) unsupported("START REPLICA USER");
-  default_channel();
+  channel(false);
   return threads;
 }
 

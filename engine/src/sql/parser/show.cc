@@ -128,11 +128,13 @@ bool Grammar::show_logs(ast::ShowStatement& show) {
     if (accept(Word::In)) show.log_name = string_literal();
     if (accept(Word::From)) show.log_position = unsigned_number();
     limit(show.limit, show.offset);
+    if (show.what == ShowWhat::RelaylogEvents) channel(false);
   } else if (accept(Word::Replica) || accept(Word::Slave)) {
     show.what = accept(Word::Hosts) ? ShowWhat::Replicas : ShowWhat::ReplicaStatus;
     if (show.what == ShowWhat::ReplicaStatus) {
       expect(Word::Status);
       if (!accept(Word::Nonblocking)) accept(Word::Nolock);
+      channel(false);
     }
   } else if (accept(Word::Replicas)) {
     show.what = ShowWhat::Replicas;
