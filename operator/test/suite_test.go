@@ -40,6 +40,8 @@ var (
 	kube client.Client
 	// operatorConfig has the rights of the chart's ClusterRole, and no others.
 	operatorConfig *rest.Config
+	// tenantConfig has no rights but those that a test gives.
+	tenantConfig *rest.Config
 	// personsKubeconfig is that of somebody who may do everything.
 	personsKubeconfig []byte
 	scheme            = runtime.NewScheme()
@@ -73,6 +75,7 @@ func withAPIServer(run func() int) int {
 	kube, err = client.New(config, client.Options{Scheme: scheme})
 	must(err)
 	operatorConfig = restricted(env)
+	tenantConfig = operatorUser(env, tenant)
 	person, err := env.AddUser(envtest.User{Name: "person", Groups: []string{"system:masters"}}, nil)
 	must(err)
 	personsKubeconfig, err = person.KubeConfig()
@@ -84,16 +87,26 @@ func withAPIServer(run func() int) int {
 
 // restricted makes a user with the rights that controller-gen read from the code.
 func restricted(env *envtest.Environment) *rest.Config {
-	data, err := os.ReadFile("../config/rbac/role.yaml")
-	must(err)
-	role := &rbacv1.ClusterRole{}
-	must(yaml.Unmarshal(data, role))
+	role := generatedRole()
 	must(kube.Create(context.Background(), role))
 	binding := &rbacv1.ClusterRoleBinding{RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "operator"}}}
 	binding.Name = role.Name
 	must(kube.Create(context.Background(), binding))
-	user, err := env.AddUser(envtest.User{Name: "operator"}, &rest.Config{QPS: 1000, Burst: 2000})
+	return operatorUser(env, "operator")
+}
+
+func generatedRole() *rbacv1.ClusterRole {
+	data, err := os.ReadFile("../config/rbac/role.yaml")
+	must(err)
+	role := &rbacv1.ClusterRole{}
+	must(yaml.Unmarshal(data, role))
+	return role
+}
+
+// operatorUser is one whose requests are counted.
+func operatorUser(env *envtest.Environment, name string) *rest.Config {
+	user, err := env.AddUser(envtest.User{Name: name}, &rest.Config{QPS: 1000, Burst: 2000})
 	must(err)
 	config := user.Config()
 	config.WrapTransport = asked.counted
@@ -111,8 +124,13 @@ func must(err error) {
 }
 
 // startOperator runs an operator until the returned function is called. Its image is that of clusters that name none.
-func startOperator(image string) func() {
-	mgr, err := ctrl.NewManager(operatorConfig, manager.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+func startOperator(image string) func() { return startOperatorWith(operatorConfig, image) }
+
+// startOperatorWith has it use these rights, and look after the clusters of these namespaces, or of all.
+func startOperatorWith(config *rest.Config, image string, namespaces ...string) func() {
+	watched, err := controller.CacheOptions(namespaces...)
+	must(err)
+	mgr, err := ctrl.NewManager(config, manager.Options{Scheme: scheme, Cache: watched, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: skipNameValidation()})
 	must(err)
 	observer := &controller.Observer{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Engines: labs}
