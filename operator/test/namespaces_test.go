@@ -8,8 +8,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"commitlab.dev/operator/api/v1alpha1"
+	"commitlab.dev/operator/internal/controller"
 )
 
 // tenant is an operator that may do nothing outside of some namespaces.
@@ -34,7 +36,11 @@ func TestAnOperatorOfSomeNamespacesLeavesTheOthersAlone(t *testing.T) {
 	letIn(ours.namespace)
 	letIn(also.namespace)
 	stopOperator()
-	stopOperator = startOperatorWith(tenantConfig, "commitd:test", ours.namespace, also.namespace)
+	stopOperator = startOperatorWith(tenantConfig, "commitd:test", func(o *manager.Options) {
+		var err error
+		o.Cache, err = controller.CacheOptions(ours.namespace, also.namespace)
+		must(err)
+	})
 	t.Cleanup(func() {
 		stopOperator()
 		stopOperator = startOperator("commitd:test")

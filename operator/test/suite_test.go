@@ -124,14 +124,17 @@ func must(err error) {
 }
 
 // startOperator runs an operator until the returned function is called. Its image is that of clusters that name none.
-func startOperator(image string) func() { return startOperatorWith(operatorConfig, image) }
+func startOperator(image string) func() {
+	return startOperatorWith(operatorConfig, image, func(*manager.Options) {})
+}
 
-// startOperatorWith has it use these rights, and look after the clusters of these namespaces, or of all.
-func startOperatorWith(config *rest.Config, image string, namespaces ...string) func() {
-	watched, err := controller.CacheOptions(namespaces...)
+// startOperatorWith has it use these rights, and some options of its own.
+func startOperatorWith(config *rest.Config, image string, change func(*manager.Options)) func() {
+	watched, err := controller.CacheOptions()
 	must(err)
-	mgr, err := ctrl.NewManager(config, manager.Options{Scheme: scheme, Cache: watched, Metrics: metricsserver.Options{BindAddress: "0"},
-		Controller: skipNameValidation()})
+	options := manager.Options{Scheme: scheme, Cache: watched, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: skipNameValidation()}
+	change(&options)
+	mgr, err := ctrl.NewManager(config, options)
 	must(err)
 	observer := &controller.Observer{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Engines: labs}
 	prober := controller.NewProber(mgr.GetClient(), observer, *probeInterval)
@@ -157,6 +160,8 @@ func startOperatorWith(config *rest.Config, image string, namespaces ...string) 
 type worlds struct {
 	mu          sync.Mutex
 	byNamespace map[string]*fake.World
+	// silent are the namespaces whose servers take connections and answer nothing.
+	silent map[string]bool
 }
 
 func (w *worlds) Connect(t engine.Target) (engine.Server, error) {
@@ -166,6 +171,9 @@ func (w *worlds) Connect(t engine.Target) (engine.Server, error) {
 	server := w.byNamespace[parts[0]].Server(parts[2])
 	if t.TLS == (engine.TLS{}) {
 		server = server.WithoutCertificate()
+	}
+	if w.silent[parts[0]] {
+		return silentServer{server}, nil
 	}
 	return server, nil
 }
@@ -178,6 +186,9 @@ func (w *worlds) add(namespace string, world *fake.World) {
 	defer w.mu.Unlock()
 	w.byNamespace[namespace] = world
 }
+
+// restrictedPods has the API server refuse pods that may do more than the profile `restricted` allows.
+var restrictedPods = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
 
 // site is a namespace with a cluster in it, and stand-ins for the StatefulSet controller, the kubelet and the servers.
 type site struct {
@@ -194,6 +205,7 @@ func newSite(t *testing.T, pods ...string) *site {
 	t.Helper()
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "site-"
+	ns.Labels = restrictedPods
 	must(kube.Create(t.Context(), ns))
 	s := &site{t: t, namespace: ns.Name, world: fake.New(pods...)}
 	labs.add(ns.Name, s.world)

@@ -43,7 +43,9 @@ func (m *model) start(t *testing.T) *lab {
 
 func (m *model) prepare(l *lab) {
 	l.world.SlowDemotions = m.limits.slow
+	l.world.WithoutLeases = l.policy.SourceLease == 0
 	l.sized = m.limits.sizes > 0
+	l.volumesChange = l.sized || m.limits.wipes > 0 || m.limits.copies > 0
 	l.ordinalsMatter = m.limits.edits > 0 || l.sized
 	if l.policy.Durability == "required" && m.limits.edits == 0 {
 		l.world.LeastWaitCount = l.policy.floorWaitCount()
