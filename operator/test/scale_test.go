@@ -200,7 +200,7 @@ func await(t *testing.T, limit time.Duration, what string, check func() error) {
 			t.Errorf("%s: still %v", what, last)
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 	}
 }
 
