@@ -119,8 +119,8 @@ var models = map[string]model{
 	"failover, and a cut":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, isolations: 1}, large: true},
 	"switchover, and a failure":        {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, switchovers: 1}, large: true},
 	"another spec, and a failure":      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, edits: 1}, large: true},
-	"replicas are restarted":           {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 1, writes: 1, configurations: 1}, large: true},
-	"rolling restart":                  {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, configurations: 1}, large: true},
+	"replicas are restarted":           {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 1, writes: 1, configurations: 1}},
+	"rolling restart":                  {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, configurations: 1}},
 }
 
 // TestModelToTheEnd visits every state that the steps can lead to, within the limits: nothing acknowledged may be lost, and no
