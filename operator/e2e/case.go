@@ -43,6 +43,7 @@ var cases = []testCase{
 	promoteCase,
 	hibernateCase,
 	tlsCase,
+	passwordsCase,
 	adoptCase,
 }
 

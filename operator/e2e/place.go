@@ -20,7 +20,9 @@ type place struct {
 	tag      string
 	next     string // commitd's image under another name
 
-	tools stage.Tools
+	// theirs: somebody's own cluster, whose nodes have the images from a registry.
+	theirs bool
+	tools  stage.Tools
 	// chaosMesh is there: what only it can do can be done.
 	chaosMesh bool
 }
@@ -29,9 +31,9 @@ const kindCluster = "commitlab-e2e"
 
 // setUp makes sure of a Kubernetes with the images, the operator and, where that is possible, Chaos Mesh.
 func (p *place) setUp(ctx context.Context, checkout stage.Tools, progress *stage.Progress) error {
-	p.tools = checkout
+	p.tools, p.theirs = checkout, p.context != ""
 	steps := []stage.Step{stage.NewStep("Kubernetes", 5*time.Minute, p.bringUp)}
-	if p.context == "" { // somebody's own cluster has a registry
+	if !p.theirs {
 		steps = append(steps, stage.NewStep("images", 3*time.Minute, p.loadImages))
 	}
 	steps = append(steps,
@@ -81,7 +83,7 @@ func makeKindCluster(ctx context.Context) error {
 			return nil
 		}
 	}
-	if out, err := exec.CommandContext(ctx, "kind", "create", "cluster", "--name", kindCluster).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "kind", "create", "cluster", "--name", kindCluster, "--wait", "3m").CombinedOutput(); err != nil {
 		return fmt.Errorf("kind create cluster: %w\n%s", err, out)
 	}
 	return nil
@@ -127,7 +129,7 @@ func (p *place) installOperator(ctx context.Context) (string, error) {
 	if err := p.tools.HelmInstall(ctx, "commitlab", operatorNamespace, settings...); err != nil {
 		return "", err
 	}
-	if p.local() { // an operator of an earlier build may run under the same tag
+	if !p.theirs { // an operator of an earlier build may run under the same tag
 		if _, err := p.operator().Kubectl(ctx, "rollout", "restart", "deployment/commitlab-operator"); err != nil {
 			return "", err
 		}

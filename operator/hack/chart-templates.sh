@@ -12,8 +12,23 @@ for crd in "$config"/crd/*.yaml; do
     echo '{{- end }}'
   } > "$templates/crds/$(basename "$crd" | sed 's/^commitlab.dev_//')"
 done
+# With watchNamespaces: the same rights as a Role in each of them, and none elsewhere.
 {
-  echo '{{- if .Values.rbac.create }}'
-  sed -e 's/^  name: commitlab-operator$/  name: {{ include "commitlab.fullname" . }}\n  labels:\n    {{- include "commitlab.labels" . | nindent 4 }}/' "$config/rbac/role.yaml"
+  cat <<'TEMPLATE'
+{{- if .Values.rbac.create }}
+{{- range $namespace := default (list "") .Values.watchNamespaces }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ if $namespace }}Role{{ else }}ClusterRole{{ end }}
+metadata:
+  name: {{ include "commitlab.fullname" $ }}
+  {{- if $namespace }}
+  namespace: {{ $namespace }}
+  {{- end }}
+  labels:
+    {{- include "commitlab.labels" $ | nindent 4 }}
+TEMPLATE
+  sed -n '/^rules:$/,$p' "$config/rbac/role.yaml"
+  echo '{{- end }}'
   echo '{{- end }}'
 } > "$templates/clusterrole.yaml"

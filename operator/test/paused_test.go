@@ -29,14 +29,14 @@ func TestAPausedClusterIsLeftAlone(t *testing.T) {
 	budget := &policyv1.PodDisruptionBudget{}
 	budget.Namespace, budget.Name = s.namespace, "demo"
 	must(kube.Delete(t.Context(), budget))
-	asked.reset()
+	asked.reset(s.namespace)
 	s.eventually("the operator looks", func() error {
 		c := s.get()
 		c.Annotations = map[string]string{"look": c.ResourceVersion}
 		must(client.IgnoreNotFound(kube.Update(t.Context(), c)))
 		return asked.lookedAt([]string{s.namespace}, 3)
 	})
-	if err := asked.written([]string{s.namespace}); err != nil {
+	if err := asked.written(); err != nil {
 		t.Fatalf("written while paused: %v", err)
 	}
 	if now := s.get().Status.Record; now.Epoch != before.Epoch || now.Master != "demo-0" {

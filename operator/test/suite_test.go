@@ -40,6 +40,8 @@ var (
 	kube client.Client
 	// operatorConfig has the rights of the chart's ClusterRole, and no others.
 	operatorConfig *rest.Config
+	// tenantConfig has no rights but those that a test gives.
+	tenantConfig *rest.Config
 	// personsKubeconfig is that of somebody who may do everything.
 	personsKubeconfig []byte
 	scheme            = runtime.NewScheme()
@@ -73,6 +75,7 @@ func withAPIServer(run func() int) int {
 	kube, err = client.New(config, client.Options{Scheme: scheme})
 	must(err)
 	operatorConfig = restricted(env)
+	tenantConfig = operatorUser(env, tenant)
 	person, err := env.AddUser(envtest.User{Name: "person", Groups: []string{"system:masters"}}, nil)
 	must(err)
 	personsKubeconfig, err = person.KubeConfig()
@@ -84,16 +87,26 @@ func withAPIServer(run func() int) int {
 
 // restricted makes a user with the rights that controller-gen read from the code.
 func restricted(env *envtest.Environment) *rest.Config {
-	data, err := os.ReadFile("../config/rbac/role.yaml")
-	must(err)
-	role := &rbacv1.ClusterRole{}
-	must(yaml.Unmarshal(data, role))
+	role := generatedRole()
 	must(kube.Create(context.Background(), role))
 	binding := &rbacv1.ClusterRoleBinding{RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "operator"}}}
 	binding.Name = role.Name
 	must(kube.Create(context.Background(), binding))
-	user, err := env.AddUser(envtest.User{Name: "operator"}, &rest.Config{QPS: 1000, Burst: 2000})
+	return operatorUser(env, "operator")
+}
+
+func generatedRole() *rbacv1.ClusterRole {
+	data, err := os.ReadFile("../config/rbac/role.yaml")
+	must(err)
+	role := &rbacv1.ClusterRole{}
+	must(yaml.Unmarshal(data, role))
+	return role
+}
+
+// operatorUser is one whose requests are counted.
+func operatorUser(env *envtest.Environment, name string) *rest.Config {
+	user, err := env.AddUser(envtest.User{Name: name}, &rest.Config{QPS: 1000, Burst: 2000})
 	must(err)
 	config := user.Config()
 	config.WrapTransport = asked.counted
@@ -112,8 +125,16 @@ func must(err error) {
 
 // startOperator runs an operator until the returned function is called. Its image is that of clusters that name none.
 func startOperator(image string) func() {
-	mgr, err := ctrl.NewManager(operatorConfig, manager.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
-		Controller: skipNameValidation()})
+	return startOperatorWith(operatorConfig, image, func(*manager.Options) {})
+}
+
+// startOperatorWith has it use these rights, and some options of its own.
+func startOperatorWith(config *rest.Config, image string, change func(*manager.Options)) func() {
+	watched, err := controller.CacheOptions()
+	must(err)
+	options := manager.Options{Scheme: scheme, Cache: watched, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: skipNameValidation()}
+	change(&options)
+	mgr, err := ctrl.NewManager(config, options)
 	must(err)
 	observer := &controller.Observer{Client: mgr.GetClient(), Reader: mgr.GetAPIReader(), Engines: labs}
 	prober := controller.NewProber(mgr.GetClient(), observer, *probeInterval)
@@ -139,6 +160,8 @@ func startOperator(image string) func() {
 type worlds struct {
 	mu          sync.Mutex
 	byNamespace map[string]*fake.World
+	// silent are the namespaces whose servers take connections and answer nothing.
+	silent map[string]bool
 }
 
 func (w *worlds) Connect(t engine.Target) (engine.Server, error) {
@@ -148,6 +171,9 @@ func (w *worlds) Connect(t engine.Target) (engine.Server, error) {
 	server := w.byNamespace[parts[0]].Server(parts[2])
 	if t.TLS == (engine.TLS{}) {
 		server = server.WithoutCertificate()
+	}
+	if w.silent[parts[0]] {
+		return silentServer{server}, nil
 	}
 	return server, nil
 }
@@ -160,6 +186,9 @@ func (w *worlds) add(namespace string, world *fake.World) {
 	defer w.mu.Unlock()
 	w.byNamespace[namespace] = world
 }
+
+// restrictedPods has the API server refuse pods that may do more than the profile `restricted` allows.
+var restrictedPods = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
 
 // site is a namespace with a cluster in it, and stand-ins for the StatefulSet controller, the kubelet and the servers.
 type site struct {
@@ -176,6 +205,7 @@ func newSite(t *testing.T, pods ...string) *site {
 	t.Helper()
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "site-"
+	ns.Labels = restrictedPods
 	must(kube.Create(t.Context(), ns))
 	s := &site{t: t, namespace: ns.Name, world: fake.New(pods...)}
 	labs.add(ns.Name, s.world)

@@ -5,17 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -33,6 +29,7 @@ type options struct {
 	healthAddress  string
 	leaderElection bool
 	namespace      string
+	namespaces     []string
 	image          string
 	ledgerImage    string
 	probeInterval  time.Duration
@@ -45,6 +42,10 @@ func main() {
 	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	flag.BoolVar(&o.leaderElection, "leader-elect", false, "let only one of several operators act")
 	flag.StringVar(&o.namespace, "leader-election-namespace", "", "namespace of the leader's lease; empty = the operator's own")
+	flag.Func("namespaces", "namespaces of the clusters to look after, with commas between them; empty = all", func(list string) error {
+		o.namespaces = strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+		return nil
+	})
 	flag.StringVar(&o.image, "default-image", "commitlab.dev/commitd:dev", "image of clusters that do not name one")
 	flag.StringVar(&o.ledgerImage, "ledger-image", "commitlab.dev/ledger:dev", "image of the ledger, for recovery tests that do not name one")
 	flag.DurationVar(&o.probeInterval, "probe-interval", time.Second, "how often every server is asked for its status")
@@ -69,16 +70,12 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("no cluster to talk to (set KUBECONFIG, or run in a pod): %w", err)
 	}
-	ours, err := labels.NewRequirement(v1alpha1.LabelCluster, selection.Exists, nil)
+	watched, err := controller.CacheOptions(o.namespaces...)
 	if err != nil {
 		return err
 	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
-		// Other people's pods and claims are none of our business, and there may be many.
-		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:                   {Label: labels.NewSelector().Add(*ours)},
-			&corev1.PersistentVolumeClaim{}: {Label: labels.NewSelector().Add(*ours)},
-		}},
+		Cache:                   watched,
 		Scheme:                  scheme,
 		Metrics:                 metricsserver.Options{BindAddress: o.metricsAddress},
 		HealthProbeBindAddress:  o.healthAddress,

@@ -49,6 +49,8 @@ type lab struct {
 	ordinalsMatter bool
 	// sized: pods end when they are too many.
 	sized bool
+	// volumesChange: volumes are emptied, replaced or deleted, and what their servers have promised is forgotten.
+	volumesChange bool
 
 	// waited is how long leases are known to have run out, in the epoch waitedIn.
 	waited   time.Duration

@@ -21,8 +21,9 @@ import (
 // canonical writes the key. In models that scale ordinals mean something, and every server is itself.
 func (l *lab) canonical() []byte {
 	var smallest []byte
+	versions := l.versions()
 	for _, order := range l.likelyOrders() {
-		if key := l.appendKey(nil, order); smallest == nil || bytes.Compare(key, smallest) < 0 {
+		if key := l.appendKey(nil, order, versions); smallest == nil || bytes.Compare(key, smallest) < 0 {
 			smallest = key
 		}
 	}
@@ -73,8 +74,25 @@ var permutations = map[int][]fake.Order{
 	3: {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}},
 }
 
-func (l *lab) appendKey(b []byte, o fake.Order) []byte {
-	k := keyWriter{b: l.world.AppendKey(b, o), order: o, now: l.now(), pods: l.pods}
+// versions are all that anybody may compare with another one.
+func (l *lab) versions() fake.Versions {
+	named := l.world.NamedVersions(make([]fake.Version, 0, 12))
+	add := func(epoch, number int64) { named = append(named, fake.Version{Epoch: epoch, Number: number}) }
+	if q := l.record.Quorum; q != nil {
+		add(q.Epoch, q.Version)
+	}
+	if r := l.late.record; r != nil && r.Quorum != nil {
+		add(r.Quorum.Epoch, r.Quorum.Version)
+	}
+	add(l.late.command.Epoch, l.late.command.Version)
+	if l.row != nil {
+		add(l.row.server.Status.Epoch, l.row.server.Status.QuorumVersion)
+	}
+	return fake.Rank(named)
+}
+
+func (l *lab) appendKey(b []byte, o fake.Order, versions fake.Versions) []byte {
+	k := keyWriter{b: l.world.AppendKey(b, o, versions), order: o, now: l.now(), pods: l.pods, versions: versions}
 	k.record(&l.record)
 	k.policy(&l.policy)
 	k.bits(l.initialized, l.request != nil && slices.Contains(l.record.SwitchoversSeen, l.request.ID))
@@ -91,7 +109,7 @@ func (l *lab) appendKey(b []byte, o fake.Order) []byte {
 	for _, i := range o {
 		k.bits(l.outdated[names[i]], l.taken[names[i]], l.keptOut[names[i]], l.ended[names[i]], l.deleted[names[i]], l.sized && l.released[l.claim(names[i])])
 	}
-	if l.late.isAny() && (l.late.record == nil || l.late.version == l.version) {
+	if l.late.isAny() && l.mayStillAct(&l.late) {
 		k.action(&l.late)
 	}
 	if l.row != nil && l.row.version == l.version {
@@ -100,11 +118,26 @@ func (l *lab) appendKey(b []byte, o fake.Order) []byte {
 	return k.b
 }
 
+// mayStillAct: what a paused operator would do is not refused for ever. Promises are kept for as long as volumes are.
+func (l *lab) mayStillAct(a *action) bool {
+	c := a.command
+	switch {
+	case a.record != nil:
+		return a.version == l.version
+	case c.Kind == CommandRestart:
+		return c.PodUID == podUID(l.pods[c.Server])
+	case l.volumesChange || c.Kind == CommandClone || c.Kind == CommandInitialize:
+		return true
+	}
+	return !l.world.HasPromisedMore(c.Server, c.Epoch)
+}
+
 type keyWriter struct {
-	b     []byte
-	order fake.Order
-	now   time.Time
-	pods  map[string]int
+	b        []byte
+	order    fake.Order
+	now      time.Time
+	pods     map[string]int
+	versions fake.Versions
 }
 
 func (k *keyWriter) add(b ...byte) { k.b = append(k.b, b...) }
@@ -132,7 +165,9 @@ func (k *keyWriter) record(r *v1alpha1.Record) {
 	k.election(r.Election)
 	var quorums [][]byte
 	for i := range r.PriorQuorums {
-		quorums = append(quorums, k.quorum(&r.PriorQuorums[i]))
+		prior := r.PriorQuorums[i]
+		prior.Version = 0 // nobody asks which of them came first
+		quorums = append(quorums, k.quorum(&prior))
 	}
 	slices.SortFunc(quorums, bytes.Compare)
 	k.add(byte(len(quorums)))
@@ -186,7 +221,7 @@ func (k *keyWriter) election(e *v1alpha1.ElectionStatus) {
 		return
 	}
 	k.add('e', byte(len(e.Reason)), e.Reason[0], k.place(e.Candidate))
-	k.bits(k.now.Sub(e.StartedAt.Time) < withoutTheMaster, e.AcceptDataLoss)
+	k.bits(e.Reason == ReasonMasterCutOff && k.now.Sub(e.StartedAt.Time) < withoutTheMaster, e.AcceptDataLoss)
 }
 
 func (k *keyWriter) quorum(q *v1alpha1.QuorumStatus) []byte {
@@ -194,7 +229,7 @@ func (k *keyWriter) quorum(q *v1alpha1.QuorumStatus) []byte {
 	if q.LeaseShortened {
 		kind = 'Q'
 	}
-	return k.order.Set([]byte{kind, byte(q.Epoch), byte(q.Version), k.order.Position(q.MasterUUID), byte(q.WaitCount), termsByte(termsOf(q))}, q.Members)
+	return k.order.Set([]byte{kind, byte(q.Epoch), k.versions.Of(q.Epoch, q.Version), k.order.Position(q.MasterUUID), byte(q.WaitCount), termsByte(termsOf(q))}, q.Members)
 }
 
 // termsByte tells terms apart; the length of a timeout means nothing to a model without clocks, and leases are some seconds.
@@ -209,17 +244,22 @@ func termsByte(t engine.Terms) byte {
 	return lease
 }
 
+// switchover: one that has ended counts only while one of the operator's own is not tried again, and who has not asked for it withdraws
+// it by no name.
 func (k *keyWriter) switchover(s *v1alpha1.SwitchoverStatus) {
-	if s == nil {
+	requested := s != nil && s.Reason == v1alpha1.SwitchoverRequested
+	if s == nil || s.Ended() && (requested || s.Phase != v1alpha1.SwitchoverFailed || k.now.Sub(s.CompletedAt.Time) >= ownSwitchoverRetry) {
 		k.add(0)
 		return
 	}
 	k.add('s', s.Phase[0], s.Phase[1], s.Reason[0], byte(len(s.Reason)))
 	if s.Ended() {
-		k.bits(k.now.Sub(s.CompletedAt.Time) < ownSwitchoverRetry)
 		return
 	}
-	k.add(k.place(s.From), k.place(s.To), byte(len(s.ID)), s.ID[len(s.ID)-1])
+	k.add(k.place(s.From), k.place(s.To))
+	if requested {
+		k.add(byte(len(s.ID)), s.ID[len(s.ID)-1])
+	}
 	k.bits(k.now.After(s.Deadline.Time), s.HandoverAt != nil && k.now.Sub(s.HandoverAt.Time) > handoverPatience)
 }
 
@@ -255,7 +295,7 @@ func (k *keyWriter) action(a *action) {
 		return
 	}
 	c := a.command
-	k.add(c.Kind[0], c.Kind[1], k.place(c.Server), byte(c.Epoch), byte(c.Version), byte(c.Quorum.WaitCount), termsByte(c.Quorum.Terms), k.order.Position(c.Source.UUID), k.podsSince(c.Server, c.PodUID))
+	k.add(c.Kind[0], c.Kind[1], k.place(c.Server), byte(c.Epoch), k.versions.Of(c.Epoch, c.Version), byte(c.Quorum.WaitCount), termsByte(c.Quorum.Terms), k.order.Position(c.Source.UUID), k.podsSince(c.Server, c.PodUID))
 	k.b = k.order.Set(k.b, c.Quorum.Members)
 }
 
@@ -269,7 +309,7 @@ func (k *keyWriter) row(r *lateRow) {
 	if last := st.SecondsSinceHeartbeat; last != nil && st.Role == engine.RoleFenced {
 		k.add(byte(*last * 10))
 	}
-	k.add(st.Role[2], byte(st.Epoch), byte(st.QuorumVersion), byte(st.LastLogEpoch), byte(st.WaitCount), termsByte(st.Terms), st.ReceiverState[0],
+	k.add(st.Role[2], byte(st.Epoch), k.versions.Of(st.Epoch, st.QuorumVersion), byte(st.LastLogEpoch), byte(st.WaitCount), termsByte(st.Terms), st.ReceiverState[0],
 		k.order.Position(st.ServerUUID), k.order.Position(st.SourceUUID), r.server.PVCUID[len(r.server.PVCUID)-1])
 	for _, set := range [][]string{st.Members, st.SemisyncClients, st.AckedMembers} {
 		k.b = k.order.Set(k.b, set)

@@ -43,7 +43,9 @@ func (m *model) start(t *testing.T) *lab {
 
 func (m *model) prepare(l *lab) {
 	l.world.SlowDemotions = m.limits.slow
+	l.world.WithoutLeases = l.policy.SourceLease == 0
 	l.sized = m.limits.sizes > 0
+	l.volumesChange = l.sized || m.limits.wipes > 0 || m.limits.copies > 0
 	l.ordinalsMatter = m.limits.edits > 0 || l.sized
 	if l.policy.Durability == "required" && m.limits.edits == 0 {
 		l.world.LeastWaitCount = l.policy.floorWaitCount()
@@ -117,8 +119,8 @@ var models = map[string]model{
 	"failover, and a cut":              {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, isolations: 1}, large: true},
 	"switchover, and a failure":        {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 3, writes: 1, kills: 1, switchovers: 1}, large: true},
 	"another spec, and a failure":      {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, writes: 1, kills: 1, edits: 1}, large: true},
-	"replicas are restarted":           {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 1, writes: 1, configurations: 1}, large: true},
-	"rolling restart":                  {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, configurations: 1}, large: true},
+	"replicas are restarted":           {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 1, writes: 1, configurations: 1}},
+	"rolling restart":                  {policy: requiredPolicy(2), servers: 3, limits: limits{epochs: 2, configurations: 1}},
 }
 
 // TestModelToTheEnd visits every state that the steps can lead to, within the limits: nothing acknowledged may be lost, and no

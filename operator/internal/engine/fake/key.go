@@ -41,11 +41,11 @@ func (o Order) Set(b []byte, uuids []string) []byte {
 
 // AppendKey writes all that decides how the world behaves from here on, as it looks in an order of its servers: worlds of one
 // key behave alike. Epochs, numbers and positions are below 256 in worlds that can be explored.
-func (w *World) AppendKey(b []byte, o Order) []byte {
+func (w *World) AppendKey(b []byte, o Order, ranks Versions) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, i := range o {
-		b = w.servers[i].appendKey(b, o)
+		b = w.appendServer(b, w.servers[i], o, ranks)
 	}
 	b = appendSorted(b, len(w.Acknowledged), func(b []byte, i int) []byte {
 		a := w.Acknowledged[i]
@@ -68,8 +68,7 @@ func (w *World) AppendKey(b []byte, o Order) []byte {
 // AppendSignature writes what a server is by itself, without naming any other one: servers of different signatures are not alike.
 func (w *World) AppendSignature(b []byte, server int) []byte {
 	s := w.servers[server]
-	b = append(b, byte(s.initializations), byte(s.copies), byte(s.epoch), byte(s.next), roleByte(s.role), roleByte(s.granted.role),
-		byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s), byte(s.purged), tenths(s.silence), tenths(s.alone))
+	b = append(w.appendBare(b, s), roleByte(s.granted.role))
 	for _, e := range s.log {
 		b = append(b, byte(e.GNO), byte(e.Epoch), byte(e.Tx))
 	}
@@ -92,19 +91,17 @@ func appendSorted(b []byte, count int, write func([]byte, int) []byte) []byte {
 	return b
 }
 
-func (s *state) appendKey(b []byte, o Order) []byte {
-	b = append(b, byte(s.initializations), byte(s.copies), byte(s.epoch), byte(s.next), roleByte(s.role), roleByte(s.granted.role),
-		o.Position(s.granted.source), byte(s.visible), byte(s.floor), byte(s.given), s.flags(), handedByte(s), byte(s.purged), tenths(s.silence), tenths(s.alone))
-	b = append(b, byte(len(s.log)))
+func (w *World) appendServer(b []byte, s *state, o Order, ranks Versions) []byte {
+	b = append(w.appendBare(b, s), roleByte(s.granted.role), o.Position(s.granted.source), byte(len(s.log)))
 	for _, e := range s.log {
 		b = append(b, o.Position(e.UUID), byte(e.GNO), byte(e.Epoch), byte(e.Tx))
 	}
 	if s.granted.role == engine.RoleMaster {
-		b = o.Set(append(b, byte(s.kept.WaitCount), byte(s.kept.version), termsByte(s.kept.Terms)), s.kept.Members)
+		b = o.Set(append(b, byte(s.kept.WaitCount), ranks.Of(s.epoch, s.kept.version), termsByte(s.kept.Terms)), s.kept.Members)
 	}
-	switch s.role {
+	switch s.shownRole() {
 	case engine.RoleMaster:
-		b = o.Set(append(b, byte(s.quorum.WaitCount), byte(s.version), byte(s.openedAt), termsByte(s.quorum.Terms)), s.quorum.Members)
+		b = o.Set(append(b, byte(s.quorum.WaitCount), ranks.Of(s.epoch, s.version), byte(s.openedAt), termsByte(s.quorum.Terms)), s.quorum.Members)
 		return appendSorted(b, len(s.acked), func(b []byte, i int) []byte {
 			return append(b, o.Position(s.acked[i].uuid), byte(s.acked[i].position))
 		})
@@ -112,6 +109,28 @@ func (s *state) appendKey(b []byte, o Order) []byte {
 		return append(b, o.Position(s.source.UUID))
 	}
 	return b
+}
+
+// appendBare writes what of a server names no other one.
+func (w *World) appendBare(b []byte, s *state) []byte {
+	return append(b, byte(s.initializations), byte(s.copies), byte(s.epoch), byte(s.next), roleByte(s.shownRole()), byte(s.visible), byte(s.floor),
+		byte(s.given), w.flags(s), moreFlags(s), byte(s.purged), tenths(s.silence), tenths(s.loneliness()))
+}
+
+// shownRole: what a server that does not run was, nobody asks.
+func (s *state) shownRole() engine.Role {
+	if !s.alive {
+		return ""
+	}
+	return s.role
+}
+
+// loneliness and leased mean nothing to a master without a lease.
+func (s *state) loneliness() time.Duration {
+	if s.lease() == 0 {
+		return 0
+	}
+	return s.alone
 }
 
 func tenths(d time.Duration) byte { return byte(d / (100 * time.Millisecond)) }
@@ -135,24 +154,19 @@ func termsByte(t engine.Terms) byte {
 	return lease
 }
 
-func handedByte(s *state) byte {
-	var b byte
-	if s.handedOver {
-		b = 1
-	}
-	if s.leased {
-		b |= 2
-	}
-	if s.behindLog {
-		b |= 4
-	}
-	return b
+func moreFlags(s *state) byte {
+	return bits(s.handedOver, s.leased && s.lease() > 0, s.behindLog, s.uuid == "")
 }
 
-func (s *state) flags() byte {
+func (w *World) flags(s *state) byte {
+	heard := s.heard && (s.role != engine.RoleFenced || !w.WithoutLeases) // only leases ask who was heard before
+	return bits(s.alive, s.cut, s.unheard, s.connected, heard, s.diverged, s.ackWaiting > 0, s.gaveUp)
+}
+
+func bits(set ...bool) byte {
 	var b byte
-	for i, f := range [...]bool{s.alive, s.cut, s.unheard, s.connected, s.heard, s.diverged, s.ackWaiting > 0, s.gaveUp} {
-		if f {
+	for i, is := range set {
+		if is {
 			b |= 1 << i
 		}
 	}

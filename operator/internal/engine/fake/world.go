@@ -38,6 +38,8 @@ type World struct {
 	SlowDemotions bool
 	// LeastWaitCount is the wait count below which nobody may acknowledge.
 	LeastWaitCount int32
+	// WithoutLeases: nobody ever asks for one.
+	WithoutLeases bool
 }
 
 // Acknowledgement is what a client was told.
@@ -145,7 +147,7 @@ func (w *World) Clone() *World {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := &World{acks: slices.Clone(w.acks), Acknowledged: slices.Clip(w.Acknowledged), GivenUp: slices.Clip(w.GivenUp), Broken: w.Broken,
-		SlowDemotions: w.SlowDemotions, LeastWaitCount: w.LeastWaitCount}
+		SlowDemotions: w.SlowDemotions, LeastWaitCount: w.LeastWaitCount, WithoutLeases: w.WithoutLeases}
 	servers := make([]state, len(w.servers))
 	c.servers = make([]*state, len(w.servers))
 	for i, s := range w.servers {
