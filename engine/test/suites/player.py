@@ -25,12 +25,14 @@ MANNERS_OF_NOT_KNOWING = {1064, 1305, 1193, 1286, 1273, 1115}  # where 1235 and 
 NOT_PLAYED = re.compile(r"\s*(SHUTDOWN|KILL|INSTALL|UNINSTALL|CHANGE MASTER|START (ALL )?SLAVE|STOP (ALL )?SLAVE|RESET (MASTER|SLAVE)|FLUSH TABLES WITH READ LOCK|BACKUP)\b", re.IGNORECASE)
 CHANGES = re.compile(r"\s*(CREATE|ALTER|INSERT|REPLACE|UPDATE|DELETE|LOAD|RENAME|TRUNCATE|DROP|SET|PREPARE|HANDLER|LOCK)\b", re.IGNORECASE)
 DROPPED = re.compile(r"\s*DROP\s+(?:TEMPORARY\s+)?(?:TABLE|VIEW|DATABASE|SCHEMA|PROCEDURE|FUNCTION|USER|TRIGGER)\b", re.IGNORECASE)
+DROPPED_TABLES = re.compile(r"(\s*DROP\s+TABLES?)\s+", re.IGNORECASE)  # of several that are there but for one none is dropped
+UNKNOWN_TABLE = 1051
 CREATED = re.compile(r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b", re.IGNORECASE)
 OBJECT = re.compile(r"\b(?:TABLE|VIEW|DATABASE|SCHEMA|PROCEDURE|FUNCTION|TRIGGER|SEQUENCE|USER|ROLE|INTO|UPDATE|FROM|PREPARE|HANDLER)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:IGNORE\s+)?((?:`[^`]+`|[\w$]+)(?:\.(?:`[^`]+`|[\w$]+))?)",
                     re.IGNORECASE)
 VARIABLE = re.compile(r"\\?\$(\w+)")
 ASKED_VALUE = re.compile(r"query_get_value\s*\((.*),([^,]+),([^,]+)\)$", re.DOTALL)
-LOOPS = 1000  # of one `while`
+LOOPS = 100000  # of one `while`
 WAIT_SECONDS = 0.02
 WAYS_OF_TESTING = ("VALGRIND_TEST", "VIEW_PROTOCOL", "PS_PROTOCOL", "CURSOR_PROTOCOL", "SP_PROTOCOL")  # that this one is not
 
@@ -305,6 +307,8 @@ class Player:
             self.note("crash" if crashed else "freeze", line, statement, [], mariadb, "the process ended" if crashed else "no answer, or the connection ended")
             raise Gone
         self.classify(statement, line, mariadb, commitd)
+        if commitd.error == UNKNOWN_TABLE and not mariadb.error and DROPPED_TABLES.match(statement):
+            self.connections[self.current][1].run(DROPPED_TABLES.sub(r"\1 IF EXISTS ", statement), want_warnings=False)
 
     def process_ended(self):
         for _ in range(100):
