@@ -61,10 +61,19 @@ class ReaderTest(unittest.TestCase):
         self.assertEqual(commands[8].argument, "SELECT 1;")
 
     def test_what_it_does_not_understand_is_named(self):
-        for text, name in (("--exec ls\n", "exec"), ("send SELECT 1;", "send"), ("if (1)\n{\n", "a block without an end"), ("}", "a closing brace without a block")):
+        self.assertEqual([(command.name, command.argument) for command in Reader("SELECT 1;\n--change_user root\n").commands()],
+                         [("sql", "SELECT 1"), ("unknown", "change_user")])
+        for text, name in (("if (1)\n{\n", "a block without an end"), ("}", "a closing brace without a block")):
             with self.assertRaises(NotUnderstood) as raised:
                 Reader(text).commands()
             self.assertEqual(str(raised.exception), name)
+
+
+    def test_what_is_beside_the_servers_is_passed_over(self):
+        text = "--exec ls\n--write_file x.sql\nSELECT 1;\nEOF\n--perl END\nprint 1;\nEND\nperl;\nprint 2;\nEOF\n--if ($a)\n{\n--send\nSELECT 2;\n}\nSELECT 3;\n"
+        commands = Reader(text).commands()
+        self.assertEqual([command.name for command in commands], ["if", "sql"])
+        self.assertEqual([(command.name, command.argument) for command in commands[0].block], [("send", "SELECT 2")])
 
 
 class RecordsTest(unittest.TestCase):
@@ -139,6 +148,21 @@ class PlayerTest(unittest.TestCase):
     def test_own_script(self):
         player = self.play(SCRIPT)
         self.assertEqual((player.skipped, player.findings, dict(player.counts)), ("", [], {"same": 9}))
+
+    def test_a_statement_that_waits_is_reaped_when_another_let_it_go_on(self):
+        player = self.play("CREATE TABLE t (a INT);\nconnect (two,localhost,root,,);\nSELECT GET_LOCK('a', 10);\nconnection default;\nsend SELECT GET_LOCK('a', 10) + 1;\n"
+                           "connection two;\nlet $held= query_get_value(SELECT IS_FREE_LOCK('a') AS x, x, 1);\nif ($held == 0)\n{\nDO RELEASE_LOCK('a');\n}\n"
+                           "connection default;\nreap;\nSELECT * FROM missing;\nlet $number= $mysql_errno;\neval INSERT INTO t VALUES ($number);\nSELECT * FROM t WHERE a = 1146;\n")
+        self.assertEqual((player.skipped, player.findings, dict(player.counts)), ("", [], {"same": 7}))
+
+    def test_what_the_runner_does_not_have_ends_the_file_where_it_stands(self):
+        player = self.play("SELECT 1;\n--change_user root\nSELECT 2;\n")
+        self.assertEqual((player.skipped, dict(player.counts)), ("change_user", {"same": 1}))
+
+    def test_another_user_may_connect(self):
+        player = self.play("CREATE USER someone@'%' IDENTIFIED BY 'secret';\nconnect (c,localhost,someone,secret,*NO-ONE*);\nSELECT CURRENT_USER();\nSELECT * FROM mysql.user;\n"
+                           "connection default;\nconnect (d,localhost,someone,wrong,*NO-ONE*);\nDROP USER someone@'%';\n")
+        self.assertEqual((player.skipped, player.findings, dict(player.counts)), ("", [], {"same": 4}))
 
     def test_each_kind_is_told(self):
         player = self.play("CREATE TABLE t (a INT);\nSELECT CONNECTION_ID() * 0 + @@port;\nSELECT SPIDER_FLUSH_TABLE_MON_CACHE(1) FROM t;\n"

@@ -217,7 +217,10 @@ std::string_view time_prefix(std::string_view text) {
 std::optional<Temporal> parse_clock(std::string_view text) {
   constexpr size_t kShortestDateAndTime = 12;
   text = trimmed(text);
-  if (text.size() >= kShortestDateAndTime) {
+  // "10:11:12.123456" is a time.
+  const bool both =
+      all_leading_digits(text, kShortestDateAndTime) || text.find_first_of(" T") != std::string_view::npos;
+  if (both && text.size() >= kShortestDateAndTime) {
     if (auto datetime = parse_datetime(text)) return datetime;
   }
   return parse_time(time_prefix(text));

@@ -155,6 +155,17 @@ TEST_F(Sessions, TellsTheGtidOfEachTransactionOnce) {
   EXPECT_EQ(told(session()), "");  // reading has none
 }
 
+TEST_F(Sessions, WhatIsSetForTheSessionHoldsForTheNextTransactionToo) {
+  run("CREATE TABLE t (id INT PRIMARY KEY)");
+  EXPECT_EQ(run("SET TRANSACTION READ ONLY; SET SESSION TRANSACTION READ WRITE; INSERT INTO t VALUES (1)"),
+            " ;  ; ");
+  EXPECT_EQ(
+      run("SET TRANSACTION READ ONLY; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; INSERT INTO t "
+          "VALUES (2)")
+          .substr(0, 16),
+      " ;  ; ERROR 1792");
+}
+
 TEST_F(Sessions, WithoutDataOnlyWhatNeedsNoneWorks) {
   ServerContext bare;
   bare.accounts = server().accounts;

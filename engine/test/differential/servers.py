@@ -62,8 +62,8 @@ def as_bytes(value):
 class Session:
     """One connection; values come as the bytes the server sent."""
 
-    def __init__(self, port, database=None):
-        self.connection = pymysql.connect(host="127.0.0.1", port=port, user="root", database=database, charset="utf8mb4",
+    def __init__(self, port, database=None, user="root", password=""):
+        self.connection = pymysql.connect(host="127.0.0.1", port=port, user=user, password=password, database=database, charset="utf8mb4",
                                           autocommit=True, conv={}, use_unicode=False, read_timeout=60)
 
     def run(self, statement, want_warnings=True):

@@ -4,6 +4,7 @@ import collections
 import contextlib
 import dataclasses
 import re
+import tempfile
 import time
 
 import pymysql
@@ -11,8 +12,10 @@ import pymysql
 from differential.compare import aspects
 from differential.servers import Session
 from suites.language import NotUnderstood, Reader
+from suites.sent import Sent
 
 SYSTEM = {"mysql", "information_schema", "performance_schema", "sys"}
+MOVING = {b"GTID_BINLOG_STATE", b"GTID_SLAVE_POS", b"GTID_CURRENT_POS", b"GTID_BINLOG_POS"}  # they follow what is executed
 COMPARED = {"error", "columns", "rows", "affected"}
 NOT_SUPPORTED = {1235}
 # MariaDB's defaults: the files are written for them. (MySQL's refuse GROUP BYs and dates that many of them contain.)
@@ -22,11 +25,16 @@ MANNERS_OF_NOT_KNOWING = {1064, 1305, 1193, 1286, 1273, 1115}  # where 1235 and 
 NOT_PLAYED = re.compile(r"\s*(SHUTDOWN|KILL|INSTALL|UNINSTALL|CHANGE MASTER|START (ALL )?SLAVE|STOP (ALL )?SLAVE|RESET (MASTER|SLAVE)|FLUSH TABLES WITH READ LOCK|BACKUP)\b", re.IGNORECASE)
 CHANGES = re.compile(r"\s*(CREATE|ALTER|INSERT|REPLACE|UPDATE|DELETE|LOAD|RENAME|TRUNCATE|DROP|SET|PREPARE|HANDLER|LOCK)\b", re.IGNORECASE)
 DROPPED = re.compile(r"\s*DROP\s+(?:TEMPORARY\s+)?(?:TABLE|VIEW|DATABASE|SCHEMA|PROCEDURE|FUNCTION|USER|TRIGGER)\b", re.IGNORECASE)
+DROPPED_TABLES = re.compile(r"(\s*DROP\s+TABLES?)\s+", re.IGNORECASE)  # of several that are there but for one none is dropped
+UNKNOWN_TABLE = 1051
 CREATED = re.compile(r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b", re.IGNORECASE)
 OBJECT = re.compile(r"\b(?:TABLE|VIEW|DATABASE|SCHEMA|PROCEDURE|FUNCTION|TRIGGER|SEQUENCE|USER|ROLE|INTO|UPDATE|FROM|PREPARE|HANDLER)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:IGNORE\s+)?((?:`[^`]+`|[\w$]+)(?:\.(?:`[^`]+`|[\w$]+))?)",
                     re.IGNORECASE)
 VARIABLE = re.compile(r"\\?\$(\w+)")
-LOOPS = 1000  # of one `while`
+ASKED_VALUE = re.compile(r"query_get_value\s*\((.*),([^,]+),([^,]+)\)$", re.DOTALL)
+LOOPS = 100000  # of one `while`
+WAIT_SECONDS = 0.02
+WAYS_OF_TESTING = ("VALGRIND_TEST", "VIEW_PROTOCOL", "PS_PROTOCOL", "CURSOR_PROTOCOL", "SP_PROTOCOL")  # that this one is not
 
 
 class Gone(Exception):
@@ -51,17 +59,38 @@ def objects(statement):
     return {name.split(".")[-1].strip("`").lower() for name in OBJECT.findall(statement)} - {"values", "select", "if", "set"}
 
 
+def restore(mariadb):
+    """What earlier files left of databases, accounts and settings: commitd is a new one."""
+    session = Session(mariadb.port)
+    for (database,) in session.run("SHOW DATABASES").rows:
+        if database.decode() not in SYSTEM:
+            session.run(f"DROP DATABASE `{database.decode()}`")
+    session.run("CREATE DATABASE test")
+    for user, host in session.run("SELECT user, host FROM mysql.user WHERE user NOT IN ('root', 'mariadb.sys') AND is_role = 'N'").rows:
+        session.run(f"DROP USER '{user.decode()}'@'{host.decode()}'")
+    settings = dict(session.run("SELECT variable_name, variable_value FROM information_schema.global_variables").rows)
+    if not hasattr(mariadb, "first_settings"):
+        mariadb.first_settings = settings
+    for name, value in mariadb.first_settings.items():
+        if settings.get(name) != value and name not in MOVING:
+            number = re.fullmatch(rb"-?[\d.]+", value)
+            session.run(f"SET GLOBAL {name.decode()} = " + (value.decode() if number else "'" + value.decode().replace("'", "''") + "'"))
+    session.close()
+
+
 class Player:
     def __init__(self, mariadb, commitd, root, seconds, accepted=()):
         self.mariadb, self.commitd, self.root = mariadb, commitd, root
         self.end, self.accepted = time.monotonic() + seconds, accepted
-        self.variables, self.connections, self.current = {}, {}, "default"
+        self.variables, self.connections, self.current, self.sent = {"mysql_errno": "0"}, {}, "default", {}
         self.counts, self.findings, self.differing = collections.Counter(), [], set()
         self.skipped, self.freeze_seconds = "", 20  # a hang bound
 
     def play(self, text):
         with contextlib.ExitStack() as stack:
             stack.callback(self.close)
+            own = stack.enter_context(tempfile.TemporaryDirectory(prefix="suites-"))
+            self.variables |= {"MYSQLTEST_VARDIR": own, "MYSQL_TMP_DIR": own, "MYSQL_TEST_DIR": str(self.root), **dict.fromkeys(WAYS_OF_TESTING, "0")}
             try:
                 self.begin()
                 self.run_all(Reader(text).commands())
@@ -72,17 +101,15 @@ class Player:
         return self
 
     def begin(self):
-        cleaner = Session(self.mariadb.port)
-        for (database,) in cleaner.run("SHOW DATABASES").rows:
-            if database.decode() not in SYSTEM:
-                cleaner.run(f"DROP DATABASE `{database.decode()}`")
-        cleaner.run("CREATE DATABASE test")
-        cleaner.close()
+        restore(self.mariadb)
         self.commitd.query("CREATE DATABASE IF NOT EXISTS test")
         self.commitd.query(f"SET GLOBAL sql_mode = '{SQL_MODE}'")
-        self.connections["default"] = [Session(server.port, "test") for server in (self.mariadb, self.commitd)]
-        for session in self.connections["default"]:
-            session.connection._read_timeout = self.freeze_seconds
+        self.connections["default"] = [self.connected(server, "test") for server in (self.mariadb, self.commitd)]
+
+    def connected(self, server, database, user="root", password=""):
+        session = Session(server.port, database, user, password)
+        session.connection._read_timeout = self.freeze_seconds
+        return session
 
     def close(self):
         for pair in self.connections.values():
@@ -143,15 +170,18 @@ class Player:
         raise NotUnderstood("end")
 
     def do_connect(self, command):
-        words = [word.strip() for word in self.replaced(command.argument.strip("(); ")).split(",")]
-        if len(words) > 2 and words[2] not in ("root", ""):
-            raise NotUnderstood("connect as another user")
-        database = words[4] if len(words) > 4 and words[4] not in ("*NO-ONE*", "") else "test"
-        try:
-            self.connections[words[0]] = [Session(server.port, database) for server in (self.mariadb, self.commitd)]
-        except pymysql.err.MySQLError as error:
-            raise NotUnderstood(f"connect: {error}") from None
-        self.current = words[0]
+        words = [word.strip(" '\"") for word in self.replaced(command.argument.strip("(); \n")).split(",")]
+        name, _, user, password, database, *_ = words + [""] * 5
+        sessions, errors = [], []
+        for server in (self.mariadb, self.commitd):
+            try:
+                sessions.append(self.connected(server, None if database == "*NO-ONE*" else database or "test", user or "root", password))
+            except pymysql.err.MySQLError as error:
+                errors.append(error)
+        if len(errors) == 1:
+            raise NotUnderstood(f"connect, which only one answers with {errors[0]}")
+        if not errors:
+            self.connections[name], self.current = sessions, name
 
     def do_connection(self, command):
         name = self.replaced(command.argument.strip("; "))
@@ -160,8 +190,34 @@ class Player:
         self.current = name
 
     def do_disconnect(self, command):
-        for session in self.connections.pop(self.replaced(command.argument.strip("; ")), []):
+        name = self.replaced(command.argument.strip("; "))
+        for session in self.connections.pop(name, []):
             session.close()
+        if name == self.current:
+            self.current = "default"
+
+    def do_unknown(self, command):
+        raise NotUnderstood(command.argument)
+
+    def do_send(self, command):
+        statement = command.argument
+        if not NOT_PLAYED.match(statement):
+            self.sent[self.current] = Sent(statement, command.line, [lambda session=session, text=text: session.run(text, want_warnings=False) for session, text in
+                                                                     zip(self.connections[self.current], (statement, self.for_commitd(statement)))])
+
+    def do_send_eval(self, command):
+        self.do_send(dataclasses.replace(command, argument=self.replaced(command.argument)))
+
+    def do_sleep(self, command):
+        """Only what was sent may need time: the files wait for it in loops."""
+        if self.sent:
+            time.sleep(WAIT_SECONDS)
+
+    do_real_sleep = do_sleep
+
+    def do_reap(self, command):
+        if sent := self.sent.pop(self.current, None):
+            self.answered(sent.statement, sent.line, *sent.answers(self.freeze_seconds))
 
     def do_eval(self, command):
         self.statement(self.replaced(command.argument), command.line)
@@ -182,7 +238,7 @@ class Player:
             if match[0].startswith("\\"):
                 return match[0][1:]
             if match[1] not in self.variables:
-                if match[1] == match[1].upper():
+                if match[1] == match[1].upper() and not match[1].isdigit():
                     raise NotUnderstood(f"variable ${match[1]}")
                 return ""
             return self.variables[match[1]]
@@ -199,9 +255,17 @@ class Player:
         if text.startswith("`") and text.endswith("`"):
             rows, _ = self.asked(self.replaced(text[1:-1]))
             return "\t".join("NULL" if value is None else value.decode(errors="replace") for value in rows[0]) if rows else ""
-        if text.startswith("query_get_value("):
-            raise NotUnderstood("query_get_value")
+        if asked := ASKED_VALUE.match(text):
+            return self.one_value(*map(self.replaced, asked.groups()))
         return self.replaced(text)
+
+    def one_value(self, statement, column, row):
+        rows, names = self.asked(statement.strip(" '\""))
+        column, row = column.strip(" '\""), int(row)
+        if column not in names:
+            raise NotUnderstood(f"query_get_value of {column}")
+        value = rows[row - 1][names.index(column)] if row <= len(rows) else b"No such row"
+        return "NULL" if value is None else value.decode(errors="replace")
 
     def true(self, condition):
         negated = condition.startswith("!")
@@ -220,18 +284,31 @@ class Player:
         if NOT_PLAYED.match(statement):
             self.counts["not played"] += 1
             return
-        sessions = self.connections[self.current]
-        try:
-            mariadb = sessions[0].run(statement, want_warnings=False)
-        except (RuntimeError, UnicodeError) as error:
-            raise Skip(f"MariaDB's connection ended at line {line}: {str(error)[:60]}") from None
-        try:
-            commitd = sessions[1].run(ENGINE.sub("", statement) if re.match(r"\s*(CREATE|ALTER)\b", statement, re.I) else statement, want_warnings=False)
-        except (RuntimeError, UnicodeError):
+        answers = []
+        for session, text in zip(self.connections[self.current], (statement, self.for_commitd(statement))):
+            try:
+                answers.append(session.run(text, want_warnings=False))
+            except (RuntimeError, UnicodeError) as error:
+                answers.append(error)
+                break
+        self.answered(statement, line, answers[0], answers[-1])
+
+    @staticmethod
+    def for_commitd(statement):
+        return ENGINE.sub("", statement) if re.match(r"\s*(CREATE|ALTER)\b", statement, re.I) else statement
+
+    def answered(self, statement, line, mariadb, commitd):
+        """Outcomes, or what was raised in place of one."""
+        if isinstance(mariadb, Exception):
+            raise Skip(f"MariaDB's connection ended at line {line}: {str(mariadb)[:60]}")
+        self.variables["mysql_errno"] = str(mariadb.error)
+        if isinstance(commitd, Exception):
             crashed = self.process_ended()
             self.note("crash" if crashed else "freeze", line, statement, [], mariadb, "the process ended" if crashed else "no answer, or the connection ended")
-            raise Gone from None
+            raise Gone
         self.classify(statement, line, mariadb, commitd)
+        if commitd.error == UNKNOWN_TABLE and not mariadb.error and DROPPED_TABLES.match(statement):
+            self.connections[self.current][1].run(DROPPED_TABLES.sub(r"\1 IF EXISTS ", statement), want_warnings=False)
 
     def process_ended(self):
         for _ in range(100):

@@ -9,6 +9,7 @@
 #include "sql/expression/conversion.h"
 #include "sql/query/precompute.h"
 #include "sql/variables/persisted_variables.h"
+#include "storage/table_engines.h"
 
 namespace commitd::sql {
 namespace {
@@ -42,6 +43,9 @@ Status check_value(const SessionState&, size_t ordinal, const Value& value) {
     case kCharacterSetResults:
       if (value.is_null() || find_charset(to_text(value)) != nullptr) return {};
       return make_error(er::kUnknownCharacterSet, "Unknown character set: '{}'", value.to_text());
+    case kDefaultStorageEngine:
+      if (storage::find_table_engine(to_text(value)) != nullptr) return {};
+      return make_error(er::kUnknownStorageEngine, "Unknown storage engine '{}'", value.to_text());
     case kCollationConnection:
     case kCollationServer:
       if (find_collation(to_text(value)) != nullptr) return {};

@@ -138,6 +138,10 @@ Status set_transaction(SessionState& session, const ast::SetTransactionStatement
     if (statement.read_only) session.next_read_only = statement.read_only;
     return {};
   }
+  if (statement.scope != Scope::Global) {  // it holds for the next one, too
+    if (!statement.isolation.empty()) session.next_isolation.reset();
+    if (statement.read_only) session.next_read_only.reset();
+  }
   if (!statement.isolation.empty())
     COMMITD_RETURN_IF_ERROR(assign(kTransactionIsolation, Value::string(std::string(statement.isolation))));
   if (statement.read_only)

@@ -132,9 +132,6 @@ Status Alteration::drop_column(std::string_view name) {
   int ordinal = column_ordinal(table_, name);
   if (ordinal < 0)
     return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);
-  if (table_.columns.size() == 1)
-    return make_error(er::kCantRemoveAllFields,
-                      "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
   COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, name));
   for (auto& index : table_.indexes) {
     std::erase_if(index.columns, [&](const auto& part) { return part.column == ordinal; });
@@ -239,7 +236,7 @@ Status Alteration::convert_charset(const ast::TableOptions& options) {
 Status Alteration::rename_column(std::string_view from, std::string_view to) {
   auto ordinal = ordinal_of(from);
   if (!ordinal.ok()) return std::move(ordinal).error();
-  COMMITD_RETURN_IF_ERROR(check_name(to));
+  COMMITD_RETURN_IF_ERROR(check_name(to, Named::Column));
   COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, from));
   table_.columns[*ordinal].name = to;
   return {};
@@ -272,7 +269,7 @@ Status Alteration::drop_index(std::string_view name) {
 }
 
 Status Alteration::rename_index(std::string_view from, std::string_view to) {
-  COMMITD_RETURN_IF_ERROR(check_name(to));
+  COMMITD_RETURN_IF_ERROR(check_name(to, Named::Index));
   for (auto& index : table_.indexes) {
     if (index.name == from && !index.primary) {
       index.name = to;
@@ -285,7 +282,7 @@ Status Alteration::rename_index(std::string_view from, std::string_view to) {
 Status Alteration::rename_table(const ast::TableName& to) {
   auto db = database_of(to, table_.db);
   if (!db.ok()) return std::move(db).error();
-  COMMITD_RETURN_IF_ERROR(check_name(to.name));
+  COMMITD_RETURN_IF_ERROR(check_name(to.name, Named::Table));
   if (!context_.catalog.has_database(*db)) return make_error(er::kBadDb, "Unknown database '{}'", *db);
   if (context_.catalog.find_table(*db, to.name))
     return make_error(er::kTableExists, "Table '{}' already exists", to.name);
@@ -427,6 +424,9 @@ Status Alteration::change_auto_increment() {
 
 Result<Effect> Alteration::finish() {
   Effect effect;
+  if (table_.columns.empty())
+    return make_error(er::kCantRemoveAllFields,
+                      "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
   if (verify_ && context_.row_check) {
     auto check = context_.row_check(table_);
     if (!check.ok()) return std::move(check).error();

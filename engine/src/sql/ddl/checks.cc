@@ -184,7 +184,7 @@ Status add_check(TableDef& table, const ast::CheckSpec& spec, std::string_view o
                  const Context& context) {
   CheckDef check;
   check.name = spec.name.empty() ? free_check_name(table, context.catalog) : std::string(spec.name);
-  COMMITD_RETURN_IF_ERROR(check_name(check.name));
+  COMMITD_RETURN_IF_ERROR(check_name(check.name, Named::Index));
   if (name_in_use(table, context.catalog, check.name))
     return make_error(er::kCheckConstraintDuplicateName, "Duplicate check constraint name '{}'.", check.name);
   COMMITD_RETURN_IF_ERROR(visit(*spec.expression, [&](const ast::Expr& node) -> Status {

@@ -173,7 +173,7 @@ bool is_time(FieldType type) {
 }  // namespace
 
 Result<ColumnDef> make_column(const ast::ColumnSpec& spec, uint16_t table_collation, Context& context) {
-  COMMITD_RETURN_IF_ERROR(check_name(spec.name));
+  COMMITD_RETURN_IF_ERROR(check_name(spec.name, Named::Column));
   ColumnDef column;
   column.name = spec.name;
   column.type = spec.type.type;

@@ -9,7 +9,7 @@ namespace {
 constexpr uint16_t kServerCollation = 45;
 
 Result<Effect> create_database(const ast::DatabaseStatement& statement, Context& context) {
-  COMMITD_RETURN_IF_ERROR(check_name(statement.name));
+  COMMITD_RETURN_IF_ERROR(check_name(statement.name, Named::Database));
   if (context.catalog.has_database(statement.name)) {
     Error exists =
         make_error(er::kDbCreateExists, "Can't create database '{}'; database exists", statement.name);

@@ -205,6 +205,37 @@ TEST_F(DdlOverManyRows, NewIndexesHaveThemAll) {
   EXPECT_EQ(unnamed(), 0u);
 }
 
+TEST_F(DdlOverManyRows, TheLastColumnMayMakeRoomForAnother) {
+  EXPECT_EQ(run("CREATE TABLE one (a INT PRIMARY KEY); INSERT INTO one VALUES (7)"), " ; ");
+  EXPECT_EQ(run("ALTER TABLE one DROP a").substr(0, 10), "ERROR 1090");
+  EXPECT_EQ(run("ALTER TABLE one DROP a, ADD b INT DEFAULT 3; SELECT * FROM one"), " ; 3");
+}
+
+TEST_F(DdlOverManyRows, AModificationThatAsksForAKeyIsRefused) {
+  for (const char* modification :
+       {"MODIFY a INT UNIQUE", "MODIFY a INT PRIMARY KEY", "CHANGE a c INT UNIQUE KEY"})
+    EXPECT_EQ(run(std::string("ALTER TABLE t ") + modification).substr(0, 10), "ERROR 1235") << modification;
+}
+
+TEST_F(DdlOverManyRows, NamesThatAreWrongAreToldByTheirKind) {
+  for (const auto& [statement, number] : {std::pair("CREATE TABLE `a ` (a INT)", "1103"),
+                                          {"CREATE DATABASE `a `", "1102"},
+                                          {"CREATE TABLE a (`a ` INT)", "1166"},
+                                          {"ALTER TABLE t RENAME COLUMN a TO `a `", "1166"},
+                                          {"CREATE INDEX `a ` ON t (a)", "1280"}})
+    EXPECT_EQ(run(statement).substr(0, 11), std::string("ERROR ") + number + ":") << statement;
+  EXPECT_EQ(run("CREATE TABLE s (a SET('a,b', 'c'))").substr(0, 10), "ERROR 1367");
+  EXPECT_EQ(run("CREATE TABLE s (a ENUM('a,b', 'c'))"), "");
+}
+
+TEST_F(DdlOverManyRows, NamesHave64Characters) {
+  std::string name;
+  for (int i = 0; i < 64; ++i) name += "и";
+  EXPECT_EQ(run("CREATE TABLE " + name + " (" + name + " INT, KEY " + name + " (" + name + "))"), "");
+  EXPECT_EQ(run("INSERT INTO " + name + " VALUES (1); SELECT " + name + " FROM " + name), " ; 1");
+  EXPECT_EQ(run("CREATE TABLE " + name + "a (a INT)").substr(0, 10), "ERROR 1059");
+}
+
 TEST_F(DdlOverManyRows, RowsThatCollideFarApartLeaveNothing) {
   run("UPDATE t SET b = 1 WHERE a = 8192");
   EXPECT_EQ(run("CREATE UNIQUE INDEX ub ON t (b)"), "ERROR 1062: Duplicate entry '1' for key 't.ub'");

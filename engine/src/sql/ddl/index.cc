@@ -134,7 +134,7 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
     return make_error(er::kTooLongIndexComment, "Comment for index '{}' is too long (max = {})", spec.name,
                       kMaxCommentLength);
   index.name = spec.name.empty() ? free_index_name(table, index) : std::string(spec.name);
-  COMMITD_RETURN_IF_ERROR(check_name(index.name));
+  COMMITD_RETURN_IF_ERROR(check_name(index.name, Named::Index));
   if (find_index(table, index.name))
     return make_error(er::kDupKeyName, "Duplicate key name '{}'", index.name);
   if (lower_case(index.name) == "primary")

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/charset/collation.h"
+#include "base/charset/utf8.h"
 #include "base/error_codes.h"
 #include "base/text_case.h"
 #include "sql/ast/statement.h"
@@ -11,13 +12,20 @@
 namespace commitd::sql::ddl {
 namespace {
 
-constexpr size_t kMaxNameLength = 64;
+constexpr size_t kMaxNameLength = 64, kMostBytesOfCharacter = 3;  // names are utf8mb3
 
 }  // namespace
 
-Status check_name(std::string_view name) {
-  if (name.empty() || name.back() == ' ') return make_error(er::kParse, "Incorrect name '{}'", name);
-  if (name.size() > kMaxNameLength)
+Status check_name(std::string_view name, Named what) {
+  struct Wrong {
+    uint16_t number;
+    std::string_view kind;
+  };
+  static constexpr Wrong kWrong[] = {{1103, "table"}, {1102, "database"}, {1166, "column"}, {1280, "index"}};
+  const Wrong& wrong = kWrong[static_cast<size_t>(what)];
+  if (name.empty() || name.back() == ' ')
+    return make_error(wrong.number, "Incorrect {} name '{}'", wrong.kind, name);
+  if (character_count(name) > kMaxNameLength || name.size() > kMaxNameLength * kMostBytesOfCharacter)
     return make_error(er::kTooLongIdent, "Identifier name '{}' is too long", name);
   return {};
 }

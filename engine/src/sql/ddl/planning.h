@@ -13,8 +13,9 @@
 
 namespace commitd::sql::ddl {
 
-// Names are at most 64 characters (1059).
-Status check_name(std::string_view name);
+// Names are at most 64 characters (1059), and do not end with a blank: 1103, 1102, 1166, 1280.
+enum class Named : uint8_t { Table, Database, Column, Index };
+Status check_name(std::string_view name, Named what);
 // The database of a table name, or the session's (1046).
 Result<std::string> database_of(const ast::TableName& name, std::string_view default_db);
 // The table itself (1146), with the database resolved.

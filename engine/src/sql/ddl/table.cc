@@ -114,7 +114,7 @@ Result<Effect> plan_create_table(const ast::CreateTableStatement& statement, Con
   COMMITD_RETURN_IF_ERROR(refuse_system_database(*db));
   auto database = context.catalog.find_database(*db);
   if (!database) return make_error(er::kBadDb, "Unknown database '{}'", *db);
-  COMMITD_RETURN_IF_ERROR(check_name(statement.table.name));
+  COMMITD_RETURN_IF_ERROR(check_name(statement.table.name, Named::Table));
   if (context.catalog.find_table(*db, statement.table.name)) {
     if (!statement.if_not_exists) return table_exists(statement.table.name);
     context.diagnostics.note(table_exists(statement.table.name));
@@ -195,7 +195,7 @@ Result<Effect> plan_rename(const ast::RenameTableStatement& statement, Context& 
   auto db = database_of(rename.to, context.default_db);
   if (!db.ok()) return std::move(db).error();
   if (!context.catalog.has_database(*db)) return make_error(er::kBadDb, "Unknown database '{}'", *db);
-  COMMITD_RETURN_IF_ERROR(check_name(rename.to.name));
+  COMMITD_RETURN_IF_ERROR(check_name(rename.to.name, Named::Table));
   if (context.catalog.find_table(*db, rename.to.name)) return table_exists(rename.to.name);
   CatalogChange change(context.catalog);
   TableDef renamed = **table;

@@ -176,6 +176,8 @@ class Spread : public Filtered {
   Evaluation* evaluation_ = nullptr;
 };
 
+constexpr uint16_t kCutValueGroupConcat = 1260;  // ER_CUT_VALUE_GROUP_CONCAT
+
 class GroupConcat : public Filtered {
  public:
   using Filtered::Filtered;
@@ -189,12 +191,15 @@ class GroupConcat : public Filtered {
       return false;
     });
     std::string text;
-    for (size_t i = 0; i < parts_.size() && text.size() <= call_.max_length; ++i) {
-      if (i > 0) text += call_.separator;
-      text += parts_[i].text;
+    size_t taken = 0;
+    for (; taken < parts_.size() && text.size() <= call_.max_length; ++taken) {
+      if (taken > 0) text += call_.separator;
+      text += parts_[taken].text;
     }
-    if (text.size() > call_.max_length)
-      text.resize(valid_utf8_prefix(std::string_view(text).substr(0, call_.max_length)));
+    const bool is_cut = text.size() > call_.max_length;
+    if (is_cut && evaluation_ != nullptr)
+      evaluation_->warn(make_error(kCutValueGroupConcat, "Row {} was cut by GROUP_CONCAT()", taken));
+    if (is_cut) text.resize(valid_utf8_prefix(std::string_view(text).substr(0, call_.max_length)));
     return Value::string(std::move(text));
   }
 
@@ -204,6 +209,7 @@ class GroupConcat : public Filtered {
     std::vector<Value> keys;
   };
   void take(std::span<const Value> values, Evaluation& evaluation) override {
+    evaluation_ = &evaluation;
     Part part;
     for (size_t i = 0; i < values.size(); ++i) part.text += to_text(values[i], call_.arguments[i]->type());
     for (const auto& [expression, descending] : call_.order) {
@@ -215,6 +221,7 @@ class GroupConcat : public Filtered {
   }
   std::vector<Part> parts_;
   KeptMemory memory_;
+  Evaluation* evaluation_ = nullptr;
 };
 
 class AnyValue : public AggregateState {

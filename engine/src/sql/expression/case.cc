@@ -1,4 +1,5 @@
 // CASE.
+#include "sql/expression/branches.h"
 #include "sql/expression/byte_literal.h"
 #include "sql/expression/collations.h"
 #include "sql/expression/conversion.h"
@@ -13,13 +14,12 @@ class Case : public Expression {
   // `operand`: compared with each WHEN; null where these are conditions.
   Case(ExpressionPtr operand, Expressions branches, bool has_else)
       : operand_(std::move(operand)), branches_(std::move(branches)), has_else_(has_else) {
-    std::vector<ValueType> types;
-    for (size_t i = 0; i < branches_.size(); ++i) {
-      inherit(*this, {branches_[i].get()});
-      if (i % 2 == 1 || (has_else && i + 1 == branches_.size())) types.push_back(branches_[i]->type());
-    }
+    const ValueType common = common_type(types_of_results());
+    for (size_t i = 0; i < branches_.size(); ++i)
+      if (is_result(i)) branches_[i] = branch_of(common, std::move(branches_[i]));
+    for (const ExpressionPtr& branch : branches_) inherit(*this, {branch.get()});
     inherit(*this, {operand_.get()});
-    type_ = common_type(types);
+    type_ = common_type(types_of_results());
     collation_ = common_collation();
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
@@ -38,6 +38,15 @@ class Case : public Expression {
   }
 
  private:
+  bool is_result(size_t branch) const {
+    return branch % 2 == 1 || (has_else_ && branch + 1 == branches_.size());
+  }
+  std::vector<ValueType> types_of_results() const {
+    std::vector<ValueType> types;
+    for (size_t i = 0; i < branches_.size(); ++i)
+      if (is_result(i)) types.push_back(branches_[i]->type());
+    return types;
+  }
   uint16_t common_collation() const {
     CommonCollation common;
     if (operand_) common.add(*operand_);

@@ -90,8 +90,9 @@ class Cast : public OneOperand {
                                        : date_of(operand, evaluation);
     const bool told = text && to_ != ast::CastType::Time;
     if (!t && !told) {
-      evaluation.warn(
-          make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(operand)));
+      evaluation.warn(make_error(
+          er::kTruncatedWrongValue, "{} value: '{}'",
+          to_ == ast::CastType::Time ? "Truncated incorrect time" : "Incorrect datetime", to_text(operand)));
     }
     if (!t) return Value::null();
     if (to_ == ast::CastType::Date) {
@@ -114,8 +115,8 @@ class Cast : public OneOperand {
   }
   // A time is one of today.
   static std::optional<Temporal> date_of(const Value& operand, Evaluation& evaluation) {
-    const bool number =
-        operand.kind() == Kind::Int || operand.kind() == Kind::UInt || operand.kind() == Kind::Double;
+    const bool number = operand.kind() == Kind::Int || operand.kind() == Kind::UInt ||
+                        operand.kind() == Kind::Double || operand.kind() == Kind::Decimal;
     if (number) return to_double(operand) == 0 ? zero_date(evaluation) : date_of_number(operand);
     if (operand.kind() != Kind::Temporal || operand.as_temporal().kind != Temporal::Kind::Time)
       return to_datetime(operand);

@@ -10,6 +10,7 @@
 #include "base/json/order.h"
 #include "base/temporal.h"
 #include "sql/expression/json_value.h"
+#include "sql/expression/store/kinds.h"
 
 namespace commitd::sql {
 namespace {
@@ -54,6 +55,13 @@ std::strong_ordering order_doubles(double left, double right) {
                         : std::strong_ordering::equal;
 }
 
+// '2001-00-00 10:00:00'
+std::optional<Temporal> date_and_clock_with_zero_parts(std::string_view text) {
+  const bool has_date = text.find('-', 1) != std::string_view::npos;
+  if (!has_date || text.find(':') == std::string_view::npos) return std::nullopt;
+  return store::with_zero_parts(std::string(text));
+}
+
 // A time against something else: as times when the other side can be read as one, else as numbers.
 std::strong_ordering compare_temporal(const Temporal& left, const Value& right) {
   if (right.kind() == Value::Kind::Temporal || right.kind() == Value::Kind::String) {
@@ -81,12 +89,16 @@ double leading_double(std::string_view text, bool* complete) {
   if (!number.empty() && number.front() == '+') number.remove_prefix(1);
   double result = 0;
   const auto parsed = std::from_chars(number.data(), number.data() + number.size(), result);
-  if (parsed.ec == std::errc::result_out_of_range)
-    result = std::numeric_limits<double>::max() * (number.front() == '-' ? -1 : 1);
-  else if (parsed.ec != std::errc() || !std::isfinite(result))
+  bool is_number = parsed.ec == std::errc();
+  if (parsed.ec == std::errc::result_out_of_range) {
+    result = std::strtod(std::string(number.data(), parsed.ptr).c_str(), nullptr);
+    is_number = std::isfinite(result);  // "1e-400" is one, "1e400" is none
+    if (!is_number) result = std::copysign(std::numeric_limits<double>::max(), result);
+  } else if (!is_number || !std::isfinite(result)) {
     result = 0;
+  }
   if (complete != nullptr) {
-    *complete = parsed.ec == std::errc() && std::isalpha(static_cast<unsigned char>(parsed.ptr[-1])) == 0 &&
+    *complete = is_number && std::isalpha(static_cast<unsigned char>(parsed.ptr[-1])) == 0 &&
                 only_blanks({parsed.ptr, static_cast<size_t>(number.data() + number.size() - parsed.ptr)});
   }
   return result;
@@ -270,18 +282,38 @@ std::optional<Temporal> to_clock(const Value& value) {
   if (value.is_null()) return std::nullopt;
   if (value.kind() == Value::Kind::Json) return to_clock(scalar_of_json(value));
   std::string scratch;
-  return parse_clock(text_view(value, scratch));
+  const std::string_view text = text_view(value, scratch);
+  if (const auto date = date_and_clock_with_zero_parts(text)) return date;
+  return parse_clock(text);
 }
 
-std::optional<Temporal> date_of_number(const Value& value) {
+namespace {
+
+std::optional<Temporal> date_of_whole_number(const Value& integer) {
   constexpr uint64_t kLeast = 101, kDateOfTwoDigits = 1'000'000, kGreatestDate = 99'991'231,
                      kTimeOfTwoDigits = 1'000'000'000'000;
-  const Value integer = to_integer(value);
   if (integer.kind() == Value::Kind::Int && integer.as_int() < 0) return std::nullopt;
   const uint64_t number = to_bits(integer);
   if (number < kLeast) return std::nullopt;
   const bool two_digits = number < kDateOfTwoDigits || (number > kGreatestDate && number < kTimeOfTwoDigits);
   return parse_datetime(fmt::format("{:0{}}", number, !two_digits ? 1 : number < kDateOfTwoDigits ? 6 : 12));
+}
+
+}  // namespace
+
+std::optional<Temporal> date_of_number(const Value& value) {
+  const std::string digits = to_text(value);
+  const size_t point = digits.find('.');
+  if (point == std::string::npos || digits.find('e') != std::string::npos)
+    return date_of_whole_number(to_integer(value));
+  auto date = date_of_whole_number(to_integer(Value::string(digits.substr(0, point))));
+  const auto fraction = date ? parse_datetime("2000-01-01 00:00:00" + digits.substr(point)) : date;
+  if (!fraction) return std::nullopt;
+  if (fraction->second != 0)
+    date = datetime_from_unix(to_unix_seconds(*date) + 1, 0, 0);  // it was rounded up
+  date->microsecond = fraction->microsecond;
+  date->decimals = fraction->decimals;
+  return date;
 }
 
 Truth truth(const Value& value) {

@@ -1,9 +1,10 @@
 // What is a date where one is wanted. Texts count as the date and time that they begin with, and one that is
-// more than that, or none, is told about (1292).
+// more than that, or none, is told about (1292). The number 0 is the zero date.
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
+#include "sql/expression/operators.h"
 #include "sql/expression/store/kinds.h"
 #include "sql/expression/times_and_dates.h"
 #include "sql/functions/functions.h"
@@ -29,18 +30,35 @@ std::optional<Temporal> parse_with_zero_parts(std::string_view text) {
   return date ? date : store::with_zero_parts(std::string(text));
 }
 
+bool is_number_of_date(const ValueType& type) {
+  return is_number(type) && type.type != FieldType::Year && type.type != FieldType::Bit;
+}
+
+std::optional<Temporal> date_or_zero(const Value& number, Evaluation& evaluation, ZeroParts zero_parts) {
+  auto date = to_double(number) == 0 ? std::optional(Temporal()) : date_of_number(number);
+  if (date && zero_parts == ZeroParts::AreNone && has_zero_part(*date)) date.reset();
+  if (!date)
+    evaluation.warn(make_error(er::kTruncatedWrongValue, "Incorrect datetime value: '{}'", to_text(number)));
+  return date;
+}
+
 class WantedDate : public OneOperand {
  public:
   WantedDate(ExpressionPtr operand, ZeroParts zero_parts)
       : OneOperand(std::move(operand)), zero_parts_(zero_parts) {
     type_ = operand_->type();
-    if (type_.is_string()) type_ = ValueType::datetime(second_digits(*operand_));
+    if (type_.is_string() || is_number_of_date(type_)) type_ = ValueType::datetime(second_digits(*operand_));
     type_.nullable = true;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     const Value& value = operand_->evaluate(evaluation, scratch);
     if (value.kind() == Value::Kind::String) {
       const auto date = date_of_text(value.as_string(), evaluation, zero_parts_);
+      scratch = date ? Value::temporal(*date) : Value::null();
+      return scratch;
+    }
+    if (is_number_of_date(operand_->type()) && !value.is_null()) {
+      const auto date = date_or_zero(value, evaluation, zero_parts_);
       scratch = date ? Value::temporal(*date) : Value::null();
       return scratch;
     }
@@ -73,7 +91,7 @@ ExpressionPtr date_wanted(ExpressionPtr expression, ZeroParts zero_parts) {
   const ValueType& type = expression->type();
   if (is_time(type)) return time_of_today(std::move(expression));
   const bool may_have_zero_parts = type.is_temporal() && zero_parts == ZeroParts::AreNone;
-  if (!type.is_string() && !may_have_zero_parts) return expression;
+  if (!type.is_string() && !is_number_of_date(type) && !may_have_zero_parts) return expression;
   return std::make_unique<WantedDate>(std::move(expression), zero_parts);
 }
 

@@ -27,6 +27,101 @@ TEST_F(TypedValues, ClocksInTextsAndNumbers) {
             "10|1112|-10|20102");
   EXPECT_EQ(value("TIME('10:11:12abc'), TIME_TO_SEC('10:11:12'), TIME('garbage'), HOUR('99:99:99')"),
             "10:11:12|36672|NULL|NULL");
+  EXPECT_EQ(value("HOUR('2001-00-00 10:00:00'), MINUTE('2001-01-00 10:11:12'), TIME('2001-00-00 10:11:12'), "
+                  "HOUR('10:00:00.000000'), EXTRACT(HOUR FROM '0000-00-00 10:11:12')"),
+            "10|11|10:11:12|10|10");
+}
+
+TEST_F(TypedValues, PartsOfADateThatAreNotKnownAreZero) {
+  EXPECT_EQ(
+      value("EXTRACT(MONTH FROM '2001-00-05'), EXTRACT(DAY FROM '2001-02-00'), EXTRACT(YEAR_MONTH FROM "
+            "'2001-00-00'), EXTRACT(QUARTER FROM '0000-00-00'), EXTRACT(DAY FROM '2001-02-03 and more')"),
+      "0|0|200100|0|3");
+  EXPECT_EQ(value("EXTRACT(DAY FROM TIME'10:11:12') = DAY(CURRENT_DATE), EXTRACT(MONTH FROM 'x'), "
+                  "EXTRACT(YEAR FROM 20010203), EXTRACT(MONTH FROM 0)"),
+            "1|NULL|2001|0");
+}
+
+TEST_F(TypedValues, TimesAreAddedToTimesAndDates) {
+  EXPECT_EQ(
+      value("ADDTIME('1997-12-31 23:59:59.999999', '1998-01-01 01:01:01.999999'), SUBTIME('02:01:01.999999', "
+            "'01:01:01.999999'), ADDTIME('-01:01:01.01', '-23:59:59.1'), TIMEDIFF('2000:01:01 00:00:00', "
+            "'2000:01:01 00:00:00.000001'), ADDTIME('10:00', '1 01:00:00')"),
+      "NULL|01:00:00|-25:01:00.110000|-00:00:00.000001|35:00:00");
+  EXPECT_EQ(value("HOUR('10:11:12.123456'), TIME('10:11:12.123456'), HOUR('2001:02:03 10:11:12')"),
+            "10|10:11:12.123456|10");
+}
+
+TEST_F(TypedValues, FormatsOfDatesAndTimes) {
+  EXPECT_EQ(
+      value(
+          "STR_TO_DATE('2001-01-15 2:59:58.999', CONCAT('%Y-%m-%d', ' %H:%i:%s.%f')), STR_TO_DATE('2 "
+          "10:11:12', "
+          "'%d %H:%i:%s'), STR_TO_DATE('31', '%d'), STR_TO_DATE('2003-....01ABCD-02 7', '%Y-%.%m%@-%d %#')"),
+      "2001-01-15 02:59:58.999000|58:11:12|0000-00-31|2003-01-02");
+}
+
+TEST_F(TypedValues, NumbersOfDatesWithAFraction) {
+  EXPECT_EQ(
+      value("CAST(CAST(20010203101112.5 AS DOUBLE) AS DATETIME(1)), CAST(010203101112.121314 AS DATETIME), "
+            "TIMESTAMP(10203101112.25), CAST(20010203101112.9999999 AS DATETIME(6)), DATE(20010203.9)"),
+      "2001-02-03 10:11:12.5|2001-02-03 10:11:12|2001-02-03 10:11:12.25|2001-02-03 10:11:13.000000|"
+      "2001-02-03");
+}
+
+TEST_F(TypedValues, CastsTakeNoLengthThatTheyWouldNotMind) {
+  for (const char* target : {"DOUBLE(5,2)", "DOUBLE(5)", "FLOAT(5,2)", "SIGNED(5)", "DATE(3)", "YEAR(4)"})
+    EXPECT_EQ(value(std::string("CAST(1 AS ") + target + ")").substr(0, 10), "ERROR 1064") << target;
+  EXPECT_EQ(value("CAST(0.1 AS FLOAT(24)), CAST(0.1 AS FLOAT(25)) = CAST('0.1' AS DOUBLE)"), "0.1|1");
+  EXPECT_EQ(value("CAST(1 AS FLOAT(54))").substr(0, 10), "ERROR 1426");
+}
+
+TEST_F(TypedValues, GroupsThatAreCutAreTold) {
+  run("CREATE TABLE long_group (v VARCHAR(10)); INSERT INTO long_group VALUES ('abc'), ('def'); SET "
+      "group_concat_max_len = 5");
+  EXPECT_EQ(run("SELECT GROUP_CONCAT(v) FROM long_group; SHOW WARNINGS"),
+            "abc,d ; Warning|1260|Row 2 was cut by GROUP_CONCAT()");
+  EXPECT_EQ(run("INSERT INTO long_group SELECT GROUP_CONCAT(v) FROM long_group").substr(0, 10), "ERROR 1260");
+}
+
+TEST_F(TypedValues, NumbersThatAreTooSmallOrTooLarge) {
+  EXPECT_EQ(value("'1e-400' + 0, '-1e-400' + 1, '1e-310' + 0 > 0, '1e400' > 1e300"), "0|1|1|1");
+  run("CREATE TABLE small (i INT, d DOUBLE)");
+  EXPECT_EQ(run("INSERT INTO small VALUES ('1e-400', '1e-400'); SELECT * FROM small"), " ; 0|0");
+  EXPECT_EQ(value("DEGREES(1e307)").substr(0, 10), "ERROR 1690");
+  EXPECT_EQ(value("HEX(-29223372036854775809), HEX(29223372036854775809), HEX(-1)"),
+            "FFFFFFFFFFFFFFFF|FFFFFFFFFFFFFFFF|FFFFFFFFFFFFFFFF");
+}
+
+TEST_F(TypedValues, ATimeAmongDatesIsOneOfToday) {
+  const std::string today = "TIMESTAMP(CURRENT_DATE, '10:11:12')";
+  for (const std::string result :
+       {"IF(1, TIME'10:11:12', DATE'2001-01-01')", "IFNULL(TIME'10:11:12', DATE'2001-01-01')",
+        "COALESCE(TIME'10:11:12', TIMESTAMP'2001-01-01 00:00:00')",
+        "CASE WHEN 1 THEN TIME'10:11:12' ELSE DATE'2001-01-01' END"})
+    EXPECT_EQ(value("CAST(" + result + " AS CHAR) = CAST(" + today + " AS CHAR)"), "1") << result;
+}
+
+TEST_F(TypedValues, IntervalsOfManyUnits) {
+  EXPECT_EQ(value("'1900-01-01 00:00:00' + INTERVAL 1<<31 MINUTE, '1900-01-01 00:00:00' + INTERVAL "
+                  "'1:2147483647' MINUTE_SECOND, '1900-01-01 00:00:00' + INTERVAL '100000000:214748364700' "
+                  "MINUTE_SECOND, DATE'2000-01-01' + INTERVAL 20000000 MINUTE"),
+            "5983-01-24 02:08:00|1968-01-20 03:15:07|8895-03-27 22:11:40|2038-01-10 05:20:00");
+  EXPECT_EQ(
+      run("SELECT '1900-01-01' + INTERVAL 1<<33 MINUTE, DATE'2000-01-01' - INTERVAL 9223372036854775807 "
+          "HOUR, DATE'2000-01-01' + INTERVAL 9223372036854775807 YEAR, TIME'10:02:03' + INTERVAL 840 HOUR; "
+          "SHOW COUNT(*) WARNINGS"),
+      "NULL|NULL|NULL|NULL ; 4");
+  EXPECT_EQ(value("MAKETIME(-1e50, 0, 0), TIME'10:02:03' - INTERVAL 11 HOUR"), "-838:59:59|-00:57:57");
+}
+
+TEST_F(TypedValues, TheNumberZeroIsTheZeroDate) {
+  EXPECT_EQ(
+      value("TIMESTAMP(0), DATE(0.000), DATE(0e0), YEAR(0), MONTH(0), TO_DAYS(0), LAST_DAY(0), DATE(1)"),
+      "0000-00-00 00:00:00|0000-00-00|0000-00-00|0|0|NULL|NULL|NULL");
+  EXPECT_EQ(value("DATE(20010203), TIMESTAMP(20010203040506.5), DAYNAME(20010203)"),
+            "2001-02-03|2001-02-03 04:05:06.5|Saturday");
+  EXPECT_EQ(run("SELECT DATE(13); SHOW WARNINGS"), "NULL ; Warning|1292|Incorrect datetime value: '13'");
 }
 
 TEST_F(TypedValues, ATimeIsOneOfTodayWhereADateIsWanted) {
@@ -95,6 +190,15 @@ TEST_F(TypedValues, ANumberOfTwoDigitsBesideAYearIsAYear) {
   EXPECT_EQ(run("SELECT y FROM y WHERE y BETWEEN 98 AND 9"), "1999");
   EXPECT_EQ(run("SELECT y FROM y WHERE 0 = y"), "0");
   EXPECT_EQ(run("SELECT y + 0 = 10 FROM y WHERE y < 99"), "0");
+}
+
+TEST_F(TypedValues, YearsAndBitsAmongTextsAreTexts) {
+  run("CREATE TABLE y (y YEAR, b BIT(8)); INSERT INTO y VALUES (0, b'1000001')");
+  EXPECT_EQ(run("SELECT COALESCE(y, 'x'), IFNULL(y, 'x'), IF(1, y, 'x'), CASE WHEN 0 THEN 'x' ELSE y END, "
+                "CASE y WHEN 0 THEN y ELSE 'x' END FROM y"),
+            "0000|0000|0000|0000|0000");
+  EXPECT_EQ(run("SELECT COALESCE(b, 'x'), IF(1, b, 'x'), CASE WHEN 1 THEN b ELSE 'x' END FROM y"), "A|A|A");
+  EXPECT_EQ(run("SELECT COALESCE(y, 1), COALESCE(b, 1) + 1, IF(1, y, 2) FROM y"), "0|66|0");
 }
 
 TEST_F(TypedValues, CastsOfTimesAndNumbers) {

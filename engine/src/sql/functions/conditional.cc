@@ -1,3 +1,4 @@
+#include "sql/expression/branches.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
 #include "sql/functions/functions.h"
@@ -8,15 +9,15 @@ namespace {
 class Coalesce : public Expression {
  public:
   explicit Coalesce(Expressions arguments) : arguments_(std::move(arguments)) {
-    std::vector<ValueType> types;
+    const ValueType common = common_type(types_of(arguments_));
+    for (ExpressionPtr& argument : arguments_) argument = branch_of(common, std::move(argument));
     bool nullable = true;
     for (const ExpressionPtr& argument : arguments_) {
-      types.push_back(argument->type());
       nullable &= argument->type().nullable;
       sources |= argument->sources;
       has_aggregate |= argument->has_aggregate;
     }
-    type_ = common_type(types);
+    type_ = common_type(types_of(arguments_));
     type_.nullable = nullable;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
@@ -32,6 +33,12 @@ class Coalesce : public Expression {
   }
 
  private:
+  static std::vector<ValueType> types_of(const Expressions& expressions) {
+    std::vector<ValueType> types;
+    for (const ExpressionPtr& expression : expressions) types.push_back(expression->type());
+    return types;
+  }
+
   Expressions arguments_;
 };
 

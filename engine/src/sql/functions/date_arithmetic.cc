@@ -1,5 +1,6 @@
 // Functions that compute with dates and times.
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -70,22 +71,29 @@ Value timestamp_diff(Evaluation&, Values a) {
 std::optional<Temporal> clock_of(const Value& value) {
   if (value.kind() != Value::Kind::String) return to_clock(value);
   const std::string& text = value.as_string();
-  if (text.find('-', 1) != std::string::npos) return to_datetime(value);
+  const size_t first = text.find_first_not_of(' ');
+  const size_t space = text.find(' ', first);
+  const auto separates = [](char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; };
+  const bool date_in_front =
+      space != std::string::npos &&
+      std::ranges::count_if(std::string_view(text).substr(first, space - first), separates) == 2;
+  if (date_in_front || text.find('-', 1) != std::string::npos) return to_datetime(value);
   return to_time(value);
 }
 
 Value add_time_signed(Values a, int sign) {
   const auto start = clock_of(a[0]);
-  const auto amount = a[1].kind() == Value::Kind::Temporal && a[1].as_temporal().kind != Temporal::Kind::Time
-                          ? std::nullopt
-                          : to_time(a[1]);
-  if (!start || !amount) return Value::null();
+  const auto amount = clock_of(a[1]);
+  if (!start || !amount || amount->kind != Temporal::Kind::Time) return Value::null();
   const int64_t sum = microseconds_of(*start) + sign * microseconds_of(*amount);
-  const uint8_t decimals = std::max(start->decimals, amount->decimals);
+  // A text shows its fraction in full, or none.
+  const bool text = a[0].kind() == Value::Kind::String;
+  const auto of_text = sum % kSecond == 0 ? uint8_t{0} : uint8_t{6};
+  const uint8_t decimals = text ? of_text : std::max(start->decimals, amount->decimals);
   Value result =
       temporal_or_null(start->kind == Temporal::Kind::Time ? time_of_microseconds(sum, decimals)
                                                            : datetime_of_microseconds(sum, decimals));
-  return a[0].kind() == Value::Kind::String && !result.is_null() ? Value::string(result.to_text()) : result;
+  return text && !result.is_null() ? Value::string(result.to_text()) : result;
 }
 Value add_time(Evaluation&, Values a) {
   return add_time_signed(a, 1);
@@ -132,7 +140,7 @@ Value make_time(Evaluation&, Values a) {
   const int64_t hour = to_int64(a[0]), minute = to_int64(a[1]);
   const double second = to_double(a[2]);
   if (minute < 0 || minute > 59 || second < 0 || second >= 60) return Value::null();
-  const int64_t hours = std::clamp<int64_t>(std::llabs(hour), 0, 839);
+  const int64_t hours = std::llabs(std::clamp<int64_t>(hour, -839, 839));
   const int64_t magnitude = (hours * 3600 + minute * 60) * kSecond + std::llround(second * 1e6);
   const bool whole = a[2].kind() == Value::Kind::Int || a[2].kind() == Value::Kind::UInt;
   const uint8_t scale =

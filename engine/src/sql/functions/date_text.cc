@@ -232,6 +232,12 @@ class FormatParser {
         return number(2, hour_) && colon() && number(2, minute_) && colon() && number(2, second_);
       case 'r':
         return take('h') && colon() && number(2, minute_) && colon() && number(2, second_) && take('p');
+      case '.':
+        return skip([](unsigned char c) { return std::ispunct(c) != 0; });
+      case '@':
+        return skip([](unsigned char c) { return std::isalpha(c) != 0; });
+      case '#':
+        return skip([](unsigned char c) { return std::isdigit(c) != 0; });
       case '%':
         if (text_.empty() || text_.front() != '%') return false;
         text_.remove_prefix(1);
@@ -239,6 +245,10 @@ class FormatParser {
       default:
         return false;
     }
+  }
+  bool skip(bool (*is_one)(unsigned char)) {
+    while (!text_.empty() && is_one(static_cast<unsigned char>(text_.front()))) text_.remove_prefix(1);
+    return true;
   }
   bool colon() {
     if (text_.empty() || text_.front() != ':') return false;
@@ -263,6 +273,10 @@ class FormatParser {
     t.minute = static_cast<uint8_t>(minute_);
     t.second = static_cast<uint8_t>(second_);
     t.microsecond = microsecond_;
+    if (t.kind == Temporal::Kind::Time) {
+      t.hour += t.day * 24u;
+      t.day = 0;
+    }
     t.decimals = format_has_fraction(format_) ? 6 : 0;
     return t;
   }
@@ -349,7 +363,7 @@ std::optional<Temporal> parse_by(std::string_view text, std::string_view format)
 }
 
 Temporal::Kind kind_of_format(std::string_view format) {
-  const bool date = has_letter_of(format, "YyMmbcDdejWawUuVvXx");
+  const bool date = has_letter_of(format, "YyMmbcjWawUuVvXx");  // the days alone may be those of a TIME
   const bool clock = has_letter_of(format, "HkhIlisSfprT");
   return date && clock ? Temporal::Kind::DateTime : clock ? Temporal::Kind::Time : Temporal::Kind::Date;
 }

@@ -193,6 +193,14 @@ ZeroParts zero_parts_of(const FunctionSpec& spec) {
   return take_them.contains(spec.name) ? ZeroParts::AreTaken : ZeroParts::AreNone;
 }
 
+// EXTRACT of what only a date has.
+bool is_part_of_date(const Expression& unit) {
+  static const absl::flat_hash_set<std::string_view> units = {"YEAR", "QUARTER", "MONTH",
+                                                              "WEEK", "DAY",     "YEAR_MONTH"};
+  const auto* constant = dynamic_cast<const Constant*>(&unit);
+  return constant != nullptr && units.contains(to_text(constant->value()));
+}
+
 // Of its first argument.
 bool looks_at_bytes(const FunctionSpec& spec) {
   static const absl::flat_hash_set<std::string_view> names = {
@@ -259,6 +267,8 @@ ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {
   const auto [first_date, behind_dates] = dates_among(spec);
   for (size_t i = first_date; i < std::min(arguments.size(), behind_dates); ++i)
     arguments[i] = date_wanted(std::move(arguments[i]), zero_parts_of(spec));
+  if (spec.name == "EXTRACT" && is_part_of_date(*arguments[1]))
+    arguments[0] = date_wanted(std::move(arguments[0]), ZeroParts::AreTaken);
   if (looks_at_bytes(spec)) arguments[0] = bytes_of_text(std::move(arguments[0]));
   return std::make_unique<FunctionCall>(spec, std::move(arguments));
 }

@@ -19,7 +19,7 @@ constexpr int64_t kDay = 24 * kHour;
 constexpr int64_t kLatest = 253'402'300'799;  // 9999-12-31 23:59:59
 constexpr int64_t kEarliest = -62'167'219'200;
 constexpr int64_t kLongestTime = 838 * kHour + 59 * kMinute + 59 * kSecond;
-constexpr int64_t kMostUnits = 1'000'000'000;                     // of any unit: far beyond the calendar
+constexpr int64_t kMostMonths = 1'000'000;                        // far beyond the calendar
 constexpr int64_t kMostMicroseconds = 1'000'000'000'000'000'000;  // likewise; a date can be added to it
 
 struct Unit {
@@ -56,7 +56,7 @@ constexpr Unit kUnits[] = {
 // "1 2:3": the numbers in a text and how many digits the last of them has. Anything between numbers
 // separates.
 struct Numbers {
-  std::array<int64_t, 5> values{};
+  std::array<__int128, 5> values{};
   size_t count = 0;
   size_t last_digits = 0;
   bool negative = false;
@@ -69,10 +69,10 @@ Numbers read_numbers(std::string_view text, size_t most) {
   numbers.negative = text[at] == '-';
   for (; at < text.size() && numbers.count < most; ++at) {
     if (text[at] < '0' || text[at] > '9') continue;
-    int64_t value = 0;
+    __int128 value = 0;
     const size_t begin = at;
     for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
-      value = std::min(value * 10 + (text[at] - '0'), kMostUnits);
+      value = std::min<__int128>(value * 10 + (text[at] - '0'), kMostMicroseconds);
     numbers.values[numbers.count++] = value;
     numbers.last_digits = at - begin;
   }
@@ -86,12 +86,13 @@ int64_t composite_amount(const Value& amount, const Unit& unit) {
   const size_t first = unit.count - numbers.count;
   __int128 total = 0;
   for (size_t i = 0; i < numbers.count; ++i) {
-    int64_t value = numbers.values[i];
+    __int128 value = numbers.values[i];
     const bool fraction = first + i + 1 == unit.count && unit.parts[unit.count - 1] == 1 && !unit.months;
     for (size_t digits = numbers.last_digits; fraction && digits < 6; ++digits) value *= 10;
-    total += static_cast<__int128>(value) * unit.parts[first + i];
+    total += value * unit.parts[first + i];
   }
-  const auto bounded = static_cast<int64_t>(std::min<__int128>(total, kMostMicroseconds));
+  const auto bounded =
+      static_cast<int64_t>(std::min<__int128>(total, unit.months ? kMostMonths : kMostMicroseconds));
   return numbers.negative ? -bounded : bounded;
 }
 
@@ -136,7 +137,9 @@ std::optional<Interval> read_interval(const Value& amount, std::string_view unit
   } else if (unit_name == "MICROSECOND") {
     total = std::clamp(to_int64(amount), -kMostMicroseconds, kMostMicroseconds);
   } else {
-    total = std::clamp(to_int64(amount), -kMostUnits / 100, kMostUnits / 100) * unit->parts[0];
+    const __int128 most = unit->months ? kMostMonths : kMostMicroseconds;
+    const __int128 exact = static_cast<__int128>(to_int64(amount)) * unit->parts[0];
+    total = static_cast<int64_t>(std::clamp(exact, -most, most));
   }
   (unit->months ? interval.months : interval.microseconds) = total;
   return interval;
@@ -156,9 +159,9 @@ Value add_interval(Evaluation& e, const Value& start, const Interval& interval) 
   if (!t) return Value::null();
   const uint8_t decimals = interval.has_fraction ? 6 : t->decimals;
   if (t->kind == Temporal::Kind::Time) {
-    if (interval.months != 0) return Value::null();
-    const auto sum = time_of_microseconds(microseconds_of(*t) + interval.microseconds, decimals);
-    return sum ? Value::temporal(*sum) : Value::null();
+    const int64_t sum = microseconds_of(*t) + interval.microseconds;
+    if (interval.months != 0 || std::llabs(sum) > kLongestTime) return overflow(e);
+    return Value::temporal(*time_of_microseconds(sum, decimals));
   }
   if (is_zero_date(*t) || t->month == 0 || t->day == 0) return Value::null();
   if (interval.months != 0 || (interval.whole_days && interval.microseconds == 0)) {

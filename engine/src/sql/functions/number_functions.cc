@@ -161,8 +161,8 @@ Value arc_tangent(Evaluation&, Values a) {
   return Value::real(a.size() > 1 ? std::atan2(to_double(a[0]), to_double(a[1]))
                                   : std::atan(to_double(a[0])));
 }
-Value degrees(Evaluation&, Values a) {
-  return real_or_null(to_double(a[0]) * (180 / M_PI));
+Value degrees(Evaluation& e, Values a) {
+  return real_in_range(e, to_double(a[0]) * (180 / M_PI), fmt::format("degrees({})", to_text(a[0])));
 }
 Value radians(Evaluation&, Values a) {
   return Value::real(to_double(a[0]) * (M_PI / 180));

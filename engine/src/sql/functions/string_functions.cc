@@ -261,6 +261,10 @@ Value substring_index(Evaluation&, Values a) {
 
 Value hex(Evaluation&, Values a) {
   static constexpr char kDigits[] = "0123456789ABCDEF";
+  constexpr double kLeast = -9223372036854775808.0;
+  const bool below = (a[0].kind() == Value::Kind::Decimal || a[0].kind() == Value::Kind::Double) &&
+                     to_double(a[0]) <= kLeast;
+  if (below) return Value::string("FFFFFFFFFFFFFFFF");
   if (a[0].kind() != Value::Kind::String && a[0].kind() != Value::Kind::Temporal)
     return Value::string(fmt::format("{:X}", to_bits(a[0])));
   std::string result;

@@ -267,6 +267,7 @@ ValueType time_of_type(Types types) {
 }
 void refine_str_to_date(const Expressions& arguments, ValueType& type) {
   const auto* format = dynamic_cast<const Constant*>(arguments[1].get());
+  type.decimals = 6;
   if (format == nullptr || format->value().is_null()) return;
   const std::string text = to_text(format->value());
   const Temporal::Kind kind = kind_of_format(text);

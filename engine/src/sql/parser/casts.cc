@@ -9,6 +9,8 @@ using ast::ExprKind;
 
 namespace {
 
+constexpr uint64_t kBitsOfFloat = 24, kBitsOfDouble = 53;
+
 std::optional<Error> check_length(const ast::Expr& cast, uint64_t length, uint64_t decimals) {
   constexpr uint64_t kMostFraction = 6, kMostDigits = 65, kMostDecimals = 30;
   const std::string_view operand = cast.arguments[0]->source;
@@ -23,6 +25,10 @@ std::optional<Error> check_length(const ast::Expr& cast, uint64_t length, uint64
       if (length <= kMostFraction) return std::nullopt;
       return make_error(er::kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.",
                         length, operand, kMostFraction);
+    case ast::CastType::Float:
+      if (length <= kBitsOfDouble) return std::nullopt;
+      return make_error(er::kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.",
+                        length, operand, kBitsOfDouble);
     case ast::CastType::Decimal:
       if (length > kMostDigits)
         return make_error(er::kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.",
@@ -39,10 +45,17 @@ std::optional<Error> check_length(const ast::Expr& cast, uint64_t length, uint64
   }
 }
 
+bool takes_length(ast::CastType type) {
+  using ast::CastType;
+  return type == CastType::Char || type == CastType::Binary || type == CastType::Decimal ||
+         type == CastType::Float || type == CastType::Time || type == CastType::DateTime;
+}
+
 // What stands in the parentheses of a type.
 std::optional<Error> set_length(ast::Expr& cast, uint64_t length, uint64_t decimals) {
   if (auto refused = check_length(cast, length, decimals)) return refused;
   const bool of_time = cast.cast == ast::CastType::DateTime || cast.cast == ast::CastType::Time;
+  if (cast.cast == ast::CastType::Float && length > kBitsOfFloat) cast.cast = ast::CastType::Double;
   cast.cast_has_length = true;
   cast.cast_length = static_cast<uint32_t>(length);
   cast.cast_decimals = static_cast<uint8_t>(of_time ? length : decimals);
@@ -100,8 +113,9 @@ void Grammar::cast_target(ast::Expr& cast) {
     default:
       fail();
   }
-  if (accept('(')) {
+  if ((takes_length(cast.cast) || executed_before_) && accept('(')) {
     const uint64_t length = unsigned_number();
+    if (cast.cast == CastType::Float && is(',') && !executed_before_) fail();
     if (auto refused = set_length(cast, length, accept(',') ? unsigned_number() : 0)) fail(*refused);
     expect(')');
   }

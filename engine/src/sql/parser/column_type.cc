@@ -4,6 +4,11 @@
 #include "sql/parser/grammar.h"
 
 namespace commitd::sql {
+namespace {
+
+constexpr uint16_t kIllegalValueForType = 1367;  // ER_ILLEGAL_VALUE_FOR_TYPE
+
+}  // namespace
 
 void Grammar::type_length(ast::ColumnType& type) {
   if (!accept('(')) return;
@@ -157,6 +162,9 @@ ast::ColumnType Grammar::column_type() {
       expect('(');
       do {
         type.labels->push_back(string_literal());
+        const std::string_view label = type.labels->back();
+        if (word == Word::Set && label.find(',') != std::string_view::npos && !executed_before_)
+          fail(make_error(kIllegalValueForType, "Illegal set '{}' value found during parsing", label));
       } while (accept(','));
       expect(')');
       break;

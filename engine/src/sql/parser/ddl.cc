@@ -330,6 +330,8 @@ void Grammar::alter_action(ast::AlterTableStatement& alter) {
     if (change) action.name = identifier();
     column_definition(action.column);
     if (!change) action.name = action.column.name;
+    if ((action.column.primary || action.column.unique) && !executed_before_)
+      unsupported("PRIMARY KEY and UNIQUE in MODIFY and CHANGE: ADD them");
     if (accept(Word::First))
       action.first = true;
     else if (accept(Word::After))
