@@ -129,6 +129,20 @@ class AcceptedTest(unittest.TestCase):
         self.assertEqual(self.accepted("SELECT NOW()", one, Outcome(error=1305)), [])
         self.assertEqual(self.accepted("INSERT INTO t VALUES (NOW())", one, one), [])
 
+    def test_what_only_mariadb_has_is_refused_with_that_number(self):
+        fine, refused = Outcome(), lambda code: Outcome(error=code)
+        for statement, code, names in (("SET optimizer_switch='subquery_cache=off'", 1231, ["switches of its optimizer"]), ("SET sql_mode='ORACLE'", 1231, ["its sql_modes"]),
+                                       ("SET sql_mode='ALLOW_INVALID_DATES'", 1231, []), ("INSERT INTO t VALUES (1) RETURNING a", 1064, ["its statements"]),
+                                       ("INSERT INTO t VALUES (1) RETURNING a", 1146, []), ("SELECT 1 FROM t", 1064, []),
+                                       ("INSERT INTO t SELECT seq FROM seq_1_to_10", 1146, ["tables of sequences"]), ("SELECT * FROM seq", 1146, [])):
+            self.assertEqual(self.accepted(statement, fine, refused(code)), names, statement)
+        self.assertEqual(self.accepted("SET sql_mode='ORACLE'", refused(1231), fine), [])
+
+    def test_columns_are_the_same_but_for_widths(self):
+        shown = lambda column: Outcome(columns=("string",), names=("Type",), rows=((column,),))
+        self.assertEqual(self.accepted("DESC t", shown(b"int(11) unsigned"), shown(b"int unsigned")), ["widths of integers"])
+        self.assertEqual(self.accepted("DESC t", shown(b"char(11)"), shown(b"char(12)")), [])
+
     def test_a_number_beside_a_text_that_is_none(self):
         number, text = (Outcome(columns=(kind,), names=("x",), rows=((value,),)) for kind, value in (("real", b"1"), ("string", b"1-1")))
         self.assertEqual(aspects("SELECT 1*1||-1 AS x", number, text), ["types", "rows"])
@@ -183,7 +197,7 @@ class PlayerTest(unittest.TestCase):
                     os.kill(commitd.process.pid, way)
 
                 player.classify = then_end
-                player.play("SELECT 1;\nSELECT 2;\nSELECT 3;\n")
+                player.play("SELECT missing;\nSELECT 2;\nSELECT 3;\n")  # behind an error, too
                 self.assertEqual((dict(player.counts), player.findings[0].statement), ({"same": 1, kind: 1}, "SELECT 2"))
 
     def test_a_table_that_is_the_same_again_is_compared(self):

@@ -67,6 +67,8 @@ class Session:
                                           autocommit=True, conv={}, use_unicode=False, read_timeout=60)
 
     def run(self, statement, want_warnings=True):
+        global _sqlstate
+        _sqlstate = None  # an earlier error's would make an answer of a connection that is lost
         with self.connection.cursor() as cursor:
             try:
                 cursor.execute(statement)

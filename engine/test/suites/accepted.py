@@ -34,6 +34,16 @@ def errors(mariadb_code, commitd_code):
     return lambda statement, mariadb, commitd: (mariadb.error, commitd.error) == (mariadb_code, commitd_code)
 
 
+def only_mariadb(pattern, *commitd_codes):
+    """MariaDB answers what commitd refuses with one of these numbers."""
+    found = re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    return lambda statement, mariadb, commitd: not mariadb.error and commitd.error in commitd_codes and found.search(statement)
+
+
+def without_widths(outcome):
+    return [[re.sub(rb"(int|year)\(\d+\)", rb"\1", value or b"") for value in row] for row in outcome.rows]
+
+
 ACCEPTED = [
     Accepted("a row beside a value", "MySQL's number; 4078 is MariaDB's own", errors(4078, 1241)),
     Accepted("a row as an operand", "MySQL's number; 4079 is MariaDB's own", errors(4079, 1241)),
@@ -46,4 +56,21 @@ ACCEPTED = [
              both(r"\s*SHOW CREATE\b", lambda mariadb, commitd: names_in(mariadb) == names_in(commitd))),
     Accepted("clocks and chance", "They change between two calls; there are as many values",
              both(r"\s*SELECT\b.*(\b(NOW|SYSDATE|CURRENT_TIMESTAMP|CURTIME|UUID|UUID_SHORT|RAND|CONNECTION_ID|VERSION|UNIX_TIMESTAMP)\s*\(|@@version)", as_many_values)),
+    Accepted("switches of its optimizer", "optimizer_switch takes MySQL's flags; these are MariaDB's", only_mariadb(r"^\s*SET\b.*optimizer_switch", 1231)),
+    Accepted("its sql_modes", "They are MariaDB's own, or were MySQL's before 8.0",
+             only_mariadb(r"^\s*SET\b.*sql_mode.*\b(MAXDB|TIME_ROUND_FRACTIONAL|ORACLE|DB2|MSSQL|POSTGRESQL|MYSQL323|MYSQL40|EMPTY_STRING_IS_NULL|SIMULTANEOUS_ASSIGNMENT|NO_FIELD_OPTIONS)\b", 1231)),
+    Accepted("its statements", "Statements and clauses that MySQL does not have: 1064 in MySQL, too",
+             only_mariadb(r"\bRETURNING\b|\bROWS\s+EXAMINED\b|^\s*SET\s+STATEMENT\b|\bCREATE\s+OR\s+REPLACE\s+(TEMPORARY\s+)?TABLE\b|\bBEGIN\s+NOT\s+ATOMIC\b"
+                          r"|^\s*SHOW\s+(EXPLAIN|ANALYZE)\b|^\s*ANALYZE\s+(FORMAT\s*=|SELECT|UPDATE|DELETE|INSERT)|\bSYSTEM\s+VERSIONING\b|^\s*EXECUTE\s+IMMEDIATE\b"
+                          r"|^\s*(CREATE|ALTER|DROP)\s+SEQUENCE\b|^\s*ALTER\b.*\bIF\s+(NOT\s+)?EXISTS\b|^\s*ALTER\s+IGNORE\b", 1064)),
+    Accepted("tables of sequences", "seq_1_to_10 is an engine of MariaDB's", only_mariadb(r"\bseq_\d+_to_\d+", 1146)),
+    Accepted("defaults of BLOB and TEXT", "MySQL has none that are literals (1101)", only_mariadb(r"^\s*(CREATE|ALTER)\b.*\bDEFAULT\b", 1101)),
+    Accepted("UPDATE of several tables in order", "Neither ORDER BY nor LIMIT in MySQL (1221)", only_mariadb(r"^\s*UPDATE\b.*\b(ORDER\s+BY|LIMIT)\b", 1221)),
+    Accepted("CHECK", "MySQL's number; 4025 is MariaDB's own", errors(4025, 3819)),
+    Accepted("rows that a definition copied", "Which definitions copy the table, and so count its rows, is each server's own",
+             both(r"\s*(ALTER\s+TABLE|(CREATE|DROP)\s+(UNIQUE\s+)?INDEX)\b", lambda mariadb, commitd: not mariadb.columns and not commitd.columns)),
+    Accepted("widths of integers", "MySQL shows none", both(r"\s*(SHOW\s+(FULL\s+)?(COLUMNS|FIELDS)|DESC(RIBE)?)\b",
+                                                          lambda mariadb, commitd: without_widths(mariadb) == without_widths(commitd))),
+    Accepted("texts and numbers in LEAST and GREATEST", "MySQL compares them as texts, MariaDB as numbers", both(r"\s*SELECT\b.*\b(LEAST|GREATEST)\s*\(", as_many_values)),
+    Accepted("defaults of its variables", "Each server's own", both(r"\s*SELECT\s+@@(global\.|session\.|local\.)?(max_allowed_packet|version)\s*$", as_many_values)),
 ]

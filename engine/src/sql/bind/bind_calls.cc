@@ -42,13 +42,22 @@ bool adds_numbers(AggregateCall::What what) {
 
 }  // namespace
 
-// An aggregate function of a subquery is that of the statement whose columns it adds up.
+// An aggregate function of a subquery is that of the statement whose columns it adds up. (An alias of that
+// statement is one value for it.)
 bool Binder::belongs_to_outer(const ast::Expr& call) const {
   bool of_outer = false, of_this = false;
+  const auto is_column_around = [this](const ast::Expr& name) {
+    for (const Binder* around = outer; around != nullptr; around = around->outer) {
+      if (around->scope_.find(name.db, name.table, name.text, clause_).ok()) return true;
+    }
+    return false;
+  };
   const auto look = [&](const auto& self, const ast::Expr& tree) -> void {
     of_this |= tree.select != nullptr || tree.kind == ExprKind::Star;
-    if (tree.kind == ExprKind::Column)
-      (scope_.find(tree.db, tree.table, tree.text, clause_).ok() ? of_this : of_outer) = true;
+    if (tree.kind == ExprKind::Column) {
+      const bool is_here = scope_.find(tree.db, tree.table, tree.text, clause_).ok();
+      (is_here || !is_column_around(tree) ? of_this : of_outer) = true;
+    }
     for (const ast::Expr* argument : tree.arguments) self(self, *argument);
   };
   look(look, call);

@@ -3,20 +3,13 @@
 #include "base/error_codes.h"
 #include "sql/ast/select.h"
 #include "sql/bind/binder.h"
+#include "sql/bind/row_side.h"
 #include "sql/expression/operators.h"
 
 namespace commitd::sql {
 
 using ast::ExprKind;
 using ast::Op;
-
-// One side of a comparison.
-struct RowSide {
-  size_t width = 1;
-  const ast::Expr* written = nullptr;            // an ExprKind::Row
-  const SubqueryResult* known = nullptr;         // of a subquery that has been read
-  std::shared_ptr<const RowSource> source = {};  // of one that is read for each row around it
-};
 
 // Of a subquery that is not known yet, as far as its text says it.
 bool Binder::is_row(const ast::Expr& tree) const {

@@ -3,6 +3,7 @@
 
 #include "base/error_codes.h"
 #include "sql/bind/binder.h"
+#include "sql/bind/row_side.h"
 #include "sql/expression/operators.h"
 #include "storage/record/column_format.h"
 
@@ -59,7 +60,9 @@ ExpressionPtr Binder::subquery(const ast::Expr& tree) {
     return known_scalar(tree) ? known_value(tree) : make_scalar_subquery(std::move(rows));
   }
   const ast::Expr& left = *tree.arguments[0];
-  const size_t width = left.kind == ExprKind::Row ? left.arguments.size() : 1;
+  const RowSide side = is_row(left) ? row_side(left) : RowSide();
+  if (error_) return null();
+  const size_t width = side.width;
   if (rows->types.size() != width)
     return fail(make_error(er::kOperandColumns, "Operand should contain {} column(s)", width));
   const bool in = tree.kind == ExprKind::InSelect || (tree.kind == ExprKind::AnyOf && tree.op == Op::Equal);
@@ -79,10 +82,8 @@ ExpressionPtr Binder::subquery(const ast::Expr& tree) {
   if (width > 1 && !in && !(tree.kind == ExprKind::AllOf && tree.op == Op::NotEqual))
     return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
   Expressions operands;
-  if (left.kind == ExprKind::Row)
-    operands = nodes(left.arguments);
-  else
-    operands.push_back(node(left));
+  if (width == 1) operands.push_back(node(left));
+  for (size_t i = 0; width > 1 && i < width; ++i) operands.push_back(item_of(side, i));
   ExpressionPtr test;
   if (width > 1 && tree.kind == ExprKind::AllOf)  // <> ALL: not = ANY
     return make_not(make_quantified(Op::Equal, false, std::move(operands), std::move(rows)));

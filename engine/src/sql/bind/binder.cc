@@ -98,9 +98,12 @@ ExpressionPtr Binder::null_test(const ast::Expr& tree) {
   ExpressionPtr operand = node(*tree.arguments[0]);
   const auto* column = dynamic_cast<const ColumnReference*>(operand.get());
   const ColumnDef* definition = column == nullptr ? nullptr : column->definition();
-  const bool zero_too = !tree.negated && clause_ == "where clause" && definition != nullptr &&
-                        !definition->nullable &&
-                        (definition->type == FieldType::Date || definition->type == FieldType::DateTime2);
+  // An outer join makes NULLs of a table's columns, whatever their definition says; those of a derived table
+  // have none.
+  const bool nullable = definition == nullptr ? operand->type().nullable : definition->nullable;
+  const FieldType type = operand->type().type;
+  const bool zero_too = !tree.negated && clause_ == "where clause" && column != nullptr && !nullable &&
+                        (type == FieldType::Date || type == FieldType::DateTime);
   if (!zero_too) return make_is_null(std::move(operand), tree.negated);
   ExpressionPtr is_zero =
       make_comparison(Op::Equal, operand->copy(), std::make_unique<Constant>(Value::temporal(Temporal())));

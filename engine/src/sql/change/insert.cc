@@ -155,10 +155,9 @@ class Inserter {
 
   Status resolve_targets(BoundInsert& bound) {
     std::vector<size_t>& targets = bound.targets;
-    if (!statement_.has_columns || (statement_.columns.empty() && statement_.select == nullptr)) {
-      if (statement_.has_columns && !statement_.rows.empty() && !statement_.rows[0]->empty())
-        return column_count_error(1);
-      if (!statement_.has_columns && !(!statement_.rows.empty() && statement_.rows[0]->empty())) {
+    if (statement_.columns.empty()) {  // () is a list of all columns, too
+      const bool has_values = statement_.rows.empty() || !statement_.rows[0]->empty();
+      if (has_values) {
         targets.resize(bound.table()->columns.size());
         std::iota(targets.begin(), targets.end(), size_t{0});
       }
@@ -250,7 +249,20 @@ class Inserter {
     co_return Status();
   }
 
+  // DEFAULT(other); a column that has none is an error in any sql_mode.
+  Status set_default_of(size_t column, std::string_view other) {
+    auto named = assigned_column(table(), other);
+    if (!named.ok()) return std::move(named).error();
+    StoreContext strict = store_;
+    strict.strict = true;
+    auto value = default_for_column(table().columns[*named], session_, strict);
+    if (!value.ok()) return std::move(value).error();
+    given_[column] = true;
+    return put(column, *value);
+  }
+
   Status set_value(size_t column, const ast::Expr& tree) {
+    if (tree.kind == ast::ExprKind::Default && !tree.text.empty()) return set_default_of(column, tree.text);
     if (tree.kind == ast::ExprKind::Default) {
       auto value = default_for_column(table().columns[column], session_, store_);
       if (!value.ok()) return std::move(value).error();

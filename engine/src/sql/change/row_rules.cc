@@ -3,6 +3,8 @@
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/executor/statements.h"
+#include "sql/expression/store/problems.h"
+#include "sql/variables/system_variables.h"
 
 namespace commitd::sql {
 
@@ -20,6 +22,14 @@ Value current_timestamp_for(const ColumnDef& column, const SessionState& session
 Result<Value> default_for_column(const ColumnDef& column, SessionState& session, StoreContext& store) {
   if (column.default_current_timestamp) return current_timestamp_for(column, session);
   const bool usable = column.default_value && (column.nullable || !column.default_value->is_null());
+  const bool is_refused = usable && store.strict && (store.sql_mode & sql_mode::kNoZeroDate) != 0 &&
+                          column.type != FieldType::Time2 &&
+                          column.default_value->kind() == Value::Kind::Temporal &&
+                          is_zero_date(column.default_value->as_temporal());
+  if (is_refused) {  // sql_mode was another when the default was given
+    const char* name = column.type == FieldType::Date ? "date" : "datetime";
+    return store::incorrect_time(name, column, *column.default_value, store);
+  }
   if (usable) return *column.default_value;
   if (column.nullable) return Value::null();
   if (column.type == FieldType::Enum || column.auto_increment) return implicit_default(column);

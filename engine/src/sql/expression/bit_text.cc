@@ -1,8 +1,12 @@
 #include "sql/expression/bit_text.h"
 
+#include <algorithm>
+
 #include "base/charset/collation.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/number_texts.h"
 #include "sql/expression/operands.h"
+#include "sql/expression/operators.h"
 
 namespace commitd::sql {
 namespace {
@@ -30,10 +34,13 @@ class BitText : public OneOperand {
   uint32_t size_;
 };
 
-class YearText : public OneOperand {
+// As it is shown: with the digits that its type announces.
+class NumberText : public OneOperand {
  public:
-  explicit YearText(ExpressionPtr operand) : OneOperand(std::move(operand)) {
-    type_ = ValueType::text(4);
+  explicit NumberText(ExpressionPtr operand) : OneOperand(std::move(operand)) {
+    constexpr uint32_t kSignAndPoint = 2;  // of a DECIMAL; other numbers count them
+    const ValueType& number = operand_->type();
+    type_ = ValueType::text(number.length + (number.type == FieldType::NewDecimal ? kSignAndPoint : 0));
     type_.strength = operand_->type().strength;
     type_.nullable = operand_->type().nullable;
   }
@@ -50,9 +57,27 @@ class YearText : public OneOperand {
 }  // namespace
 
 ExpressionPtr text_of_bits(ExpressionPtr expression) {
-  if (expression->type().type == FieldType::Year) return std::make_unique<YearText>(std::move(expression));
+  if (expression->type().type == FieldType::Year) return std::make_unique<NumberText>(std::move(expression));
   if (expression->type().type != FieldType::Bit) return expression;
   return std::make_unique<BitText>(std::move(expression));
+}
+
+void numbers_beside_texts(Expressions& expressions) {
+  const auto is_text = [](const ExpressionPtr& expression) {
+    return expression->type().is_string() && expression->type().type != FieldType::Json;
+  };
+  const auto is_text_or_number = [&](const ExpressionPtr& expression) {
+    return is_text(expression) || is_number(expression->type()) || expression->type().type == FieldType::Null;
+  };
+  if (std::ranges::none_of(expressions, is_text) || !std::ranges::all_of(expressions, is_text_or_number))
+    return;
+  for (ExpressionPtr& expression : expressions) {
+    if (!is_number(expression->type())) continue;
+    const bool has_text =
+        expression->type().type == FieldType::Bit || expression->type().type == FieldType::Year;
+    expression =
+        has_text ? text_of_bits(std::move(expression)) : std::make_unique<NumberText>(std::move(expression));
+  }
 }
 
 }  // namespace commitd::sql

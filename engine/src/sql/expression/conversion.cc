@@ -259,8 +259,18 @@ std::optional<Temporal> to_datetime(const Value& value) {
   }
   if (value.is_null()) return std::nullopt;
   if (value.kind() == Value::Kind::Json) return to_datetime(scalar_of_json(value));
-  std::string scratch;
-  return parse_datetime(text_view(value.kind() == Value::Kind::Double ? to_integer(value) : value, scratch));
+  if (value.kind() == Value::Kind::String) return parse_datetime(value.as_string());
+  if (value.kind() != Value::Kind::Decimal) return date_of_number(value);
+  const std::string text = value.to_text();
+  const size_t point = std::min(text.find('.'), text.size());
+  const auto whole = whole_integer(text.substr(0, point));
+  auto date = whole ? date_of_number(*whole) : std::nullopt;
+  constexpr size_t kTimeOfTwoDigits = 9;  // digits, with leading zeros left out
+  if (date && point >= kTimeOfTwoDigits && point < text.size()) {
+    const auto fraction = parse_datetime(fmt::format("{}{}", format_temporal(*date), text.substr(point)));
+    if (fraction) date = fraction;
+  }
+  return date;
 }
 
 std::optional<Temporal> to_time(const Value& value) {

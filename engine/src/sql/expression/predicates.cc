@@ -288,7 +288,38 @@ bool are_numbers(std::initializer_list<const Expression*> expressions) {
 
 }  // namespace
 
+namespace {
+
+bool is_date(const Expression& expression) {
+  return expression.type().is_temporal() && !is_time(expression.type());
+}
+
+// A text that is compared with a number and with another text is a number for both.
+bool has_texts_and_numbers(const Expression& operand, const Expression& low, const Expression& high) {
+  const auto is_text = [](const Expression& e) {
+    return e.type().is_string() && e.type().type != FieldType::Json;
+  };
+  return is_text(operand) &&
+         ((is_number(low.type()) && is_text(high)) || (is_text(low) && is_number(high.type())));
+}
+
+}  // namespace
+
 ExpressionPtr make_between(ExpressionPtr operand, ExpressionPtr low, ExpressionPtr high, bool negated) {
+  if (has_texts_and_numbers(*operand, *low, *high)) {
+    Expressions all;
+    for (ExpressionPtr* one : {&operand, &low, &high}) all.push_back(number_of_label(std::move(*one)));
+    numbers_beside_numbers(all);
+    return std::make_unique<Between>(std::move(all[0]), std::move(all[1]), std::move(all[2]), negated);
+  }
+  if (is_date(*low)) {
+    operand = constant_beside(std::move(operand), *low);
+    high = constant_beside(std::move(high), *low);
+  }
+  if (is_date(*high)) {
+    operand = constant_beside(std::move(operand), *high);
+    low = constant_beside(std::move(low), *high);
+  }
   if (are_numbers({low.get(), high.get()})) operand = numeric_text(number_of_label(std::move(operand)));
   if (is_number(operand->type())) {
     low = numeric_text(number_of_label(std::move(low)));

@@ -2,6 +2,7 @@
 // more than that, or none, is told about (1292). The number 0 is the zero date.
 #include "base/error_codes.h"
 #include "base/temporal.h"
+#include "sql/expression/beginnings.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
@@ -76,10 +77,19 @@ class WantedDate : public OneOperand {
 
 }  // namespace
 
+std::optional<Temporal> date_at_beginning(const std::string& text) {
+  return parse_with_zero_parts(date_prefix(text));
+}
+
+std::optional<Temporal> time_at_beginning(const std::string& text) {
+  const std::string_view beginning = date_prefix(text);
+  return beginning.empty() ? std::nullopt : parse_time(beginning);
+}
+
 std::optional<Temporal> date_of_text(const std::string& text, Evaluation& evaluation, ZeroParts zero_parts) {
   auto date = parse_with_zero_parts(text);
   const bool whole = date.has_value();
-  if (!whole) date = parse_with_zero_parts(date_prefix(text));
+  if (!whole) date = date_at_beginning(text);
   if (date && zero_parts == ZeroParts::AreNone && has_zero_part(*date)) date.reset();
   if (date && whole) return date;
   evaluation.warn(make_error(er::kTruncatedWrongValue, "{} datetime value: '{}'",

@@ -1,6 +1,7 @@
 // Constants beside a column of another kind: MySQL reads them as the column's kind once, and compares those.
 #include "base/error_codes.h"
 #include "base/temporal.h"
+#include "sql/expression/beginnings.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operands.h"
 #include "sql/expression/operators.h"
@@ -35,8 +36,14 @@ class DateConstant : public OneOperand {
     if (const auto date = date_of(scratch)) {
       scratch = Value::temporal(*date);
     } else if (scratch.kind() == Value::Kind::String) {
-      evaluation.fail(make_error(er::kWrongValue, "Incorrect {} value: '{}'",
-                                 date_only_ ? "DATE" : "DATETIME", scratch.as_string()));
+      const std::string_view type = date_only_ ? "DATE" : "DATETIME";
+      if (const auto beginning = date_at_beginning(scratch.as_string())) {
+        evaluation.warn(make_error(er::kTruncatedWrongValue, "Truncated incorrect {} value: '{}'", type,
+                                   scratch.as_string()));
+        scratch = Value::temporal(*beginning);
+        return scratch;
+      }
+      evaluation.fail(make_error(er::kWrongValue, "Incorrect {} value: '{}'", type, scratch.as_string()));
       scratch = Value::null();
     }
     return scratch;
@@ -91,14 +98,18 @@ ExpressionPtr integer_constant(ExpressionPtr constant) {
   return integer ? std::make_unique<Constant>(*std::move(integer)) : std::move(constant);
 }
 
-// Of one or two digits.
+// Of one or two digits. The number 0 is the year 0000, the text '0' the year 2000.
 ExpressionPtr year_constant(ExpressionPtr constant) {
   constexpr int64_t kFirstOf1900s = 70, kFourDigits = 100;
   const Value* literal = literal_of(*constant);
-  if (literal == nullptr || (literal->kind() != Value::Kind::Int && literal->kind() != Value::Kind::UInt))
-    return constant;
-  const int64_t year = to_int64(*literal);
-  if (year <= 0 || year >= kFourDigits) return constant;
+  if (literal == nullptr) return constant;
+  const bool is_text = literal->kind() == Value::Kind::String;
+  const auto number = is_text ? whole_integer(literal->as_string()) : std::optional(*literal);
+  if (!number || (number->kind() != Value::Kind::Int && number->kind() != Value::Kind::UInt)) return constant;
+  constexpr size_t kShort = 2;
+  const int64_t least = is_text && literal->as_string().size() <= kShort ? 0 : 1;
+  const int64_t year = to_int64(*number);
+  if (year < least || year >= kFourDigits) return constant;
   return std::make_unique<Constant>(Value::integer(year + (year < kFirstOf1900s ? 2000 : 1900)));
 }
 

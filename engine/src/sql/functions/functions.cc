@@ -14,6 +14,7 @@
 #include "sql/expression/charset_conversion.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/json_value.h"
+#include "sql/expression/number_texts.h"
 #include "sql/expression/operators.h"
 #include "sql/expression/times_and_dates.h"
 #include "sql/session_state.h"
@@ -259,6 +260,11 @@ ExpressionPtr make_function(const FunctionSpec& spec, Expressions arguments) {
   }
   if (spec.name == "RAND" && arguments.size() == 1) return make_seeded_random(std::move(arguments[0]));
   if (spec.name == "FIELD") numbers_beside_numbers(arguments);
+  if (spec.name == "GREATEST" || spec.name == "LEAST") numbers_beside_texts(arguments);
+  // Of the type, not of the value: what is no text has the collation of bytes, and is not evaluated.
+  const bool asks_for_collation = spec.name == "COLLATION" || spec.name == "CHARSET";
+  if (asks_for_collation && !arguments[0]->type().is_string())
+    arguments[0] = std::make_unique<Constant>(Value::string("", true));
   for (size_t i = 0; i < std::min(arguments.size(), leading_texts(spec)); ++i)
     arguments[i] = text_of_bits(std::move(arguments[i]));
   const auto [first, behind] = numbers_among(spec);

@@ -64,7 +64,7 @@ Value round_exact(const Value& value, int64_t places, bool cut) {
 }
 
 Value rounded(Values a, bool cut) {
-  const int64_t places = a.size() > 1 ? std::clamp<int64_t>(to_int64(a[1]), -30, 30) : 0;
+  const int64_t places = a.size() > 1 ? std::clamp<int64_t>(to_int64(a[1]), -kMaxDecimalPrecision, 30) : 0;
   if (is_integer(a[0]) || a[0].kind() == Kind::Decimal) return round_exact(a[0], places, cut);
   const double value = to_double(a[0]);
   const double factor = std::pow(10.0, static_cast<double>(std::llabs(places)));

@@ -1,4 +1,6 @@
 // Column definitions: type, attributes, defaults.
+#include <algorithm>
+
 #include "base/error_codes.h"
 #include "sql/ast/definitions.h"
 #include "sql/parser/grammar.h"
@@ -12,8 +14,12 @@ constexpr uint16_t kIllegalValueForType = 1367;  // ER_ILLEGAL_VALUE_FOR_TYPE
 
 void Grammar::type_length(ast::ColumnType& type) {
   if (!accept('(')) return;
-  type.length = static_cast<uint32_t>(unsigned_number());
-  if (accept(',')) type.decimals = static_cast<uint8_t>(unsigned_number());
+  // What is too much must stay so; earlier versions, whose logs are read, took the lowest bits.
+  const auto as_far_as = [this](uint64_t most, uint64_t number) {
+    return executed_before_ ? number & most : std::min(number, most);
+  };
+  type.length = static_cast<uint32_t>(as_far_as(UINT32_MAX, unsigned_number()));
+  if (accept(',')) type.decimals = static_cast<uint8_t>(as_far_as(UINT8_MAX, unsigned_number()));
   expect(')');
 }
 

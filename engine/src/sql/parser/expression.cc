@@ -250,7 +250,7 @@ ast::Expr* Grammar::predicate_tail(ast::Expr* left) {
     expect(Word::In);
     expect('(');
     test->kind = ast::ExprKind::In;
-    if (is(Word::Select)) {
+    if (is(Word::Select) || is(Word::With)) {
       test->kind = ast::ExprKind::InSelect;
       test->select = select();
     } else {
@@ -271,11 +271,12 @@ std::string_view Grammar::escape_character() {
   return escape;
 }
 
-// x IN ((SELECT …)) is x IN (SELECT …).
+// x IN ((SELECT …)) is x IN (SELECT …), and so is x IN ((SELECT …) UNION (SELECT …)).
 void Grammar::in_parenthesized_select(ast::Expr& in) {
   if (in.arguments.size() != 2 || in.arguments[1]->kind != ast::ExprKind::Subquery) return;
   in.kind = ast::ExprKind::InSelect;
   in.select = in.arguments[1]->select;
+  if (goes_on_as_select()) in.select = select_behind(in.select, true, nullptr);
   in.arguments.pop_back();
 }
 

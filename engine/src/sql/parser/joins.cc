@@ -27,10 +27,8 @@ void Grammar::table_list(ast::List<ast::TableRef>& from, ast::TableRef first) {
   for (bool more = true; more;) {
     ast::List<ast::TableRef> chain(arena_.resource());
     flatten(*joined_tables(first), chain);
-    // USING and NATURAL look at their own side of the comma alone.
-    bool by_name = false;
-    for (const ast::TableRef& ref : chain) by_name |= ref.natural || ref.using_columns != nullptr;
-    if (!by_name || (from.empty() && !is(',')))
+    // USING, NATURAL and SELECT * look at their own side of the comma alone.
+    if (from.empty() && !is(','))
       from.insert(from.end(), chain.begin(), chain.end());
     else
       from.push_back(nested(chain));

@@ -115,13 +115,15 @@ ast::Expr* Grammar::literal() {
 
 ast::Expr* Grammar::parenthesized() {
   expect('(');
-  if (is(Word::Select)) {
+  if (is(Word::Select) || is(Word::With)) {
     ast::Expr* subquery = make(ExprKind::Subquery);
     subquery->select = select();
     expect(')');
     return subquery;
   }
   ast::Expr* inside = expression();
+  if (inside->kind == ExprKind::Subquery && goes_on_as_select())  // ((SELECT …) UNION (SELECT …))
+    inside->select = select_behind(inside->select, true, nullptr);
   if (is(',')) {
     ast::Expr* row = make(ExprKind::Row);
     row->arguments.push_back(inside);

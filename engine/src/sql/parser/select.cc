@@ -28,6 +28,7 @@ ast::SelectStatement* Grammar::select() {
 // What follows the first SELECT: UNION, ORDER BY, LIMIT.
 ast::SelectStatement* Grammar::select_behind(ast::SelectStatement* first, bool in_parentheses,
                                              ast::List<ast::CommonTable>* with) {
+  refuse_absent_clause();
   if (!is(Word::Union)) {
     if (in_parentheses && (!first->order_by.empty() || first->limit != nullptr)) first = wrapped(first);
     order_and_limit(*first);
@@ -43,6 +44,7 @@ ast::SelectStatement* Grammar::select_behind(ast::SelectStatement* first, bool i
     const bool all = accept(Word::All);
     if (!all) accept(Word::Distinct);
     whole->union_parts->push_back({select_term(), all});
+    refuse_absent_clause();
   }
   order_and_limit(*whole);
   if (whole->lock != ast::RowLock::None) unsupported("FOR UPDATE or FOR SHARE behind a UNION");

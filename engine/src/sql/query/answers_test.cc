@@ -179,6 +179,176 @@ TEST_F(Shapes, OdbcsEscapes) {
             "1|3\n2|4\n3|NULL\n4|NULL");
 }
 
+TEST_F(Shapes, WhatIsNoLabelOfAnEnumIsNotItsEmptyLabel) {
+  run("SET sql_mode = ''; CREATE TABLE u (id INT, e ENUM('a', '', 'b'), KEY (e)); INSERT INTO u VALUES (1, "
+      "'no'), (2, ''), "
+      "(3, 'b'), (4, 0), (5, 7)");
+  EXPECT_EQ(run("SELECT id, e + 0, e = '' FROM u ORDER BY e, id"), "1|0|1\n4|0|1\n5|0|1\n2|2|1\n3|3|0");
+  EXPECT_EQ(run("SELECT id FROM u WHERE e = 0 ORDER BY id; SELECT id FROM u WHERE e = '' ORDER BY id; SELECT "
+                "LENGTH(e), "
+                "CONCAT(e, 'x') FROM u WHERE id = 1"),
+            "1\n4\n5 ; 1\n2\n4\n5 ; 0|x");
+  run("UPDATE u SET id = id + 10");  // a row that is written again keeps it
+  EXPECT_EQ(run("SELECT id, e + 0 FROM u ORDER BY id; CHECK TABLE u"),
+            "11|0\n12|2\n13|3\n14|0\n15|0 ; test.u|check|status|OK");
+}
+
+TEST_F(Shapes, ColumnsOfARightJoinBehindAComma) {
+  run("CREATE TABLE u (c INT); INSERT INTO u VALUES (2), (9)");
+  EXPECT_EQ(run("SELECT * FROM u x, u y RIGHT JOIN u z ON y.c = z.c AND y.c = 2 ORDER BY 1, 3"),
+            "2|2|2\n2|NULL|9\n9|2|2\n9|NULL|9");
+  EXPECT_EQ(run("SELECT * FROM u y RIGHT JOIN u z ON y.c = z.c AND y.c = 2, u x ORDER BY 3, 2"),
+            "2|2|2\nNULL|9|2\n2|2|9\nNULL|9|9");
+}
+
+TEST_F(Shapes, NumbersAreDatesByTheirDigits) {
+  EXPECT_EQ(run("SELECT DATE(10101), YEAR(1111), DATE(1), CAST(1012.5 AS DATE), CAST(10203101112.2 AS "
+                "DATETIME(1)), "
+                "MONTH(20010203101112), DATE(2001010110)"),
+            "2001-01-01|2000|NULL|2000-10-12|2001-02-03 10:11:12.2|2|NULL");
+  run("CREATE TABLE u (d DATE, m DATETIME); INSERT INTO u VALUES (11111, 691231), (20010203, 101), (700101, "
+      "991231235959)");
+  EXPECT_EQ(run("SELECT * FROM u"),
+            "2001-11-11|2069-12-31 00:00:00\n2001-02-03|2000-01-01 00:00:00\n1970-01-01|1999-12-31 23:59:59");
+  EXPECT_EQ(run("INSERT INTO u VALUES (1, 1)").substr(0, 11), "ERROR 1292:");
+}
+
+TEST_F(Shapes, TextsThatBeginWithADateAreThatDate) {
+  run("CREATE TABLE u (id INT, d DATE, m DATETIME, t TIME); INSERT INTO u VALUES (1, '2001-01-01', "
+      "'2001-01-01 10:11:12', "
+      "'10:11:12')");
+  EXPECT_EQ(run("SELECT id FROM u WHERE d = '2001-01-01x'; SHOW WARNINGS"),
+            "1 ; Warning|1292|Truncated incorrect DATE value: '2001-01-01x'");
+  EXPECT_EQ(run("SELECT id FROM u WHERE m = '2001-01-01 10:11:12 and more'"), "1");
+  EXPECT_EQ(run("SELECT id FROM u WHERE d = 'x2001-01-01'"),
+            "ERROR 1525: Incorrect DATE value: 'x2001-01-01'");
+  EXPECT_EQ(run("DELETE FROM u WHERE d = '2001-01-01x'").substr(0, 11), "ERROR 1292:");
+  EXPECT_EQ(run("INSERT INTO u VALUES (2, '2001-01-01x', NULL, NULL)"),
+            "ERROR 1292: Incorrect date value: '2001-01-01x' for column 'd' at row 1");
+  EXPECT_EQ(run("INSERT INTO u VALUES (2, NULL, NULL, '10:11:12x')"),
+            "ERROR 1292: Incorrect time value: '10:11:12x' for column 't' at row 1");
+  EXPECT_EQ(run("INSERT IGNORE INTO u VALUES (2, '2001-01-02 x', '2001-01-02 10:11:12 x', '10:11:12x'); SHOW "
+                "WARNINGS"),
+            " ; Warning|1265|Data truncated for column 'd' at row 1\nWarning|1265|Data truncated for column "
+            "'m' at row "
+            "1\nWarning|1265|Data truncated for column 't' at row 1");
+  EXPECT_EQ(run("SELECT d, m, t FROM u WHERE id = 2"), "2001-01-02|2001-01-02 10:11:12|10:11:12");
+  EXPECT_EQ(run("INSERT IGNORE INTO u VALUES (3, 'x', 'y', 'z'); SELECT d, m, t FROM u WHERE id = 3"),
+            " ; 0000-00-00|0000-00-00 00:00:00|00:00:00");
+}
+
+TEST_F(Shapes, NoColumnHoldsADateThatDoesNotExist) {
+  run("CREATE TABLE u (d DATE, m DATETIME)");
+  EXPECT_EQ(run("INSERT INTO u (d) VALUES (STR_TO_DATE('31.9.2004', '%d.%m.%Y'))"),
+            "ERROR 1292: Incorrect date value: '2004-09-31' for column 'd' at row 1");
+  EXPECT_EQ(run("INSERT IGNORE INTO u VALUES (STR_TO_DATE('31.9.2004', '%d.%m.%Y'), STR_TO_DATE('31.9.2004 "
+                "1', '%d.%m.%Y "
+                "%H')); SELECT * FROM u"),
+            " ; 0000-00-00|0000-00-00 00:00:00");
+}
+
+TEST_F(Shapes, ZerosOfTwoDigitsAreNoYear) {
+  run("SET sql_mode = ''; CREATE TABLE u (m DATETIME); INSERT INTO u VALUES ('00-00-00'), ('00-00-00 "
+      "00:00:00'), ('00-00-00 "
+      "01:00:00'), ('12-00-00')");
+  EXPECT_EQ(run("SELECT m FROM u"),
+            "0000-00-00 00:00:00\n0000-00-00 00:00:00\n2000-00-00 01:00:00\n2012-00-00 00:00:00");
+}
+
+TEST_F(Shapes, BetweenComparesAllThreeInOneWay) {
+  run("CREATE TABLE u (id INT, m DATETIME, v VARCHAR(10)); INSERT INTO u VALUES (1, '2001-01-01 01:01:01', "
+      "'1'), (2, "
+      "'2001-04-30', '-2')");
+  EXPECT_EQ(run("SELECT id FROM u WHERE '2001-04-10 12:34:56' BETWEEN m AND '01-05-01'"), "1");
+  EXPECT_EQ(run("SELECT id FROM u WHERE '1-3-1' BETWEEN '2000-01-01' AND m ORDER BY id"), "2");
+  EXPECT_EQ(run("SELECT id FROM u WHERE 'a' BETWEEN 0 AND v"), "1");
+  EXPECT_EQ(run("SELECT id FROM u WHERE '#' BETWEEN v AND 0"), "2");
+  EXPECT_EQ(run("SELECT id FROM u WHERE v BETWEEN '-1' AND '2'; SELECT 'b' BETWEEN 'a' AND 'c', '10' BETWEEN "
+                "9 AND '11'"),
+            "1\n2 ; 1|1");
+}
+
+TEST_F(Shapes, YearsAsTexts) {
+  run("CREATE TABLE u (id INT, y YEAR); INSERT INTO u VALUES (1, '0'), (2, 0), (3, '99'), (4, '2001.4')");
+  EXPECT_EQ(run("SELECT id, y FROM u ORDER BY id"), "1|2000\n2|0\n3|1999\n4|2001");
+  EXPECT_EQ(
+      run("SELECT id FROM u WHERE y = '0'; SELECT id FROM u WHERE y = '99'; SELECT id FROM u WHERE y = 0"),
+      "1 ; 3 ; 2");
+  EXPECT_EQ(run("INSERT INTO u VALUES (5, '2001a')"), "ERROR 1265: Data truncated for column 'y' at row 1");
+  EXPECT_EQ(run("INSERT INTO u VALUES (5, 'test')"),
+            "ERROR 1366: Incorrect integer value: 'test' for column 'y' at row 1");
+  EXPECT_EQ(run("INSERT IGNORE INTO u VALUES (5, '2001a'), (6, 'test'); SELECT y FROM u WHERE id > 4"),
+            " ; 2001\n0");
+}
+
+TEST_F(Shapes, ADefaultThatSqlModeRefusesMeanwhile) {
+  run("SET sql_mode = ''; CREATE TABLE u (id INT, d DATE NOT NULL DEFAULT '0000-00-00'); SET sql_mode = "
+      "DEFAULT");
+  EXPECT_EQ(run("INSERT INTO u (id) VALUES (1)"),
+            "ERROR 1292: Incorrect date value: '0000-00-00' for column 'd' at row 1");
+  EXPECT_EQ(run("SET sql_mode = ''; INSERT INTO u (id) VALUES (1); SELECT * FROM u"), " ;  ; 1|0000-00-00");
+}
+
+TEST_F(Shapes, LengthsThatAreTooLargeStayTooLarge) {
+  EXPECT_EQ(run("CREATE TABLE u (a CHAR(4294967297))").substr(0, 11), "ERROR 1074:");
+  EXPECT_EQ(run("CREATE TABLE u (a DECIMAL(10,256))").substr(0, 11), "ERROR 1425:");
+  EXPECT_EQ(run("CREATE TABLE u (a TIMESTAMP(4294967296))").substr(0, 11), "ERROR 1426:");
+}
+
+TEST_F(Shapes, TheDefaultOfAnotherColumnInInsert) {
+  run("SET sql_mode = ''; CREATE TABLE u (a INT NOT NULL, b INT DEFAULT 5, c VARCHAR(5) DEFAULT 'x')");
+  EXPECT_EQ(run("INSERT INTO u VALUES (DEFAULT(b), DEFAULT, DEFAULT(b)), (1, DEFAULT(b), DEFAULT(c)); SELECT "
+                "* FROM u"),
+            " ; 5|5|5\n1|5|x");
+  EXPECT_EQ(run("INSERT INTO u VALUES (DEFAULT(a), 1, '')"),
+            "ERROR 1364: Field 'a' doesn't have a default value");
+  EXPECT_EQ(run("INSERT INTO u VALUES (DEFAULT(z), 1, '')").substr(0, 11), "ERROR 1054:");
+}
+
+TEST_F(Shapes, AnEmptyListOfColumnsIsAllOfThem) {
+  run("CREATE TABLE u (a INT DEFAULT 7)");
+  EXPECT_EQ(run("INSERT INTO u () VALUES (1), (2); INSERT INTO u () VALUES (); INSERT INTO u () SELECT 3; "
+                "SELECT a FROM u"),
+            " ;  ;  ; 1\n2\n7\n3");
+  EXPECT_EQ(run("INSERT INTO u () VALUES (1, 2)").substr(0, 11), "ERROR 1136:");
+}
+
+TEST_F(Shapes, TheRowOfASubqueryIsSoughtInAnother) {
+  EXPECT_EQ(
+      run("SELECT (SELECT 1, 2) IN (SELECT 3, 4), (SELECT 2, 1) IN (SELECT a, b FROM t), (SELECT 3, 1) IN "
+          "(SELECT a, b "
+          "FROM t), (SELECT 3, NULL) IN (SELECT a, b FROM t), (SELECT 9, NULL) NOT IN (SELECT a, b FROM t)"),
+      "0|0|1|NULL|1");
+  EXPECT_EQ(
+      run("SELECT a FROM t o WHERE (SELECT o.a, o.b) IN (SELECT MAX(a), b FROM t GROUP BY b) ORDER BY a"),
+      "3\n4");
+  EXPECT_EQ(run("SELECT (SELECT 1, 2) IN (SELECT 1)").substr(0, 11), "ERROR 1241:");
+  EXPECT_EQ(run("SELECT 1 IN (SELECT 1, 2)").substr(0, 11), "ERROR 1241:");
+}
+
+TEST_F(Shapes, AnAliasOfTheStatementAroundIsOneValueForAnAggregate) {
+  EXPECT_EQ(run("SELECT a AS x, (SELECT MAX(x)), ROW(3, 22) = (SELECT MAX(x), 22) FROM t ORDER BY a"),
+            "1|1|0\n2|2|0\n3|3|1\n4|4|0");
+}
+
+TEST_F(Shapes, NegativePlacesAsManyAsADecimalHas) {
+  EXPECT_EQ(run("SELECT TRUNCATE(99999999999999999999999999999999999999, -31), "
+                "ROUND(15555555555555555555555555555555555555, "
+                "-36), TRUNCATE(123, -50)"),
+            "99999990000000000000000000000000000000|16000000000000000000000000000000000000|0");
+}
+
+TEST_F(Shapes, ASubqueryIsAnySelect) {
+  EXPECT_EQ(run("SELECT a FROM t WHERE a IN ((SELECT 1) UNION (SELECT 3)) ORDER BY a"), "1\n3");
+  EXPECT_EQ(run("SELECT a FROM t WHERE a IN (WITH w AS (SELECT 2 AS x) SELECT x FROM w)"), "2");
+  EXPECT_EQ(run("SELECT ((SELECT a FROM t ORDER BY a LIMIT 1) UNION (SELECT 1)), ((SELECT a FROM t WHERE b = "
+                "1) ORDER BY a "
+                "DESC LIMIT 1), (WITH w AS (SELECT 7) SELECT * FROM w)"),
+            "1|3|7");
+  EXPECT_EQ(run("SELECT a FROM t WHERE a = ((SELECT 1) UNION (SELECT 3))").substr(0, 11), "ERROR 1242:");
+  EXPECT_EQ(run("SELECT 1 = (1 UNION 2)").substr(0, 11), "ERROR 1064:");
+}
+
 TEST_F(Shapes, ASelectInTwoParentheses) {
   EXPECT_EQ(run("SELECT a FROM t WHERE a IN ((SELECT a FROM t WHERE a < 3)) ORDER BY a"), "1\n2");
   EXPECT_EQ(run("SELECT a FROM t WHERE a NOT IN ((SELECT a FROM t WHERE a < 3)) ORDER BY a"), "3\n4");
@@ -233,6 +403,39 @@ TEST_F(Shapes, ZeroDatesThatMustNotBeNullAreFoundAsNull) {
                 "n IS NULL"),
             "1 ; 1 ; 2");
   EXPECT_EQ(run("SELECT d IS NULL FROM z; SELECT id FROM z WHERE d IS NOT NULL"), "0\n0 ; 1\n2");
+  EXPECT_EQ(
+      run("SELECT id FROM (SELECT * FROM z) x WHERE d IS NULL; SELECT id FROM (SELECT * FROM z) x WHERE m IS "
+          "NULL; SELECT id FROM (SELECT * FROM z) x WHERE n IS NULL"),
+      "1 ; 1 ; 2");
+  EXPECT_EQ(run("SELECT id, d IS NULL FROM (SELECT id, d FROM z) x"), "1|0\n2|0");
+}
+
+TEST_F(Shapes, HavingSeesWhatIsGroupedByAndThenTheStatementAround) {
+  EXPECT_EQ(run("SELECT a, b FROM t WHERE b = (SELECT MIN(a) FROM t GROUP BY b HAVING b = a) ORDER BY a"),
+            "1|1\n2|2");
+  EXPECT_EQ(run("SELECT a, b FROM t o WHERE 1 = (SELECT 1 FROM t GROUP BY a HAVING b = a) ORDER BY a"),
+            "1|1\n2|2\n3|1\n4|2");
+  EXPECT_EQ(run("SELECT a, (SELECT COUNT(*) FROM t GROUP BY b HAVING a = b) FROM t o ORDER BY a"),
+            "1|2\n2|2\n3|NULL\n4|NULL");
+  EXPECT_EQ(run("SELECT 1 FROM t HAVING a > 1").substr(0, 11), "ERROR 1054:");
+  EXPECT_EQ(run("SELECT (SELECT 1 FROM t GROUP BY a HAVING b = a)").substr(0, 11), "ERROR 1054:");
+}
+
+TEST_F(Shapes, TheLeastOfTextsAndNumbersIsThatOfTexts) {
+  EXPECT_EQ(
+      run("SELECT LEAST('11', 3), GREATEST('11', 3), LEAST(11, 3), LEAST('b', 1.50), GREATEST('1.6', 1.50), "
+          "LEAST('a', NULL, 1)"),
+      "11|3|3|1.50|1.6|NULL");
+  EXPECT_EQ(run("SELECT a, LEAST(e, 1), GREATEST(e, 1), GREATEST(e, 'xx') FROM t ORDER BY a"),
+            "1|1|y|y\n2|1|z|z\n3|1|x|xx\n4|NULL|NULL|NULL");
+  EXPECT_EQ(run("SELECT GREATEST('2001-01-10', DATE'2001-01-09')"), "2001-01-10");
+}
+
+TEST_F(Shapes, TheCollationOfWhatIsNoTextIsThatOfBytesEvenOfNull) {
+  EXPECT_EQ(run("SELECT COLLATION(b), CHARSET(b), COLLATION(NULL), COLLATION(1.5), COLLATION(e) FROM t WHERE "
+                "a = 4; "
+                "SELECT DISTINCT COLLATION(i.b), CHARSET(i.a + 1) FROM t o LEFT JOIN t i ON i.a = 9"),
+            "binary|binary|binary|binary|utf8mb4_general_ci ; binary|binary");
 }
 
 TEST_F(Shapes, DefinitionsKeepWhatWasSaidOfIndexes) {

@@ -39,7 +39,6 @@ class SelectBinder {
     bound_->calc_found_rows = select_.calc_found_rows;
     bound_->keeps_order = select_.straight_join || from_.keeps_order;
     bound_->grouped = !bound_->group_by.empty() || !bound_->aggregates.empty();
-    if (select_.having != nullptr) COMMITD_RETURN_IF_ERROR(check_having(select_, bound_->scope, from_));
     if (bound_->grouped && (context_.session.settings.sql_mode & sql_mode::kOnlyFullGroupBy) != 0)
       COMMITD_RETURN_IF_ERROR(check_groups(select_, bound_->scope, from_));
     if (select_.lock == ast::RowLock::Update) bound_->mode = txn::ReadMode::LockExclusive;
@@ -182,7 +181,15 @@ class SelectBinder {
     }
     if (select_.having == nullptr) return {};
     const ast::List<ast::SelectItem> seen = items_seen_in_having();
-    Binder with = binder();
+    const std::vector<Scope::Address> hidden = hidden_in_having(select_, bound_->scope, from_);
+    Scope seen_tables;
+    if (!hidden.empty()) {
+      seen_tables = bound_->scope;
+      for (const Scope::Address& address : hidden)
+        seen_tables.sources[address.source].columns[address.column].name.clear();
+    }
+    Binder with = context_.binder(hidden.empty() ? bound_->scope : seen_tables);
+    with.outer = outer_;
     with.aggregates = &bound_->aggregates;
     with.items = &seen;
     with.aliases_first = true;

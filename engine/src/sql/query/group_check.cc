@@ -33,10 +33,10 @@ class GroupCheck {
     }
   }
 
-  Status check_having() const {
-    const ast::Expr* column = select_.having == nullptr ? nullptr : unknown_in_having(*select_.having);
-    if (column == nullptr) return {};
-    return make_error(er::kBadField, "Unknown column '{}' in 'having clause'", column->source);
+  std::vector<Scope::Address> hidden_in_having() const {
+    std::vector<Scope::Address> hidden;
+    add_hidden(*select_.having, hidden);
+    return hidden;
   }
 
   Status check() const {
@@ -146,21 +146,21 @@ class GroupCheck {
     return nullptr;
   }
 
-  const ast::Expr* unknown_in_having(const ast::Expr& tree) const {
-    if (tree.kind == ExprKind::Function && aggregate_named(tree.text)) return nullptr;
-    if (tree.kind == ExprKind::Column) {
-      if (!column_of(tree) || aliased(tree) != nullptr) return nullptr;  // binding finds what is unknown
-      const auto is_this = [&](const ast::Expr* other) { return same(*other, tree); };
-      if (std::any_of(groups_.begin(), groups_.end(), is_this)) return nullptr;
-      for (const ast::SelectItem& item : select_.items) {
-        if (item.expression->kind == ExprKind::Star || is_this(item.expression)) return nullptr;
-      }
-      return &tree;
+  void add_hidden(const ast::Expr& tree, std::vector<Scope::Address>& hidden) const {
+    if (tree.kind == ExprKind::Function && aggregate_named(tree.text)) return;
+    if (tree.kind == ExprKind::Column && !seen_in_having(tree)) {
+      const Column column = *column_of(tree);
+      hidden.push_back({column.first, column.second});
     }
-    for (const ast::Expr* argument : tree.arguments) {
-      if (const ast::Expr* found = unknown_in_having(*argument)) return found;
-    }
-    return nullptr;
+    for (const ast::Expr* argument : tree.arguments) add_hidden(*argument, hidden);
+  }
+  bool seen_in_having(const ast::Expr& column) const {
+    if (!column_of(column) || aliased(column) != nullptr) return true;  // binding finds what is unknown
+    const auto is_this = [&](const ast::Expr* other) { return same(*other, column); };
+    return std::ranges::any_of(groups_, is_this) ||
+           std::ranges::any_of(select_.items, [&](const ast::SelectItem& item) {
+             return item.expression->kind == ExprKind::Star || is_this(item.expression);
+           });
   }
 
   bool same(const ast::Expr& l, const ast::Expr& r) const {
@@ -215,8 +215,9 @@ Status check_groups(const ast::SelectStatement& select, const Scope& scope, cons
   return GroupCheck(select, scope, from).check();
 }
 
-Status check_having(const ast::SelectStatement& select, const Scope& scope, const FromClause& from) {
-  return GroupCheck(select, scope, from).check_having();
+std::vector<Scope::Address> hidden_in_having(const ast::SelectStatement& select, const Scope& scope,
+                                             const FromClause& from) {
+  return GroupCheck(select, scope, from).hidden_in_having();
 }
 
 }  // namespace commitd::sql

@@ -7,8 +7,10 @@
 
 namespace commitd::sql {
 
-// Error 1054: HAVING sees what is selected and what is grouped by, in any sql_mode.
-Status check_having(const ast::SelectStatement& select, const Scope& scope, const FromClause& from);
+// Columns in HAVING that it does not see: it sees what is selected and what is grouped by, in any sql_mode.
+// (Such a name may be one of the statement around it.)
+std::vector<Scope::Address> hidden_in_having(const ast::SelectStatement& select, const Scope& scope,
+                                             const FromClause& from);
 
 // Errors 1055 and 1140. Columns that depend on those grouped by are fine: by a key of their
 // table, or by equality in WHERE and inner joins.

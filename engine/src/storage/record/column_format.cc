@@ -91,9 +91,14 @@ uint64_t set_of_labels(const ColumnDef& column, std::string_view text) {
   return bits;
 }
 
+// An ENUM may have the label ''.
+Value no_label() {
+  return Value::string("", true);
+}
+
 Value load_label(const ColumnDef& column, uint64_t number) {
   if (column.type == FieldType::Set) return Value::string(labels_of_set(column, number));
-  if (number == 0 || number > column.labels.size()) return Value::string("");
+  if (number == 0 || number > column.labels.size()) return no_label();
   return Value::string(column.labels[number - 1]);
 }
 
@@ -246,6 +251,7 @@ size_t number_size(const ColumnDef& column) {
 uint64_t label_number(const ColumnDef& column, const Value& value) {
   if (value.kind() != Value::Kind::String) return integer_bits(value);
   if (column.type == FieldType::Set) return set_of_labels(column, value.as_string());
+  if (value.is_binary() && value.as_string().empty()) return 0;
   const auto at = std::find(column.labels.begin(), column.labels.end(), value.as_string());
   return at == column.labels.end() ? 0 : static_cast<uint64_t>(at - column.labels.begin()) + 1;
 }

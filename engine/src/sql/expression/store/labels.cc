@@ -17,6 +17,11 @@ const std::string* find_label(const ColumnDef& column, std::string_view text) {
   return nullptr;
 }
 
+// Bytes: the label '' is a text (column_format.h).
+Value no_label() {
+  return Value::string("", true);
+}
+
 }  // namespace
 
 Result<Value> store_enum(const ColumnDef& column, const Value& value, StoreContext& context) {
@@ -25,10 +30,10 @@ Result<Value> store_enum(const ColumnDef& column, const Value& value, StoreConte
     const int64_t number = to_int64(value);
     if (number >= 1 && number <= static_cast<int64_t>(column.labels.size()))
       return Value::string(column.labels[static_cast<size_t>(number) - 1]);
-    return adjusted(context, truncated(column, context), Value::string(""));
+    return adjusted(context, truncated(column, context), no_label());
   }
   if (const std::string* label = find_label(column, value.as_string())) return Value::string(*label);
-  return adjusted(context, truncated(column, context), Value::string(""));
+  return adjusted(context, truncated(column, context), no_label());
 }
 
 Result<Value> store_set(const ColumnDef& column, const Value& value, StoreContext& context) {

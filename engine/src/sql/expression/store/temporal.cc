@@ -4,6 +4,7 @@
 
 #include "base/error_codes.h"
 #include "base/temporal.h"
+#include "sql/expression/beginnings.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/store/problems.h"
 #include "sql/variables/system_variables.h"
@@ -37,6 +38,13 @@ Temporal longest_time(const ColumnDef& column, const Value& value) {
   return t;
 }
 
+// A text that is more than the date or time that it begins with.
+Status cut_behind(const char* name, const ColumnDef& column, const Value& value, StoreContext& context) {
+  Error error = context.strict ? incorrect_time(name, column, value, context) : truncated(column, context);
+  auto told = adjusted(context, std::move(error), value);
+  return told.ok() ? Status() : Status(std::move(told).error());
+}
+
 }  // namespace
 
 std::optional<Temporal> with_zero_parts(std::string text) {
@@ -52,6 +60,8 @@ std::optional<Temporal> with_zero_parts(std::string text) {
   }
   if (!is_zero[0] && !is_zero[1]) return std::nullopt;
   std::optional<Temporal> t = parse_datetime(text);
+  const bool is_midnight = t && t->hour == 0 && t->minute == 0 && t->second == 0 && t->microsecond == 0;
+  if (is_midnight && is_zero[0] && is_zero[1] && text.starts_with("00") && t->year == 2000) t->year = 0;
   if (t && is_zero[0]) t->month = 0;
   if (t && is_zero[1]) t->day = 0;
   return t;
@@ -64,7 +74,13 @@ Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, S
   zero.kind = date_only ? Temporal::Kind::Date : Temporal::Kind::DateTime;
   zero.decimals = column.decimals;
   std::optional<Temporal> t = to_datetime(value);
+  // STR_TO_DATE gives 2004-09-31.
+  if (t && !has_zero_part(*t) && !is_valid_date(t->year, t->month, t->day)) t.reset();
   if (!t && value.kind() == Kind::String) t = with_zero_parts(value.as_string());
+  if (!t && value.kind() == Kind::String) {
+    t = date_at_beginning(value.as_string());
+    if (t) COMMITD_RETURN_IF_ERROR(cut_behind(name, column, value, context));
+  }
   const bool is_number_zero =
       value.kind() != Kind::String && value.kind() != Kind::Temporal && to_double(value) == 0;
   if (!t && is_number_zero) t = zero;
@@ -92,11 +108,15 @@ Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, S
 }
 
 Result<Value> store_time(const ColumnDef& column, const Value& value, StoreContext& context) {
-  const std::optional<Temporal> t = to_time(value);
+  std::optional<Temporal> t = to_time(value);
   if (!t && is_beyond_time(value)) {
     Error error =
         context.strict ? incorrect_time("time", column, value, context) : out_of_range(column, context);
     return adjusted(context, std::move(error), Value::temporal(longest_time(column, value)));
+  }
+  if (!t && value.kind() == Kind::String) {
+    t = time_at_beginning(value.as_string());
+    if (t) COMMITD_RETURN_IF_ERROR(cut_behind("time", column, value, context));
   }
   if (!t) {
     Temporal zero;
@@ -108,6 +128,8 @@ Result<Value> store_time(const ColumnDef& column, const Value& value, StoreConte
 
 Result<Value> store_year(const ColumnDef& column, const Value& value, StoreContext& context) {
   int64_t year = to_int64(value.kind() == Kind::Temporal ? Value::integer(value.as_temporal().year) : value);
+  bool complete = true;
+  if (value.kind() == Kind::String) leading_double(value.as_string(), &complete);
   // The text '0' is the year 2000, the number 0 and '0000' are none.
   const bool short_text = value.kind() == Kind::String && value.as_string().size() <= 2;
   if (year >= (short_text ? 0 : 1) && year <= 69)
@@ -116,7 +138,12 @@ Result<Value> store_year(const ColumnDef& column, const Value& value, StoreConte
     year += 1900;
   if (year != 0 && (year < 1901 || year > 2155))
     return adjusted(context, out_of_range(column, context), Value::unsigned_integer(0));
-  return Value::unsigned_integer(static_cast<uint64_t>(year));
+  const Value stored = Value::unsigned_integer(static_cast<uint64_t>(year));
+  if (complete) return stored;
+  const bool is_a_number = year != 0;
+  return adjusted(context,
+                  is_a_number ? truncated(column, context) : incorrect("integer", column, value, context),
+                  is_a_number ? stored : Value::unsigned_integer(0));
 }
 
 }  // namespace commitd::sql::store
