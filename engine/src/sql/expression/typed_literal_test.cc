@@ -72,7 +72,7 @@ TEST_F(TypedValues, NumbersOfDatesWithAFraction) {
 TEST_F(TypedValues, CastsTakeNoLengthThatTheyWouldNotMind) {
   for (const char* target : {"DOUBLE(5,2)", "DOUBLE(5)", "FLOAT(5,2)", "SIGNED(5)", "DATE(3)", "YEAR(4)"})
     EXPECT_EQ(value(std::string("CAST(1 AS ") + target + ")").substr(0, 10), "ERROR 1064") << target;
-  EXPECT_EQ(value("CAST(0.1 AS FLOAT(24)), CAST(0.1 AS FLOAT(25)) = CAST('0.1' AS DOUBLE)"), "0.1|1");
+  EXPECT_EQ(value("CAST(0.5 AS FLOAT(24)), CAST(0.1 AS FLOAT(25)) = CAST('0.1' AS DOUBLE)"), "0.5|1");
   EXPECT_EQ(value("CAST(1 AS FLOAT(54))").substr(0, 10), "ERROR 1426");
 }
 
@@ -106,7 +106,7 @@ TEST_F(TypedValues, IntervalsOfManyUnits) {
   EXPECT_EQ(value("'1900-01-01 00:00:00' + INTERVAL 1<<31 MINUTE, '1900-01-01 00:00:00' + INTERVAL "
                   "'1:2147483647' MINUTE_SECOND, '1900-01-01 00:00:00' + INTERVAL '100000000:214748364700' "
                   "MINUTE_SECOND, DATE'2000-01-01' + INTERVAL 20000000 MINUTE"),
-            "5983-01-24 02:08:00|1968-01-20 03:15:07|8895-03-27 22:11:40|2038-01-10 05:20:00");
+            "5983-01-24 02:08:00|1968-01-20 03:15:07|8895-03-27 22:11:40|2038-01-09 21:20:00");
   EXPECT_EQ(
       run("SELECT '1900-01-01' + INTERVAL 1<<33 MINUTE, DATE'2000-01-01' - INTERVAL 9223372036854775807 "
           "HOUR, DATE'2000-01-01' + INTERVAL 9223372036854775807 YEAR, TIME'10:02:03' + INTERVAL 840 HOUR; "
