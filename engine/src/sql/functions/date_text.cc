@@ -233,11 +233,11 @@ class FormatParser {
       case 'r':
         return take('h') && colon() && number(2, minute_) && colon() && number(2, second_) && take('p');
       case '.':
-        return skip([](unsigned char c) { return std::ispunct(c) != 0; });
+        return skip([](unsigned char one) { return std::ispunct(one) != 0; });
       case '@':
-        return skip([](unsigned char c) { return std::isalpha(c) != 0; });
+        return skip([](unsigned char one) { return std::isalpha(one) != 0; });
       case '#':
-        return skip([](unsigned char c) { return std::isdigit(c) != 0; });
+        return skip([](unsigned char one) { return std::isdigit(one) != 0; });
       case '%':
         if (text_.empty() || text_.front() != '%') return false;
         text_.remove_prefix(1);
