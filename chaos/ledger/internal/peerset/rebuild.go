@@ -32,7 +32,7 @@ func (s *Set) rebuild(ctx context.Context, m *dbserver.Member) error {
 	if err := await(ctx, m); err != nil {
 		return err
 	}
-	if err := commands(ctx, m, append([]string{"SET sql_log_bin = 0"}, createApplication...)...); err != nil {
+	if err := m.CreateApplication(ctx, commandTimeout, "SET sql_log_bin = 0"); err != nil {
 		return err
 	}
 	return load(ctx, source, m)

@@ -38,8 +38,6 @@ const (
 	never          = 24 * time.Hour
 	commandTimeout = 15 * time.Second
 	retryEvery     = 20 * time.Millisecond
-	// application is who writes: unlike root, it is not above read_only.
-	application = "application"
 )
 
 // Set is a source, its replicas and the one address that leads to the source.
@@ -104,7 +102,7 @@ func (s *Set) Start(ctx context.Context) error {
 	if err := s.ElectAll(ctx); err != nil {
 		return err
 	}
-	return commands(ctx, s.Source(), createApplication...)
+	return s.Source().CreateApplication(ctx, commandTimeout)
 }
 
 // awaitAll waits for everybody but replicas that have ended by themselves: they are made anew when they are to follow.
@@ -119,7 +117,7 @@ func (s *Set) awaitAll(ctx context.Context) error {
 
 // DSN leads to whoever is the source.
 func (s *Set) DSN(database string) string {
-	return s.DSNOf(application, database)
+	return s.DSNOf(dbserver.Application, database)
 }
 
 // Source is who was promoted last.

@@ -12,12 +12,6 @@ import (
 	"commitlab.dev/ledger/internal/server"
 )
 
-var createApplication = []string{
-	"CREATE USER IF NOT EXISTS " + application + "@'127.0.0.1'",
-	"GRANT RELOAD ON *.* TO " + application + "@'127.0.0.1'",
-	"GRANT ALL ON `ledger`.* TO " + application + "@'127.0.0.1'",
-}
-
 // commands run one after the other on one connection.
 func commands(ctx context.Context, m *dbserver.Member, statements ...string) error {
 	return m.Control(ctx, commandTimeout, func(ctx context.Context, conn *sql.Conn) error {

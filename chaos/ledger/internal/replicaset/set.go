@@ -68,7 +68,10 @@ func (s *Set) Start(ctx context.Context) error {
 	if err := s.Members.Start(); err != nil {
 		return err
 	}
-	return s.ElectAll(ctx)
+	if err := s.ElectAll(ctx); err != nil {
+		return err
+	}
+	return s.Source().CreateApplication(ctx, commandTimeout)
 }
 
 // ElectAll waits for every server and elects among all of them.
@@ -83,7 +86,7 @@ func (s *Set) ElectAll(ctx context.Context) error {
 
 // DSN leads to whoever is the source.
 func (s *Set) DSN(database string) string {
-	return s.DSNOf("root", database)
+	return s.DSNOf(dbserver.Application, database)
 }
 
 // Source is who acknowledges now.
