@@ -94,8 +94,8 @@ class Log::Impl {
   Status drop_relay_tail(LogPosition applied);
   Status forget_behind(uint32_t last_kept, std::vector<std::string>& dropped)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
-  Status remove_unlisted_files();
-  Status check_unlisted_file(uint32_t number, LogKind kind);
+  Status remove_unlisted_files(LogPosition scan_from);
+  Status check_unlisted_file(uint32_t number, LogKind kind, LogPosition scan_from);
   Status scan(LogPosition scan_from, OpenReport& report);
   struct FileScan;
   Result<FileScan> scan_file(uint32_t number, OpenReport& report);

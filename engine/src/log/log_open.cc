@@ -49,7 +49,7 @@ Status Log::Impl::open(LogPosition scan_from, OpenReport& report) {
   auto listed = index.load();
   if (!listed) return std::move(listed).error();
   if (!*listed || index.numbers().empty()) COMMITD_RETURN_IF_ERROR(open_first(scan_from));
-  COMMITD_RETURN_IF_ERROR(remove_unlisted_files());
+  COMMITD_RETURN_IF_ERROR(remove_unlisted_files(scan_from));
   COMMITD_RETURN_IF_ERROR(open_files());
   if (options.left_at != LogPosition()) COMMITD_RETURN_IF_ERROR(drop_behind(options.left_at));
   if (options.relay_recovery_at != LogPosition())
@@ -105,7 +105,7 @@ std::string cut_note_path(const LogOptions& options) {
 
 // Left by a rotation, a purge or a cut that a crash interrupted. Anything else is not the index's to decide:
 // it may have lost lines.
-Status Log::Impl::remove_unlisted_files() {
+Status Log::Impl::remove_unlisted_files(LogPosition scan_from) {
   const std::string note = cut_note_path(options);
   const bool was_cut = fs.exists(note);
   std::vector<std::string> unlisted;
@@ -114,7 +114,7 @@ Status Log::Impl::remove_unlisted_files() {
     if (!on_disk) return std::move(on_disk).error();
     for (uint32_t number : *on_disk) {
       if (index.contains(number) && index.kind(number) == kind) continue;
-      if (!was_cut) COMMITD_RETURN_IF_ERROR(check_unlisted_file(number, kind));
+      if (!was_cut) COMMITD_RETURN_IF_ERROR(check_unlisted_file(number, kind, scan_from));
       unlisted.push_back(index.path(number, kind));
     }
   }
@@ -124,10 +124,12 @@ Status Log::Impl::remove_unlisted_files() {
   return fs.remove(note);
 }
 
-// A purge takes the oldest files of a kind; a rotation leaves a header at most.
-Status Log::Impl::check_unlisted_file(uint32_t number, LogKind kind) {
+// A purge takes the oldest files of a kind, and none that the engine needs; a rotation leaves a header at
+// most.
+Status Log::Impl::check_unlisted_file(uint32_t number, LogKind kind, LogPosition scan_from) {
   const std::vector<uint32_t> listed = index.numbers(kind);
-  if (number < (listed.empty() ? index.numbers().back() : listed.front())) return {};
+  const bool is_needed = scan_from.file != 0 && number >= scan_from.file;
+  if (!is_needed && number < (listed.empty() ? index.numbers().back() : listed.front())) return {};
   const std::string path = index.path(number, kind);
   auto file = fs.open(path, FileSystem::Open::Read);
   if (!file) return std::move(file).error();

@@ -235,6 +235,8 @@ TEST_F(LogFiles, AFileWithTransactionsIsNotRemovedBecauseTheIndexLostItsLine) {
     fs_.put_file("d/binlog.index", left);
     EXPECT_EQ(writer_.open().error().code, er::kErrorOnRead) << left;
   }
+  fs_.put_file("d/binlog.index", "./binlog.000002\n./binlog.000003\n");
+  EXPECT_EQ(writer_.open({1, 4}).error().code, er::kErrorOnRead) << "the data needs the first one";
   fs_.put_file("d/binlog.index", index);
   ASSERT_TRUE(writer_.open().ok());
   EXPECT_EQ(writer_.report.logged, writer_.written);
