@@ -251,7 +251,7 @@ void CommitPipeline::Impl::taken_into_engine(std::span<const PendingTransaction>
     MutexLock lock(mutex);
     // Who is answered later may be answered by another thread as soon as this one unlocks.
     for (const PendingTransaction& transaction : transactions) {
-      if (transaction.local != nullptr) transaction.local->shown = now;
+      if (transaction.shown_early && transaction.local != nullptr) transaction.local->shown = now;
     }
     order.applied(transactions, place);
     acknowledged = order.acknowledged_end();
