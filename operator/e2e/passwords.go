@@ -36,7 +36,7 @@ func (s *scene) changePasswords(ctx context.Context) error {
 		return err
 	}
 	if err := stage.Poll(ctx, func() (bool, error) {
-		startedWith, err := s.podFields(ctx, ".spec.volumes[0].secret.secretName")
+		startedWith, err := s.podFields(ctx, `.spec.volumes[?(@.name=="secrets")].secret.secretName`)
 		if err == nil && len(startedWith) < len(s.servers()) {
 			err = fmt.Errorf("only %d servers are there", len(startedWith))
 		}
