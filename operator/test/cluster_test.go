@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -38,7 +39,35 @@ func (s *site) get() *v1alpha1.CommitCluster {
 	return c
 }
 
-// withRole lists the pods that a Service would select.
+// led is the pod that clients of the master are led to.
+func (s *site) led() string {
+	service := &corev1.Service{}
+	must(client.IgnoreNotFound(kube.Get(context.Background(), client.ObjectKey{Namespace: s.namespace, Name: "demo-master"}, service)))
+	return service.Spec.Selector[appsv1.StatefulSetPodNameLabel]
+}
+
+// watchLed says at the end which pods clients of the master were led to meanwhile, in turn.
+func (s *site) watchLed() func() []string {
+	var services corev1.ServiceList
+	must(kube.List(s.t.Context(), &services, client.InNamespace(s.namespace)))
+	watched, err := kube.Watch(s.t.Context(), &corev1.ServiceList{},
+		&client.ListOptions{Namespace: s.namespace, Raw: &metav1.ListOptions{ResourceVersion: services.ResourceVersion}})
+	must(err)
+	led := []string{s.led()}
+	return func() []string {
+		defer watched.Stop()
+		// Nothing else happens to the Service any more: its present state is the last one to come.
+		for last := s.led(); led[len(led)-1] != last; {
+			e := <-watched.ResultChan()
+			if service, ok := e.Object.(*corev1.Service); ok && service.Name == "demo-master" {
+				led = append(led, service.Spec.Selector[appsv1.StatefulSetPodNameLabel])
+			}
+		}
+		return slices.Compact(led)
+	}
+}
+
+// withRole lists the pods that have the role.
 func (s *site) withRole(role string) []string {
 	var pods corev1.PodList
 	must(kube.List(context.Background(), &pods, client.InNamespace(s.namespace), client.MatchingLabels{v1alpha1.LabelRole: role}))
@@ -54,10 +83,10 @@ func (s *site) awaitRoles(master string, replicas ...string) {
 	s.t.Helper()
 	s.eventually("roles", func() error {
 		masters, others := s.withRole(v1alpha1.RoleMaster), s.withRole(v1alpha1.RoleReplica)
-		if slices.Equal(masters, []string{master}) && slices.Equal(others, replicas) {
+		if slices.Equal(masters, []string{master}) && slices.Equal(others, replicas) && s.led() == master {
 			return nil
 		}
-		return fmt.Errorf("masters %v, replicas %v, status %+v", masters, others, s.get().Status)
+		return fmt.Errorf("masters %v, replicas %v, clients are led to %q, status %+v", masters, others, s.led(), s.get().Status)
 	})
 }
 
@@ -162,6 +191,26 @@ func TestABadSpecDoesNotStopAFailover(t *testing.T) {
 			s.world.Kill("demo-0")
 			s.awaitAnotherMasterThan("demo-0")
 		})
+	}
+}
+
+// Whoever comes while there is no master is told so at once, rather than to wait for a pod that is gone.
+func TestALostMasterIsNotLedTo(t *testing.T) {
+	s := newSite(t, "demo-0", "demo-1", "demo-2")
+	must(kube.Create(t.Context(), demo(s.namespace, 2)))
+	s.awaitRoles("demo-0", "demo-1", "demo-2")
+	s.awaitCondition(v1alpha1.ConditionReady, true)
+	led := s.watchLed()
+	s.world.Kill("demo-0")
+	s.awaitAnotherMasterThan("demo-0")
+	s.eventually("led to the new master", func() error {
+		if pod := s.led(); pod != s.get().Status.Master || pod == "demo-0" {
+			return fmt.Errorf("%q", pod)
+		}
+		return nil
+	})
+	if way := led(); len(way) != 3 || way[0] != "demo-0" || way[1] != "none" {
+		t.Errorf("clients were led to %v", way)
 	}
 }
 

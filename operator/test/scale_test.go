@@ -134,7 +134,7 @@ func TestWhatAPersonChangesIsPutRight(t *testing.T) {
 		must(kube.Get(t.Context(), key("demo"), set))
 		must(kube.Get(t.Context(), key("demo-master"), service))
 		err := kube.Get(t.Context(), key("demo"), budget)
-		if *set.Spec.Replicas != 3 || service.Spec.Selector[v1alpha1.LabelRole] != v1alpha1.RoleMaster || err != nil {
+		if *set.Spec.Replicas != 3 || service.Spec.Selector[appsv1.StatefulSetPodNameLabel] != "demo-0" || err != nil {
 			return fmt.Errorf("%d pods, selected %v, budget: %v", *set.Spec.Replicas, service.Spec.Selector, err)
 		}
 		return nil
@@ -152,7 +152,11 @@ func manyClusters(t *testing.T, count int) []string {
 		must(kube.Create(t.Context(), ns))
 		towns[i] = ns.Name
 	}
-	forEach(towns, func(town string) { build(t, town) })
+	forEach(towns, func(town string) {
+		if !t.Failed() { // the others would take as long to say the same
+			build(t, town)
+		}
+	})
 	if t.Failed() {
 		t.FailNow()
 	}

@@ -37,7 +37,7 @@ const patience = 20 * time.Second
 var probeInterval = flag.Duration("probe.interval", 100*time.Millisecond, "how often operators look at each cluster")
 
 var (
-	kube client.Client
+	kube client.WithWatch
 	// operatorConfig has the rights of the chart's ClusterRole, and no others.
 	operatorConfig *rest.Config
 	// tenantConfig has no rights but those that a test gives.
@@ -69,10 +69,12 @@ func withAPIServer(run func() int) int {
 	must(v1alpha1.AddToScheme(scheme))
 	env := &envtest.Environment{CRDDirectoryPaths: []string{"../config/crd", "testdata"}, ErrorIfCRDPathMissing: true,
 		ControlPlaneStartTimeout: 6 * patience, ControlPlaneStopTimeout: 6 * patience}
+	// Two addresses for each cluster, and there may be a thousand of them.
+	env.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.0.0.0/16")
 	config, err := env.Start()
 	must(err)
 	defer func() { must(env.Stop()) }()
-	kube, err = client.New(config, client.Options{Scheme: scheme})
+	kube, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
 	must(err)
 	operatorConfig = restricted(env)
 	tenantConfig = operatorUser(env, tenant)

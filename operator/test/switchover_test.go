@@ -33,11 +33,15 @@ func TestAPersonSwitchesOver(t *testing.T) {
 	s.awaitRoles("demo-0", "demo-1", "demo-2")
 	s.awaitCondition(v1alpha1.ConditionReady, true)
 	s.world.Write("demo-0", 1)
+	led := s.watchLed()
 	out, err := s.kubectlCommitlab("switchover", "demo", "--to", "demo-2")
 	if err != nil || !strings.Contains(out, "Succeeded: from demo-0 to demo-2") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s.awaitRoles("demo-2", "demo-0", "demo-1")
+	if way := led(); !slices.Equal(way, []string{"demo-0", "demo-2"}) {
+		t.Errorf("clients were led to %v: kube-proxy takes up a second change a second later", way)
+	}
 	s.awaitCondition(v1alpha1.ConditionDegraded, false)
 	if out, err := s.kubectlCommitlab("status", "demo"); err != nil || !strings.Contains(out, "Succeeded: from demo-0 to demo-2") {
 		t.Fatalf("%v\n%s", err, out)

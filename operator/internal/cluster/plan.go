@@ -27,6 +27,16 @@ type Plan struct {
 	Problems map[string]string
 }
 
+// Master is the pod that clients are led to as the master; "" when there is none.
+func (p *Plan) Master() string {
+	for name, role := range p.Roles {
+		if role == v1alpha1.RoleMaster {
+			return name
+		}
+	}
+	return ""
+}
+
 // Event is a step that people want to see.
 type Event struct {
 	Reason  string

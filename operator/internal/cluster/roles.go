@@ -2,14 +2,29 @@ package cluster
 
 import "commitlab.dev/operator/api/v1alpha1"
 
-// roles are the labels that Services select by.
+// roles are the labels that say who serves as what; Services lead clients by them.
 func (v *View) roles() map[string]string {
 	labels := map[string]string{}
+	moving := v.isMoving()
 	for i := range v.Servers {
 		s := &v.Servers[i]
 		labels[s.Name] = v.roleOf(s)
+		if moving && s.Reachable && !v.keptOut(s) {
+			labels[s.Name] = s.Label
+		}
 	}
 	return labels
+}
+
+// isMoving: a switchover demotes the master, and the new one does not take writes yet. Until it does, all stay where clients find
+// them: they refuse who comes, which is as good as nobody there, and clients are led elsewhere once, not twice.
+func (v *View) isMoving() bool {
+	s := v.Record.Switchover
+	if !v.switching() || s.Phase != v1alpha1.SwitchoverMoving || v.Now.After(s.Deadline.Time) {
+		return false
+	}
+	master := v.server(v.Record.Master)
+	return !v.servesAsMaster(master) || v.masterRole(master) == ""
 }
 
 func (v *View) roleOf(s *Server) string {

@@ -122,9 +122,9 @@ func TestAServerLeavesOnlyWhenItIsNotCountedAnyMore(t *testing.T) {
 	}
 }
 
-func TestTheMasterServiceFollowsTheLabelAndNotAProbe(t *testing.T) {
+func TestTheMasterServiceFollowsTheProtocolAndNotAProbe(t *testing.T) {
 	master, replicas := BuildMasterService(demo()).Spec, BuildReplicasService(demo()).Spec
-	if !*master.PublishNotReadyAddresses || master.Selector[v1alpha1.LabelRole] != v1alpha1.RoleMaster {
+	if !*master.PublishNotReadyAddresses || master.Selector != nil {
 		t.Fatalf("%+v", master)
 	}
 	if replicas.PublishNotReadyAddresses != nil || replicas.Selector[v1alpha1.LabelRole] != v1alpha1.RoleReplica {

@@ -36,8 +36,8 @@ func (r *Reconciler) runProtocol(ctx context.Context, c *v1alpha1.CommitCluster,
 		// Labels are for clients only, so whoever refuses them keeps nobody from being fenced and elected.
 		rolesErr := r.applyRoles(ctx, c, v, p)
 		if rolesErr != nil {
-			log.FromContext(ctx).Info("role labels cannot be written", "error", rolesErr.Error())
-			p.Report("", "role labels cannot be written, so Services may select the wrong pods: "+rolesErr.Error())
+			log.FromContext(ctx).Info("Services and role labels cannot be written", "error", rolesErr.Error())
+			p.Report("", "clients may be led to the wrong servers: "+rolesErr.Error())
 		}
 		switch {
 		case p.Record != nil:
@@ -82,9 +82,13 @@ func (r *Reconciler) persist(ctx context.Context, c *v1alpha1.CommitCluster, p c
 	return nil
 }
 
-// applyRoles writes the role labels that differ, as many as it can. None is given before all are gone that must go: no
-// Service ever has two masters.
+// applyRoles has clients led to the master, and writes the role labels that differ, as many as it can. None is given before all
+// are gone that must go.
 func (r *Reconciler) applyRoles(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan) error {
+	return errors.Join(r.leadTo(ctx, c, p.Master()), r.labelAll(ctx, c, v, p))
+}
+
+func (r *Reconciler) labelAll(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan) error {
 	var errs []error
 	for _, giving := range []bool{false, true} {
 		for _, s := range v.Servers {

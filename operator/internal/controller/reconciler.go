@@ -87,6 +87,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, probes *Prober) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("commitcluster-protocol").
 		For(&v1alpha1.CommitCluster{}, changed).
+		Owns(&corev1.Service{}, builder.WithPredicates(selectorChanged())).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WatchesRawSource(source.Channel(probes.Changes(), enqueue)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: protocolWorkers}).

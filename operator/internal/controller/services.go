@@ -21,11 +21,10 @@ func BuildHeadlessService(c *v1alpha1.CommitCluster) *corev1ac.ServiceApplyConfi
 		WithPorts(port("mysql", cluster.MySQLPort), port("admin", cluster.AdminPort), port("http", httpPort)))
 }
 
-// BuildMasterService follows the role label at once: the operator knows better, and sooner, than a readiness probe.
+// BuildMasterService leaves the selector to the protocol, which knows better, and sooner, than a readiness probe who the master is.
 func BuildMasterService(c *v1alpha1.CommitCluster) *corev1ac.ServiceApplyConfiguration {
 	return service(c, masterService(c), corev1ac.ServiceSpec().
 		WithPublishNotReadyAddresses(true).
-		WithSelector(roleLabels(c, v1alpha1.RoleMaster)).
 		WithPorts(port("mysql", cluster.MySQLPort)))
 }
 
