@@ -206,6 +206,44 @@ class FailoverTest(ClusterTest):
         idle.execute("SELECT id FROM d.t ORDER BY id")
         self.assertEqual(idle.fetchall(), ((1,), (2,)))
 
+    def assert_sends_clients_away_until_others_are_led_elsewhere(self, former, master):
+        self.assert_error(OFFLINE, self.ids_shown_to, "client", former)
+        self.ids_shown_to("admin", former)
+        former.follow(2, master)
+        self.assert_error(OFFLINE, self.ids_shown_to, "client", former)
+        self.assertNotEqual(former.ready(), 200)
+        wait_until(lambda: former.ready() == 200, "it is an ordinary replica")
+        self.assertEqual(self.ids_shown_to("client", former), [1])
+
+    def test_a_former_master_sends_clients_away_that_are_led_to_it_as_to_the_master(self):
+        self.add_accounts()
+        self.insert(self.master, 1)
+        for replica in (self.second, self.third):
+            self.wait_for_ids(replica, [1])
+        reader = self.open_client(self.third)
+        reader.execute("SELECT id FROM d.t")
+        for member in self.members:
+            member.fence(2)
+        self.second.promote(2, 1, [self.master, self.third])
+        self.third.follow(2, self.second)
+        wait_until(self.second.writable, "the epoch is acknowledged")
+        self.assert_sends_clients_away_until_others_are_led_elsewhere(self.master, self.second)
+        reader.execute("SELECT id FROM d.t")  # whoever reads from a replica notices nothing
+
+    def test_a_former_master_that_was_started_again_sends_clients_away(self):
+        self.add_accounts()
+        self.insert(self.master, 1)
+        for replica in (self.second, self.third):
+            self.wait_for_ids(replica, [1])
+        self.master.kill()
+        for replica in (self.second, self.third):
+            replica.fence(2)
+        self.second.promote(2, 1, [self.third])
+        self.third.follow(2, self.second)
+        wait_until(self.second.writable, "the epoch is acknowledged")
+        self.master.start()
+        self.assert_sends_clients_away_until_others_are_led_elsewhere(self.master, self.second)
+
     def test_a_master_that_is_started_again_answers_no_clients_before_it_shows_what_was_acknowledged(self):
         self.add_accounts()
         self.insert(self.master, 1)

@@ -1,6 +1,7 @@
 """Three members of a cluster, driven with the statements of CONTROL.md as an operator would."""
 
 import contextlib
+import http.client
 import os
 import pathlib
 import signal
@@ -34,6 +35,13 @@ class Member(Commitd):
     @property
     def uuid(self):
         return self.status()["server_uuid"]
+
+    def ready(self):
+        """The status of /readyz."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=10)
+        with contextlib.closing(connection):
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status
 
     def fence(self, epoch):
         self.control(f"ALTER INSTANCE FENCE EPOCH {epoch}")

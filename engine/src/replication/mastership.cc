@@ -44,6 +44,7 @@ Task<Status> RoleManager::serve_as_master(uint64_t epoch, Quorum quorum) {
     gno_before_ = pipeline_.load()->next_gno() - 1;
   }
   catches_up_ = true;
+  former_master_ = false;
   begin_role(Role::Master);
   lease_.begin(lease_of(quorum));
   if (!std::exchange(lease_watched_, true)) context_.reactor->spawn(watch_lease(this));

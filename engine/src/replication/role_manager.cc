@@ -17,6 +17,9 @@ namespace {
 using binlog::CommitPipeline;
 using Gate = CommitPipeline::Gate;
 
+// Of a former master that has become a replica. kube-proxy changes where connections go within a second.
+constexpr auto kUntilClientsAreLedElsewhere = std::chrono::seconds(2);
+
 Error read_only() {
   return make_error(
       er::kOptionPreventsStatement,
@@ -118,6 +121,7 @@ void RoleManager::attach(CommitPipeline& pipeline) {
   if (starts_undecided()) {
     pipeline.close_to_local_commits(read_only());
     pipeline.set_gate(Gate::Gated);
+    former_master_ = state().grant == Grant::Master;
     begin_role(Role::Undecided);
     return;
   }
@@ -291,7 +295,11 @@ Task<void> RoleManager::step_down(Role next) {
       make_error(er::kSourceFatalReadingBinlog, "This server is {} and serves no log", role_name(next)));
   co_await receiver_.stop();
   pipeline.fail_waiters(outcome_unknown());
-  if (before == Role::Master || before == Role::Standalone) co_await context_.close_client_sessions();
+  if (before == Role::Master || before == Role::Standalone) {
+    co_await context_.close_client_sessions();
+    former_master_ = true;
+    co_await context_.close_client_sessions();  // who has come meanwhile
+  }
   // Not before: to who is still connected it would be the master.
   lease_.end();
   catches_up_ = false;
@@ -378,7 +386,21 @@ Task<Status> RoleManager::follow(uint64_t epoch, sql::FollowTarget target) {
   co_await step_down(Role::Undecided);
   pipeline_.load()->retry_apply();
   serve_as_replica({std::move(target), epoch});
+  if (former_master_) context_.reactor->spawn(let_clients_in_again(this, role_generation()));
   co_return Status{};
+}
+
+Task<void> RoleManager::let_clients_in_again(RoleManager* self, uint64_t generation) {
+  co_await sleep_until(Clock::now() + kUntilClientsAreLedElsewhere);
+  if (self->role_generation() == generation) self->former_master_ = false;
+}
+
+std::string_view RoleManager::offline_for_clients() const {
+  if (catches_up_.load(std::memory_order_acquire))
+    return "it has just become the master, and does not show yet all that the former one may have shown";
+  if (former_master_.load(std::memory_order_acquire))
+    return "it was the master a moment ago, and clients may still be led here for that";
+  return {};
 }
 
 void RoleManager::close_as_replica() {

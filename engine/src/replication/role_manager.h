@@ -134,8 +134,8 @@ class RoleManager final : public sql::InstanceControl {
   Status check_writable() override;
   bool only_privileged_may_write() const override;
   bool may_serve_clients() const override;
-  // A new master that does not show yet what the former one may have acknowledged, and shown.
-  bool catches_up() const { return catches_up_.load(std::memory_order_acquire); }
+  // Why clients are sent away that only come for data; empty: they are not.
+  std::string_view offline_for_clients() const;
   bool serves_under_epochs() const override { return starts_undecided(); }
   // RESET BINARY LOGS AND GTIDS: error 1290 on a server that belongs to a cluster or replicates.
   Task<Status> reset_logs();
@@ -161,6 +161,7 @@ class RoleManager final : public sql::InstanceControl {
   // serves nobody.
   Task<void> step_down(Role next);
   void begin_role(Role role);
+  static Task<void> let_clients_in_again(RoleManager* self, uint64_t generation);
   void serve_standalone();
   void open_to_local_commits();
   void open_unless_super_read_only();
@@ -210,7 +211,10 @@ class RoleManager final : public sql::InstanceControl {
   Receiver receiver_;
   std::atomic<binlog::CommitPipeline*> pipeline_{nullptr};
   std::atomic<bool> writable_{false};
+  // A new master that does not show yet what the former one may have acknowledged, and shown.
   std::atomic<bool> catches_up_{false};
+  // Clients may still be led here as to the master, and would stay when it is a replica.
+  std::atomic<bool> former_master_{false};
   std::atomic<bool> data_goes_{false};
 
   // Around opening, and around closing by SET, which waits for the log; taken before mutex_, which those who

@@ -132,7 +132,9 @@ std::vector<sql::NamedValues> RoleManager::replication_rows(sql::ReplicationTabl
   return replica_view().rows(table);
 }
 std::optional<std::string> RoleManager::not_ready() const {
-  return view().not_ready();
+  if (auto why = view().not_ready()) return why;
+  if (former_master_) return "clients may still be led here as to the master, which it was a moment ago";
+  return std::nullopt;
 }
 
 namespace {

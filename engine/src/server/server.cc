@@ -479,8 +479,9 @@ Status Server::listen() {
   protocol.limits = limits_;
   protocol.tls = tls_.get();
   protocol.clones = clone_donor_.get();
-  protocol.is_offline_for = [this](const sql::Account& account) {
-    return roles_->catches_up() && !may_connect_offline(account);
+  protocol.why_offline_for = [this](const sql::Account& account) {
+    const std::string_view why = roles_->offline_for_clients();
+    return why.empty() || may_connect_offline(account) ? std::string_view() : why;
   };
   protocol.thread_per_connection = variables_.global("thread_handling").as_string() != "reactor";
   protocol.server_version = kVersion;

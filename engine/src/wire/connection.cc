@@ -41,10 +41,8 @@ Error out_of_lease() {
       "another server may be the master");
 }
 
-Error not_yet_online() {
-  return make_error(er::kServerOfflineMode,
-                    "The server is currently in offline mode: it has just become the master, and does not "
-                    "show yet all that the former one may have shown");
+Error offline(std::string_view why) {
+  return make_error(er::kServerOfflineMode, "The server is currently in offline mode: {}", why);
 }
 
 Error idle_for_too_long() {
@@ -201,7 +199,7 @@ Status Connection::admit(const sql::Account& account, const HandshakeResponse& r
   COMMITD_RETURN_IF_ERROR(check_limit());
   if (!lease_holds()) return out_of_lease();
   account_ = account;
-  if (is_offline()) return not_yet_online();
+  if (const auto why = why_offline(); !why.empty()) return offline(why);
   COMMITD_RETURN_IF_ERROR(take_place_of_user(account));
   session_.set_user(account, channel_.peer_address());
   session_.set_client_collation(request.collation);
@@ -230,9 +228,9 @@ bool Connection::lease_holds() const {
   return instance == nullptr || instance->may_serve_clients() || is_always_served();
 }
 
-bool Connection::is_offline() const {
-  const auto& is_offline_for = context_.options.is_offline_for;
-  return is_offline_for && is_offline_for(account_) && !is_always_served();
+std::string_view Connection::why_offline() const {
+  const auto& ask = context_.options.why_offline_for;
+  return ask && !is_always_served() ? ask(account_) : std::string_view();
 }
 
 Status Connection::take_place_of_user(const sql::Account& account) {
@@ -290,11 +288,11 @@ Task<void> Connection::serve_commands() {
       co_return;
     }
     if (is_quit(**packet)) co_return;
-    if (is_offline()) co_return co_await end_with(not_yet_online());
+    if (const auto why = why_offline(); !why.empty()) co_return co_await end_with(offline(why));
     const bool go_on = co_await serve(**packet);
     // Looked at last: the answer was true while the lease held. What began before the server went offline
     // may be as old as what begins then.
-    if (!lease_holds() || is_offline()) co_return;
+    if (!lease_holds() || !why_offline().empty()) co_return;
     if (!channel_.flush_now()) {
       Status sent = co_await channel_.flush();
       if (!sent.ok()) co_return;

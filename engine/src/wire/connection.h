@@ -63,7 +63,7 @@ class Connection final : public RegisteredConnection {
   Status check_limit() const;
   // The lease of the server's mastership: whoever administrates it is always served.
   bool lease_holds() const;
-  bool is_offline() const;  // for this account
+  std::string_view why_offline() const;  // for this account; empty: it is not
   bool is_always_served() const { return entrance_ == Entrance::Admin || !counts_as_client(); }
   Status take_place_of_user(const sql::Account& account);
 

@@ -30,9 +30,9 @@ struct ProtocolServerOptions {
   bool thread_per_connection = false;  // thread_handling=one-thread-per-connection
   TlsService* tls = nullptr;           // null = TLS is not offered
   CloneHandler* clones = nullptr;      // null = there is no COM_CLONE
-  // True: clients of this account are answered with error 3032 for now, and sent away. Asked of every
-  // command; empty: nobody is.
-  std::function<bool(const sql::Account&)> is_offline_for;
+  // Why clients of this account are answered with error 3032 for now, and sent away; empty: they are not.
+  // Asked of every command.
+  std::function<std::string_view(const sql::Account&)> why_offline_for;
   std::string private_key_directory;  // RSA key for caching_sha2_password, made at first start
 };
 

@@ -82,8 +82,8 @@ TestServer::TestServer(uint32_t max_connections, bool thread_per_connection)
   server.server_version = "8.4.0-commitd";
   server.private_key_directory = directory_;
   server.tls = &tls_;
-  server.is_offline_for = [this](const sql::Account& account) {
-    return offline_ && account.user != "native";
+  server.why_offline_for = [this](const sql::Account& account) {
+    return offline_ && account.user != "native" ? std::string_view("for a test") : std::string_view();
   };
 
   std::vector<Reactor*> reactors;
