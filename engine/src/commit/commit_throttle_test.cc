@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error_codes.h"
@@ -190,6 +192,35 @@ TEST_F(Throttle, WhereCommitsAreRefusedNobodyWaitsForThat) {
     EXPECT_EQ(test->third.outcome, "waits");
     co_await until_it_passes(test->third);
   }(this));
+}
+
+// Each on a thread with a reactor of its own, beside one who sets rates, closes, opens and kills: nobody is
+// forgotten.
+TEST_F(Throttle, FromManyThreadsWhileEverythingChanges) {
+  constexpr int kWriters = 4, kPasses = 200;
+  std::array<std::atomic<bool>, kWriters> killed{};
+  std::atomic<int> passed{0}, refused{0};
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kWriters; ++i) {
+    writers.emplace_back([this, &flag = killed[static_cast<size_t>(i)], &passed, &refused] {
+      for (int pass = 0; pass < kPasses; ++pass) {
+        const Status status = run_blocking(throttle.pass(500, flag));
+        ++(status.ok() ? passed : refused);
+        flag = false;
+      }
+    });
+  }
+  for (int round = 0; passed + refused < kWriters * kPasses; ++round) {
+    throttle.set_rate(round % 5 == 4 ? std::nullopt : std::optional(100'000.0 * (1 + round % 3)));
+    if (round % 7 == 0) throttle.close();
+    if (round % 7 == 1) throttle.open();
+    killed[static_cast<size_t>(round % kWriters)] = round % 3 == 0;
+    throttle.wake_killed();
+    std::this_thread::sleep_for(1ms);
+  }
+  for (auto& writer : writers) writer.join();
+  EXPECT_EQ(passed + refused, kWriters * kPasses);
+  EXPECT_EQ(throttle.waiting(), 0u);
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ Deadline LagThrottle::look() {
 }
 
 void LagThrottle::adjust(double limit, Clock::time_point now) {
-  const ReplicaProgress::Look seen = environment_.progress->look(pipeline_.load()->durable_end(), limit, now);
+  const ReplicaProgress::Look seen =
+      environment_.progress->look(pipeline_.load()->acknowledged_end(), limit, now);
   const auto before = std::exchange(looked_, now);
   const double elapsed = before ? std::chrono::duration<double>(now - *before).count() : 0;
   lag_ = seen.slowest ? seen.slowest->reading.lag : 0;

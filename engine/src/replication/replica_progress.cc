@@ -87,13 +87,11 @@ bool ReplicaProgress::counts(const Attached& replica, Clock::time_point now) con
 }
 
 // A log that was cut or begun anew has other places.
-void ReplicaProgress::note_written(LogPosition durable_end, double seconds, double span,
-                                   Clock::time_point now) {
-  if (durable_end < end_) samples_.clear();
-  if (looked_ && seconds > 0)
-    written_.add(static_cast<double>(bytes_between_(end_, durable_end)), seconds, span);
-  if (samples_.empty() || end_ < durable_end) samples_.add({durable_end, now});
-  end_ = durable_end;
+void ReplicaProgress::note_written(LogPosition end, double seconds, double span, Clock::time_point now) {
+  if (end < end_) samples_.clear();
+  if (looked_ && seconds > 0) written_.add(static_cast<double>(bytes_between_(end_, end)), seconds, span);
+  if (samples_.empty() || end_ < end) samples_.add({end, now});
+  end_ = end;
 }
 
 double ReplicaProgress::age_behind(LogPosition applied, Clock::time_point now) const {
@@ -116,14 +114,14 @@ LagReading ReplicaProgress::read(Attached& replica, double seconds, double span,
   return reading;
 }
 
-ReplicaProgress::Look ReplicaProgress::look(LogPosition durable_end, double limit, Clock::time_point now) {
+ReplicaProgress::Look ReplicaProgress::look(LogPosition end, double limit, Clock::time_point now) {
   MutexLock lock(mutex_);
   const double span = std::max(limit / 2, kLeastSpan);
   const double seconds = looked_ ? std::chrono::duration<double>(now - *looked_).count() : 0;
-  note_written(durable_end, seconds, span, now);
+  note_written(end, seconds, span, now);
   looked_ = now;
   Look result;
-  LogPosition applied_by_all = durable_end;
+  LogPosition applied_by_all = end;
   for (auto& [token, replica] : attached_) {
     const LagReading reading = read(replica, seconds, span, now);
     applied_by_all = std::min(applied_by_all, replica.applied);

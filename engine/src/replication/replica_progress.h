@@ -58,9 +58,9 @@ class ReplicaProgress {
     std::optional<Replica> slowest;  // of those that count
     size_t counted = 0;
   };
-  // The log is durable up to there. `limit`, in seconds, says over what time paces are averaged: a pause that
-  // is short beside it is none.
-  Look look(LogPosition durable_end, double limit, Clock::time_point now);
+  // Replicas may apply the log up to there: it is acknowledged. `limit`, in seconds, says over what time
+  // paces are averaged: a pause that is short beside it is none.
+  Look look(LogPosition end, double limit, Clock::time_point now);
 
  private:
   // A rate that follows what happens. Where that comes in steps, the time of a step counts for its bytes.
@@ -95,7 +95,7 @@ class ReplicaProgress {
   };
 
   bool counts(const Attached& replica, Clock::time_point now) const;
-  void note_written(LogPosition durable_end, double seconds, double span, Clock::time_point now)
+  void note_written(LogPosition end, double seconds, double span, Clock::time_point now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   LagReading read(Attached& replica, double seconds, double span, Clock::time_point now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -108,7 +108,7 @@ class ReplicaProgress {
   mutable Mutex mutex_;
   std::map<Token, Attached> attached_ ABSL_GUARDED_BY(mutex_);
   Token last_token_ ABSL_GUARDED_BY(mutex_) = 0;
-  Thinned<Sample> samples_ ABSL_GUARDED_BY(mutex_);  // when the log was found to be durable so far
+  Thinned<Sample> samples_ ABSL_GUARDED_BY(mutex_);  // when the log was found to go so far
   std::optional<Clock::time_point> looked_ ABSL_GUARDED_BY(mutex_);
   LogPosition end_ ABSL_GUARDED_BY(mutex_);
   Pace written_ ABSL_GUARDED_BY(mutex_);
