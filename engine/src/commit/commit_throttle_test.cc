@@ -119,6 +119,19 @@ TEST_F(Throttle, TheyPassInTheOrderInWhichTheyCame) {
   }(this));
 }
 
+TEST_F(Throttle, NobodyOvertakes) {
+  run_blocking([](Throttle* test) -> Task<void> {
+    co_await test->owe();
+    test->spawn(test->first);
+    co_await let_run();
+    std::this_thread::sleep_for(
+        1100ms);  // nothing is owed any more, and its reactor has not told the first one
+    std::atomic<bool> killed{false};
+    EXPECT_TRUE((co_await test->throttle.pass(1, killed)).ok());
+    EXPECT_EQ(test->first.outcome, "ok");
+  }(this));
+}
+
 TEST_F(Throttle, WithoutARateAnyMoreAllGoOnAtOnce) {
   run_blocking([](Throttle* test) -> Task<void> {
     co_await test->owe();
@@ -126,7 +139,8 @@ TEST_F(Throttle, WithoutARateAnyMoreAllGoOnAtOnce) {
     co_await let_run();
     EXPECT_EQ(test->throttle.waiting(), 3u);
     test->throttle.set_rate(std::nullopt);
-    for (Writer* writer : {&test->first, &test->second, &test->third}) co_await until_it_passes(*writer);
+    co_await let_run();
+    EXPECT_EQ(test->first.outcome + test->second.outcome + test->third.outcome, "okokok");
   }(this));
 }
 
@@ -137,8 +151,9 @@ TEST_F(Throttle, AHigherRateIsForThoseWhoWaitToo) {
     for (Writer* writer : {&test->first, &test->second}) test->spawn(*writer, 36'000);  // an hour's worth
     co_await let_run();
     test->throttle.set_rate(1e9);
-    co_await until_it_passes(test->second);
+    co_await let_run();
     EXPECT_EQ(test->first.outcome, "ok");
+    co_await until_it_passes(test->second);
   }(this));
 }
 
@@ -149,12 +164,12 @@ TEST_F(Throttle, WhoIsKilledHasNotPassedAndTheNextOneIsFirst) {
     co_await let_run();
     test->third.killed = true;
     test->throttle.wake_killed();
-    co_await until_it_passes(test->third);
+    co_await let_run();
     EXPECT_EQ(test->third.outcome, std::to_string(er::kQueryInterrupted));
     EXPECT_EQ(test->first.outcome + test->second.outcome, "waitswaits");
     test->first.killed = true;
     test->throttle.wake_killed();
-    co_await until_it_passes(test->first);
+    co_await let_run();
     EXPECT_EQ(test->first.outcome, std::to_string(er::kQueryInterrupted));
     EXPECT_EQ(test->second.outcome, "waits");
     co_await until_it_passes(test->second);
@@ -178,8 +193,8 @@ TEST_F(Throttle, WhereCommitsAreRefusedNobodyWaitsForThat) {
     for (Writer* writer : {&test->first, &test->second}) test->spawn(*writer);
     co_await let_run();
     test->throttle.close();
-    co_await until_it_passes(test->first);
-    co_await until_it_passes(test->second);
+    co_await let_run();
+    EXPECT_EQ(test->first.outcome + test->second.outcome, "okok");
     co_await test->owe();
     test->spawn(test->third);
     co_await let_run();
