@@ -55,6 +55,29 @@ class BinlogFilesTest(unittest.TestCase):
     def count(self):
         return self.server.query("SELECT COUNT(*) FROM d.t")[0][0]
 
+    def test_an_index_without_lines_is_no_log_without_files(self):
+        """A start that took it for the first one would begin a log in their place."""
+        index = os.path.join(self.server.datadir, "binlog.index")
+        self.insert(1, 3)
+        self.rotate(1)
+        for stop in (self.server.kill, self.server.terminate):
+            self.insert(*((4, 4) if stop == self.server.kill else (5, 5)))
+            stop()
+            with open(index, "r+b") as file:
+                lines = file.read()
+                file.truncate(0)
+            files = {path: os.path.getsize(path) for path in self.server.binlog_files()}
+            self.server.start(wait=False)
+            wait_until(lambda: self.server.process.poll() is not None, "it does not start: " + self.server.log_text())
+            self.assertEqual(self.server.process.returncode, 1)
+            self.assertRegex(self.server.log_text(), "no index of them|The data goes with position")
+            self.assertEqual({path: os.path.getsize(path) for path in self.server.binlog_files()}, files)
+            with open(index, "wb") as file:
+                file.write(lines)
+            self.server.start()
+        self.assertEqual(self.count(), 5)
+        self.assertEqual(names(self.server), on_disk(self.server))
+
     def test_max_binlog_size_is_obeyed_as_soon_as_it_is_set(self):
         self.insert(1, 10)
         self.assertEqual(names(self.server), ["binlog.000001"])

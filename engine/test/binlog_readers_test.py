@@ -10,7 +10,7 @@ import unittest
 
 import pymysql
 
-from commitd_process import ROOT, START_SECONDS, Commitd, wait_until
+from commitd_process import ROOT, Commitd, wait_until
 
 GO_MODULE = pathlib.Path(__file__).parent / "gomysql"
 
@@ -163,13 +163,13 @@ class BinlogReadersTest(ReadersTest):
                 stack.enter_context(self.follower(directory, 100 + number))
             last, names = self.names[-1], self.names[:-1]
             for directory in directories:
-                wait_until(lambda: self.copied(directory, last), f"{directory} follows", seconds=4 * START_SECONDS)
+                wait_until(lambda: self.copied(directory, last), f"{directory} follows", progress=lambda: self.size_of_copies(copies))
             shared = self.server.metric("commitd_dump_pages_shared_total")
             self.write_while_they_follow()
             self.server.query("CREATE DATABASE IF NOT EXISTS seen_by_all")
             for directory in directories:
                 wait_until(lambda: b"seen_by_all" in self.copied(directory, last), f"{directory} has all of it",
-                           seconds=4 * START_SECONDS)  # forty of them share the processors
+                           progress=lambda: self.size_of_copies(copies))
             for name in [*names, last]:
                 self.assertEqual(len({self.copied(directory, name) for directory in directories}), 1, name)
             self.assertGreater(len(self.copied(directories[0], names[0])), 100000)
@@ -191,6 +191,10 @@ class BinlogReadersTest(ReadersTest):
             for number in range(100, 120):
                 cursor.execute("INSERT INTO t VALUES (%s, REPEAT('large', 40000))", [number])
             cursor.execute("DELETE FROM t WHERE id < 10")
+
+    def size_of_copies(self, copies):
+        """It grows as long as anybody copies, however slow that is where forty share the processors."""
+        return sum(path.stat().st_size for path in pathlib.Path(copies).rglob("*"))
 
     def copied(self, directory, name):
         path = pathlib.Path(directory, name)

@@ -62,13 +62,15 @@ def can_listen(port):
         return True
 
 
-def wait_until(condition, what, seconds=START_SECONDS):
-    """Polls until condition() is true; fails with `what` at the hang bound."""
-    end = time.monotonic() + seconds
+def wait_until(condition, what, seconds=START_SECONDS, progress=lambda: None):
+    """Polls until condition() is true; fails with `what` at the hang bound, which begins again whenever progress() has changed."""
+    end, seen = time.monotonic() + seconds, progress()
     while True:
         value = condition()
         if value:
             return value
+        if (now := progress()) != seen:
+            end, seen = time.monotonic() + seconds, now
         if time.monotonic() > end:
             raise AssertionError(f"not within {seconds} s: {what}\n" + Commitd.last_words())
         time.sleep(0.02)

@@ -108,9 +108,20 @@ class ReplicaStatusTest(FollowedPairTest):
         self.assertEqual((configuration["HOST"], configuration["PORT"], configuration["AUTO_POSITION"], configuration["SSL_ALLOWED"]),
                          ("127.0.0.1", self.source.port, "1", "NO"))
         self.assertEqual(self.table("applier_status")["REMAINING_DELAY"], None)
+        self.assertEqual(self.table("applier_status")["COUNT_TRANSACTIONS_RETRIES"], 0)
         self.assertEqual(self.table("applier_configuration")["DESIRED_DELAY"], 0)
         self.assertEqual(self.replica.query("SELECT * FROM performance_schema.replication_applier_status_by_coordinator"), ())
         self.assertEqual(self.source.query("SELECT * FROM performance_schema.replication_connection_status"), ())
+
+    def test_nothing_is_retried_and_the_variable_says_so(self):
+        with contextlib.closing(self.replica.connect()) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT @@replica_transaction_retries, @@slave_transaction_retries")
+            self.assertEqual(cursor.fetchall(), ((10, 10),))
+            cursor.execute("SET GLOBAL slave_transaction_retries = 20")
+            cursor.execute("SHOW WARNINGS")
+            self.assertIn("has no effect", cursor.fetchall()[0][2])
+            cursor.execute("SELECT @@replica_transaction_retries")
+            self.assertEqual(cursor.fetchall(), ((20,),))
 
 
 if __name__ == "__main__":

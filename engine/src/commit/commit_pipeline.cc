@@ -60,6 +60,7 @@ void CommitPipeline::start() {
 
 void CommitPipeline::stop() {
   impl_->queue.stop();
+  impl_->throttle.close();
   if (impl_->log_thread.joinable()) impl_->log_thread.join();
   std::vector<LocalCommit*> unanswered = impl_->queue.remove_queued();
   {
@@ -208,6 +209,10 @@ CommitPipeline::State CommitPipeline::state() const {
 
 OrderedWrites& CommitPipeline::ordered() {
   return impl_->ordered;
+}
+
+CommitThrottle& CommitPipeline::throttle() {
+  return impl_->throttle;
 }
 
 const PipelineOptions& CommitPipeline::options() const {

@@ -30,6 +30,8 @@
 
 namespace commitd::binlog {
 
+class CommitThrottle;
+
 // A local transaction on its way through the pipeline; lives in the committing coroutine.
 struct CommitRequest {
   TransactionBuffer* events = nullptr;  // finished
@@ -146,6 +148,9 @@ class CommitPipeline {
 
   // What local transactions wrote that gave up their locks and are not in the engine yet.
   OrderedWrites& ordered();
+
+  // Whoever commits for a client passes it first; it ends its waits where commit() would refuse them.
+  CommitThrottle& throttle();
 
   // --- received transactions: from the receiver ---
   // `events`: whole transaction from its GTID event on, checksummed, as the source sent it: bodies are

@@ -46,6 +46,7 @@ void CommitPipeline::Impl::fail_waiters(const Error& why) {
 
 void CommitPipeline::Impl::fail(const Error& error) {
   std::vector<LocalCommit*> waiting = queue.fail(error);
+  throttle.close();
   std::function<void(const Error&)> callback;
   {
     MutexLock lock(mutex);
@@ -210,12 +211,14 @@ void CommitPipeline::acknowledge_through(const Gtid& gtid) {
 void CommitPipeline::close_to_local_commits(Error why) {
   const Error told = why;
   const std::vector<LocalCommit*> queued = impl_->queue.close(std::move(why));
+  impl_->throttle.close();
   { LogThreadPause the_last_group(impl_->queue); }
   impl_->refuse(queued, told);
 }
 
 void CommitPipeline::open_to_local_commits() {
   impl_->queue.open();
+  impl_->throttle.open();
 }
 
 void CommitPipeline::fail_waiters(const Error& why) {

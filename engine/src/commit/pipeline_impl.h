@@ -9,6 +9,7 @@
 #include "binlog/group_builder.h"
 #include "commit/commit_pipeline.h"
 #include "commit/commit_queue.h"
+#include "commit/commit_throttle.h"
 #include "commit/engine_stage.h"
 #include "commit/order.h"
 #include "commit/progress_waits.h"
@@ -69,6 +70,7 @@ class CommitPipeline::Impl {
   storage::Engine& engine;
   OrderedWrites ordered;
   CommitQueue queue{ordered};
+  CommitThrottle throttle;
   observe::Mutex log_lock{"wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_log"};
   EngineStage engine_stage;
   UnorderedCommits unordered;

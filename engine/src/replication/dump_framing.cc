@@ -18,7 +18,15 @@ constexpr size_t kFlagsAt = 17;
 // In the body of a format description, behind version and server name.
 constexpr size_t kCreatedAt = binlog::kHeaderLength + 2 + 50;
 
-enum class HeartbeatField : uint8_t { End = 0, File = 1, Position = 2, Watermark = 100, Question = 101 };
+// Readers pass over fields that they do not know.
+enum class HeartbeatField : uint8_t {
+  End = 0,
+  File = 1,
+  Position = 2,
+  Watermark = 100,
+  Question = 101,
+  Mark = 102
+};
 
 void recompute_checksum(std::string& event) {
   const size_t covered = event.size() - binlog::kChecksumLength;
@@ -54,11 +62,14 @@ std::string heartbeat_fields(const Heartbeat& heartbeat) {
     }
     field(HeartbeatField::Watermark, value);
   }
-  if (heartbeat.question) {
+  const auto number = [&](HeartbeatField kind, std::optional<uint64_t> what) {
+    if (!what) return;
     std::string value;
-    ByteWriter(value).le64(*heartbeat.question);
-    field(HeartbeatField::Question, value);
-  }
+    ByteWriter(value).le64(*what);
+    field(kind, value);
+  };
+  number(HeartbeatField::Question, heartbeat.question);
+  number(HeartbeatField::Mark, heartbeat.mark);
   writer.lenenc(static_cast<uint8_t>(HeartbeatField::End));
   return body;
 }
@@ -125,6 +136,7 @@ Result<Heartbeat> parse_heartbeat(const binlog::EventView& event, bool checksumm
       heartbeat.position = ByteReader(value).lenenc();
     if (kind == static_cast<uint8_t>(HeartbeatField::Watermark)) heartbeat.watermark = parse_watermark(value);
     if (kind == static_cast<uint8_t>(HeartbeatField::Question)) heartbeat.question = ByteReader(value).le64();
+    if (kind == static_cast<uint8_t>(HeartbeatField::Mark)) heartbeat.mark = ByteReader(value).le64();
   }
   return make_error(er::kErrorOnRead, "The source sent a damaged heartbeat of {} bytes", body.size());
 }

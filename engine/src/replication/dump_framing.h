@@ -33,6 +33,7 @@ struct Heartbeat {
   uint64_t position = 0;
   std::optional<Watermark> watermark;  // only in the second form
   std::optional<uint64_t> question;    // likewise: a member answers with its number (semisync_protocol.h)
+  std::optional<uint64_t> mark = {};   // likewise: a replica says how far it is by it; 0: no more
 };
 std::string heartbeat_event(uint32_t server_id, const Heartbeat& heartbeat, bool second_form,
                             bool checksummed);

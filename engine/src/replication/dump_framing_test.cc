@@ -92,6 +92,32 @@ TEST(DumpFraming, WatermarkComesBackAsSent) {
   }
 }
 
+TEST(DumpFraming, QuestionsAndMarksComeBackAsSent) {
+  Heartbeat sent{"binlog.000001", 300, {}, 17};
+  sent.mark = 0;
+  auto again = parse_heartbeat(parsed(heartbeat_event(7, sent, true, true)), true);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->question, 17u);
+  EXPECT_EQ(again->mark, 0u);
+  sent.question.reset();
+  sent.mark = uint64_t{1} << 40;
+  again = parse_heartbeat(parsed(heartbeat_event(7, sent, true, true)), true);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_FALSE(again->question);
+  EXPECT_EQ(again->mark, uint64_t{1} << 40);
+}
+
+// What later servers say, as marks were once: who does not know it reads the rest.
+TEST(DumpFraming, AFieldThatIsNotKnownIsPassedOver) {
+  std::string bytes = heartbeat_event(7, {"binlog.000001", 300, {}, 5}, true, false);
+  bytes.insert(bytes.size() - 1, "\xc8\x03new");
+  store_le32(bytes.data() + 9, static_cast<uint32_t>(bytes.size()));
+  auto again = parse_heartbeat(parsed(bytes), false);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->position, 300u);
+  EXPECT_EQ(again->question, 5u);
+}
+
 TEST(DumpFraming, ACutHeartbeatIsAnError) {
   const std::string bytes = heartbeat_event(7, {"binlog.000001", 300, Watermark{}, {}}, true, false);
   for (size_t length = binlog::kHeaderLength; length < bytes.size(); ++length) {

@@ -69,6 +69,7 @@ Task<Status> DumpService::run_stream(sql::Session& session, wire::Channel& chann
   const DumpStream::Source source{*pipeline,
                                   *environment_.acknowledgements,
                                   *environment_.lease,
+                                  *environment_.progress,
                                   environment_.server_id,
                                   environment_.server_uuid,
                                   environment_.observers,
@@ -103,7 +104,7 @@ Status DumpService::admit(const std::shared_ptr<DumpStream>& stream) {
   return {};
 }
 
-void DumpService::members_changed() {
+void DumpService::look_again() {
   MutexLock lock(mutex_);
   for (const auto& stream : streams_) stream->look_again();
 }

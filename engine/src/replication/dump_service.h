@@ -21,6 +21,7 @@ class DumpService final : public wire::DumpHandler {
     std::function<binlog::CommitPipeline*()> pipeline;  // nullptr while there is none
     AckTracker* acknowledgements = nullptr;
     SourceLease* lease = nullptr;
+    ReplicaProgress* progress = nullptr;
     uint32_t server_id = 0;
     Uuid server_uuid;
     plugins::Observers* observers = nullptr;
@@ -34,8 +35,8 @@ class DumpService final : public wire::DumpHandler {
   void refuse(Error why);
   // `epoch`: members of a cluster must name the same one.
   void open(uint64_t epoch);
-  // Others are members from now on: whoever has become one is sent what is durable.
-  void members_changed();
+  // What readers get, or are asked, has changed: others are members from now on, or marks are wanted.
+  void look_again();
   size_t stream_count() const;
   std::vector<sql::AttachedReplica> replicas() const;
 

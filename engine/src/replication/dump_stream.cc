@@ -158,6 +158,7 @@ Task<Status> DumpStream::run() {
   ended_ = true;
   observed_.stop();
   if (token_ != 0) source_.acknowledgements.detach(token_);
+  if (progress_token_ != 0) source_.progress.detach(progress_token_);
   co_return status;
 }
 
@@ -297,9 +298,9 @@ Task<Status> DumpStream::stream_until_stopped() {
     if (traits_.commitd) write_watermark_if_advanced();
     COMMITD_CO_RETURN_IF_ERROR(shown_);
     report_held();
-    if (channel_.buffered() == 0 && heartbeats && Clock::now() >= next_heartbeat)
-      write_heartbeat(std::nullopt);
+    if (channel_.buffered() == 0 && heartbeats && Clock::now() >= next_heartbeat) write_heartbeat({});
     ask_when_due();
+    mark_when_due();
     if (channel_.buffered() > 0) {
       Status flushed = co_await flush();
       if (!flushed.ok()) co_return Status{};  // the peer is gone: nobody to tell
@@ -502,11 +503,11 @@ void DumpStream::write_unobserved(std::string_view event, bool wants_acknowledge
   count_sent(1, event.size());
 }
 
-void DumpStream::write_heartbeat(std::optional<Watermark> watermark, std::optional<uint64_t> question) {
+void DumpStream::write_heartbeat(Heartbeat what) {
   const LogPosition at = place_shown();
-  Heartbeat heartbeat{source_.pipeline.log().file_name(at.file), at.offset, watermark, question};
-  write_event(heartbeat_event(source_.server_id, heartbeat, traits_.second_heartbeat, traits_.checksummed),
-              false);
+  what.file = source_.pipeline.log().file_name(at.file);
+  what.position = at.offset;
+  write_event(heartbeat_event(source_.server_id, what, traits_.second_heartbeat, traits_.checksummed), false);
 }
 
 void DumpStream::write_watermark_if_advanced() {
@@ -521,7 +522,9 @@ void DumpStream::write_watermark_if_advanced() {
   }
   if (!watermark) return;
   watermark_sent_ = true;
-  write_heartbeat(watermark);
+  Heartbeat heartbeat;
+  heartbeat.watermark = watermark;
+  write_heartbeat(std::move(heartbeat));
 }
 
 void DumpStream::write_end_of_file() {
@@ -531,12 +534,16 @@ void DumpStream::write_end_of_file() {
 
 void DumpStream::attach() {
   if (traits_.semisync) token_ = source_.acknowledgements.attach(traits_.uuid, held_);
+  if (traits_.commitd && !traits_.non_blocking)
+    progress_token_ = source_.progress.attach(traits_.uuid, start_);
 }
 
 void DumpStream::take_acknowledgement(std::string_view packet) {
   auto parsed = parse_acknowledgement(packet);
   if (!parsed) return;
   if (parsed->file == kAnswer) return take_answer(parsed->position);
+  if (parsed->file == kKeepsUp || parsed->file == kHasStopped)
+    return source_.progress.told(progress_token_, parsed->position, parsed->file == kKeepsUp, Clock::now());
   auto file = source_.pipeline.log().file_number(parsed->file);
   if (!file) return;
   const LogPosition acknowledged{*file, parsed->position};
@@ -560,7 +567,23 @@ void DumpStream::ask_when_due() {
   if (now < next_question_) return;
   question_ = {++questions_, now};
   next_question_ = now + source_.lease.between_questions();
-  write_heartbeat(std::nullopt, question_->number);
+  Heartbeat heartbeat;
+  heartbeat.question = question_->number;
+  write_heartbeat(std::move(heartbeat));
+}
+
+// Also while nothing is written: the answer says that the replica is there.
+void DumpStream::mark_when_due() {
+  if (progress_token_ == 0 || !(marks_ || source_.progress.is_on())) return;
+  const bool on = source_.progress.is_on();
+  const auto now = Clock::now();
+  if (on && now < next_mark_) return;
+  next_mark_ = now + source_.progress.between_marks();
+  Heartbeat heartbeat;
+  heartbeat.mark = on ? ++last_mark_ : 0;
+  if (on) source_.progress.marked(progress_token_, last_mark_, position_);
+  marks_ = on;
+  write_heartbeat(std::move(heartbeat));
 }
 
 void DumpStream::take_answer(uint64_t number) {
@@ -571,8 +594,10 @@ void DumpStream::take_answer(uint64_t number) {
 }
 
 Deadline DumpStream::next_wakeup(Deadline next_heartbeat) const {
-  if (question_ || !is_asked()) return next_heartbeat;
-  return std::min<Deadline>(next_heartbeat, next_question_);
+  Deadline next = next_heartbeat;
+  if (!question_ && is_asked()) next = std::min<Deadline>(next, next_question_);
+  if (marks_) next = std::min<Deadline>(next, next_mark_);
+  return next;
 }
 
 void DumpStream::report_held() {

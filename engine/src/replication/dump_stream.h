@@ -18,6 +18,7 @@
 #include "replication/ack_tracker.h"
 #include "replication/dump_framing.h"
 #include "replication/framed_pages.h"
+#include "replication/replica_progress.h"
 #include "replication/signal.h"
 #include "replication/source_lease.h"
 #include "sql/session.h"
@@ -47,6 +48,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
     binlog::CommitPipeline& pipeline;
     AckTracker& acknowledgements;
     SourceLease& lease;
+    ReplicaProgress& progress;
     uint32_t server_id = 0;
     Uuid server_uuid;
     plugins::Observers* observers = nullptr;
@@ -102,7 +104,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   void write_observed(std::string_view event, bool wants_acknowledgement);
   void write_unobserved(std::string_view event, bool wants_acknowledgement);
   LogPosition place_shown() const;
-  void write_heartbeat(std::optional<Watermark> watermark, std::optional<uint64_t> question = std::nullopt);
+  void write_heartbeat(Heartbeat what);  // its place is filled in
   void write_watermark_if_advanced();
   void write_end_of_file();
 
@@ -112,6 +114,8 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   bool is_asked() const;
   void ask_when_due();
   void take_answer(uint64_t number);
+  // For commitd_max_replica_lag: how far this replica has applied the log.
+  void mark_when_due();
   Deadline next_wakeup(Deadline next_heartbeat) const;
   void report_held();
   void rest_when_all_is_sent(LogPosition end);
@@ -157,6 +161,10 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   std::optional<Question> question_;  // that is not answered yet
   uint64_t questions_ = 0;
   Clock::time_point next_question_{};
+  ReplicaProgress::Token progress_token_ = 0;  // of a replica that can tell
+  bool marks_ = false;
+  uint64_t last_mark_ = 0;
+  Clock::time_point next_mark_{};
 
   // Transactions that have passed on this stream and are not covered by a watermark yet.
   std::deque<std::pair<LogPosition, Gtid>> passed_;

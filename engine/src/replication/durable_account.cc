@@ -7,11 +7,21 @@ namespace commitd::replication {
 void DurableAccount::handed(uint64_t bytes) {
   MutexLock lock(mutex_);
   bytes_on_the_way_ += bytes;
+  ++handed_;
 }
 
 uint64_t DurableAccount::bytes_on_the_way() const {
   MutexLock lock(mutex_);
   return bytes_on_the_way_;
+}
+
+uint64_t DurableAccount::handed_transactions() const {
+  MutexLock lock(mutex_);
+  return handed_;
+}
+uint64_t DurableAccount::durable_transactions() const {
+  MutexLock lock(mutex_);
+  return durable_;
 }
 
 std::optional<Acknowledgement> DurableAccount::take_newest() {
@@ -25,6 +35,7 @@ void DurableAccount::note_durable(const std::shared_ptr<DurableAccount>& account
   {
     MutexLock lock(account->mutex_);
     account->bytes_on_the_way_ -= bytes;
+    ++account->durable_;
     if (acknowledgement) account->newest_ = acknowledgement;
     if (std::exchange(account->notice_posted_, true)) return;
   }

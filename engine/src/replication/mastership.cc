@@ -148,7 +148,7 @@ Task<Status> RoleManager::set_quorum(uint64_t epoch, uint64_t version, sql::Quor
   COMMITD_CO_RETURN_IF_ERROR(save(std::move(next)));
   lease_.change(lease_of(quorum), Clock::now());
   semisync_->begin(*pipeline_.load(), quorum);
-  dumps_.members_changed();
+  dumps_.look_again();
   co_return Status{};
 }
 

@@ -14,6 +14,7 @@ constexpr auto kFirstRetry = std::chrono::milliseconds(100);
 constexpr uint64_t kMaxBytesOnTheWay = 64ull << 20;
 constexpr uint64_t kBetweenTrims = 1024;
 constexpr uint64_t kBetweenLooks = 256;
+constexpr auto kBetweenLooksAtMarks = std::chrono::milliseconds(200);
 constexpr uint64_t kBetweenStands = 64ull << 20;  // bytes of the own log, which a start reads
 constexpr std::string_view kAssignLocal = "LOCAL";
 
@@ -236,7 +237,8 @@ void Reception::keep_stand(const Connection& connection, const SourceStream& str
 
 Task<Status> Reception::receive(ConnectionPtr connection) {
   plugins::Observers* const observers = environment_.observers;
-  if (connection->source.semisync) environment_.reactor->spawn(send_acknowledgements(connection));
+  if (connection->source.semisync || connection->source.commitd)
+    environment_.reactor->spawn(send_acknowledgements(connection));
   SourceStream stream(stream_options(*connection));
   const auto silence_limit = silence_limit_of(target_.source.options);
   while (!stopping_) {
@@ -256,8 +258,12 @@ Task<Status> Reception::receive(ConnectionPtr connection) {
       connection->question = step->question;
       connection->account->acknowledge.set();
     }
-    while (connection->account->bytes_on_the_way() > kMaxBytesOnTheWay && !stopping_)
+    if (step->mark) take_mark(*connection, *step->mark);
+    look_at_marks_now_and_then(*connection);
+    while (connection->account->bytes_on_the_way() > kMaxBytesOnTheWay && !stopping_) {
       co_await connection->account->progress.wait();
+      look_at_marks_now_and_then(*connection);
+    }
   }
   co_return Status{};
 }
@@ -302,6 +308,30 @@ void Reception::take_watermark(Connection& connection, const Watermark& watermar
   }
 }
 
+void Reception::take_mark(Connection& connection, uint64_t number) {
+  connection.marks.came(number, connection.account->handed_transactions());
+  if (connection.marks.is_wanted()) look_at_marks(connection);
+}
+
+// In this order: what is durable stands in front of the end, and is applied where nothing is left to apply.
+void Reception::look_at_marks(Connection& connection) {
+  binlog::CommitPipeline& pipeline = *environment_.pipeline;
+  const uint64_t durable = connection.account->durable_transactions();
+  connection.marks.durable(durable, pipeline.durable_end());
+  const bool all = pipeline.unapplied_transactions() == 0;
+  const uint64_t applied = connection.marks.applied(pipeline.applied_end(), all);
+  const bool keeps_up = environment_.gate->rule() == ApplyRule{} && !pipeline.apply_error();
+  connection.applied = Acknowledgement{std::string(keeps_up ? kKeepsUp : kHasStopped), applied};
+  connection.looked_at_marks = Clock::now();
+  connection.account->acknowledge.set();
+}
+
+// Over a slow link the source's next mark takes its time: it hears from here that somebody is there.
+void Reception::look_at_marks_now_and_then(Connection& connection) {
+  if (!connection.marks.is_wanted()) return;
+  if (Clock::now() - connection.looked_at_marks >= kBetweenLooksAtMarks) look_at_marks(connection);
+}
+
 // Invariant: an acknowledgement leaves only after the transaction, and all before it, are durable in the own
 // log.
 Task<void> Reception::send_acknowledgements(ConnectionPtr connection) {
@@ -309,7 +339,8 @@ Task<void> Reception::send_acknowledgements(ConnectionPtr connection) {
   while (!connection->closed) {
     const auto newest = connection->account->take_newest();
     const auto question = std::exchange(connection->question, std::nullopt);
-    if (!newest && !question) {
+    const auto applied = std::exchange(connection->applied, std::nullopt);
+    if (!newest && !question && !applied) {
       co_await connection->account->acknowledge.wait();
       continue;
     }
@@ -319,6 +350,7 @@ Task<void> Reception::send_acknowledgements(ConnectionPtr connection) {
     };
     if (newest) say(*newest);
     if (question) say({std::string(kAnswer), *question});
+    if (applied) say(*applied);
     Status sent = co_await channel.flush();
     if (!sent.ok()) co_return;
   }

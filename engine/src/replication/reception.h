@@ -4,6 +4,7 @@
 
 #include "base/mutex.h"
 #include "plugins/observers.h"
+#include "replication/applied_marks.h"
 #include "replication/durable_account.h"
 #include "replication/receiver.h"
 #include "replication/signal.h"
@@ -35,7 +36,10 @@ class Reception : public std::enable_shared_from_this<Reception> {
     SourceTraits source;
     GtidSet have;  // logged here or handed to the pipeline
     LogPosition end_at_request;
-    std::optional<uint64_t> question;  // of the source's, not answered yet
+    std::optional<uint64_t> question;        // of the source's, not answered yet
+    AppliedMarks marks;                      // the source's
+    std::optional<Acknowledgement> applied;  // by those, not told yet
+    Clock::time_point looked_at_marks{};
     bool closed = false;
   };
   using ConnectionPtr = std::shared_ptr<Connection>;
@@ -51,6 +55,9 @@ class Reception : public std::enable_shared_from_this<Reception> {
   void keep_stand(const Connection& connection, const SourceStream& stream);
   void take_transaction(Connection& connection, ReceivedTransaction transaction);
   void take_watermark(Connection& connection, const Watermark& watermark);
+  void take_mark(Connection& connection, uint64_t number);
+  void look_at_marks(Connection& connection);
+  void look_at_marks_now_and_then(Connection& connection);
   static Task<void> send_acknowledgements(ConnectionPtr connection);
 
   commitd_source observed_source() const;

@@ -65,11 +65,16 @@ RoleManager::RoleManager(ReplicationContext context)
     : context_(std::move(context)),
       acknowledgements_([this](LogPosition up_to) { pipeline_.load()->acknowledge(up_to); },
                         [this] { semisync_->readers_changed(); }),
+      progress_([this](LogPosition from, LogPosition to) {
+        return pipeline_.load()->log().bytes_between(from, to);
+      }),
       semisync_(std::make_shared<StandaloneSemisync>(StandaloneSemisync::Environment{
           &acknowledgements_, context_.reactor, context_.semisync, [this] { return writable_.load(); },
           [this] { open_to_local_commits(); }})),
-      dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, &lease_, context_.server_id,
-              context_.server_uuid, context_.observers}),
+      dumps_({[this] { return pipeline_.load(); }, &acknowledgements_, &lease_, &progress_,
+              context_.server_id, context_.server_uuid, context_.observers}),
+      lag_throttle_(std::make_shared<LagThrottle>(LagThrottle::Environment{
+          context_.reactor, context_.max_replica_lag, &progress_, [this] { dumps_.look_again(); }})),
       gate_(std::make_shared<ApplyGate>(context_.reactor)),
       filter_(context_.filter),
       filter_record_(std::make_shared<FilterRecord>(now_microseconds())) {
@@ -118,6 +123,7 @@ void RoleManager::attach(CommitPipeline& pipeline) {
     spdlog::error("what was received and is not applied cannot be read: {}", found.error().message);
   if (auto saved = settle_stand(); !saved.ok())
     spdlog::error("the role file cannot be written: {}", saved.error().message);
+  lag_throttle_->begin(pipeline);
   if (starts_undecided()) {
     pipeline.close_to_local_commits(read_only());
     pipeline.set_gate(Gate::Gated);
@@ -136,6 +142,7 @@ Task<void> RoleManager::shut_down() {
   AsyncMutex::Guard guard = co_await control_.lock();
   co_await dumps_.close(make_error(er::kSourceFatalReadingBinlog, "Server shutdown in progress"));
   co_await receiver_.stop();
+  lag_throttle_->end();
   if (auto saved = settle_stand(); !saved.ok())
     spdlog::error("the role file cannot be written: {}", saved.error().message);
 }

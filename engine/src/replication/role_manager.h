@@ -25,6 +25,7 @@
 #include "replication/ack_tracker.h"
 #include "replication/apply_gate.h"
 #include "replication/dump_service.h"
+#include "replication/lag_throttle.h"
 #include "replication/read_only.h"
 #include "replication/receiver.h"
 #include "replication/replica_view.h"
@@ -53,6 +54,7 @@ struct ReplicationContext {
   uint16_t port = 0;          // told to the source
   bool require_role = false;  // --require-role
   std::shared_ptr<SemisyncSettings> semisync = std::make_shared<SemisyncSettings>();
+  std::shared_ptr<LagLimit> max_replica_lag = std::make_shared<LagLimit>(0);
   std::shared_ptr<ReadOnlyWish> read_only = std::make_shared<ReadOnlyWish>();
   sql::ReplicationFilter filter = {};  // --replicate-…
   bool log_replica_updates = true;     // false: what is received is in no log for others
@@ -101,6 +103,7 @@ class RoleManager final : public sql::InstanceControl {
   void set_read_only(bool read_only, bool super);
   // A variable of semisync was SET.
   void semisync_changed() { semisync_->settings_changed(); }
+  void max_replica_lag_changed() { lag_throttle_->limit_changed(); }
   // What is in force: in a cluster what the role statements say.
   SemisyncPolicy semisync_policy() const;
 
@@ -205,8 +208,10 @@ class RoleManager final : public sql::InstanceControl {
   AckTracker acknowledgements_;
   SourceLease lease_;
   bool lease_watched_ = false;  // under control_
+  ReplicaProgress progress_;
   const std::shared_ptr<StandaloneSemisync> semisync_;
   DumpService dumps_;
+  const std::shared_ptr<LagThrottle> lag_throttle_;
   const std::shared_ptr<ApplyGate> gate_;
   Receiver receiver_;
   std::atomic<binlog::CommitPipeline*> pipeline_{nullptr};

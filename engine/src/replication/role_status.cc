@@ -206,6 +206,19 @@ void RoleManager::register_metrics() {
           [this, &waits] { return static_cast<double>(tally(count_of(waits)).no); });
   counted("commitd_semisync_given_up_total", "Times that acknowledgements were given up.",
           [this] { return static_cast<double>(semisync_->times_given_up()); });
+  counted("commitd_throttle_waits_total", "Commits that waited for replicas to catch up.",
+          [this] { return static_cast<double>(lag_throttle_->waits().begun); });
+  counted("commitd_throttle_wait_seconds_total", "Time commits waited for replicas to catch up.",
+          [this] { return static_cast<double>(lag_throttle_->waits().nanoseconds) * 1e-9; });
+  gauge("commitd_throttle_waiting", "Commits that wait for replicas to catch up.",
+        [this] { return static_cast<double>(lag_throttle_->waits().now); });
+  gauge("commitd_throttle_bytes_per_second", "The rate that writers are slowed to; 0: they are not.",
+        [this] { return lag_throttle_->shown().bytes_per_second; });
+  gauge("commitd_throttle_replica_lag_seconds",
+        "How far the slowest replica is behind that writers are slowed for.",
+        [this] { return lag_throttle_->shown().lag; });
+  gauge("commitd_throttle_replicas", "Replicas that writers are slowed for when they fall behind.",
+        [this] { return static_cast<double>(lag_throttle_->shown().counted); });
   gauge("commitd_replica_unapplied_transactions",
         "Transactions in the log that the engine does not show yet.",
         [this] { return static_cast<double>(view().log.unapplied); });

@@ -23,6 +23,10 @@ struct Acknowledgement {
 // Among commitd's: the answer to a heartbeat's question has its number for the position, and this for a name,
 // which no log file has.
 inline constexpr std::string_view kAnswer = "commitd answers";
+// Likewise, where a heartbeat has left a mark: for a position the number of the latest mark with everything
+// in front of it applied, and for a name whether the applier is meant to go on by itself. Also from readers
+// that do not acknowledge.
+inline constexpr std::string_view kKeepsUp = "commitd keeps up", kHasStopped = "commitd has stopped";
 std::string encode_acknowledgement(const Acknowledgement& acknowledgement);
 Result<Acknowledgement> parse_acknowledgement(std::string_view packet);
 

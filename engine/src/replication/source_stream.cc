@@ -98,6 +98,7 @@ Result<SourceStream::Step> SourceStream::feed_event(const binlog::EventView& eve
       step.heartbeat = true;
       step.watermark = heartbeat->watermark;
       step.question = heartbeat->question;
+      step.mark = heartbeat->mark;
       return step;
     }
     case EventType::FormatDescription:

@@ -51,7 +51,7 @@ class SourceStream {
   struct Step {
     std::optional<ReceivedTransaction> transaction;
     std::optional<Watermark> watermark;
-    std::optional<uint64_t> question;
+    std::optional<uint64_t> question, mark;
     bool heartbeat = false;
   };
   // Takes a packet. The source's own error or the end of its stream is an error here too.

@@ -5,7 +5,8 @@
 namespace commitd::server {
 namespace {
 
-constexpr uint64_t kMostWorkers = 1024;  // as in MySQL
+// As in MySQL.
+constexpr uint64_t kMostWorkers = 1024, kRetries = 10;
 
 }  // namespace
 
@@ -20,6 +21,17 @@ void define_applier_variables(sql::SystemVariables& variables,
     return {};
   };
   variables.define(std::move(workers));
+
+  auto retries =
+      variable("replica_transaction_retries", sql::VariableType::Integer, Value::unsigned_integer(kRetries));
+  retries.aliases = {"slave_transaction_retries"};
+  retries.warning = [](const Value&) -> std::string {
+    return "The value is kept and has no effect: the applier takes no locks, so it meets neither deadlocks "
+           "nor "
+           "lock waits that run into their limit; on a full disk it goes on, without a limit, once there is "
+           "room";
+  };
+  variables.define(std::move(retries));
 
   // Which transactions may go beside each other is found out by what they write, and their order is kept:
   // there is no other way to choose.

@@ -1,4 +1,5 @@
-// How a replica applies what it has received: replica_parallel_… and replica_preserve_commit_order.
+// How a replica applies what it has received: replica_parallel_…, replica_preserve_commit_order and
+// replica_transaction_retries.
 #pragma once
 
 #include <memory>

@@ -24,6 +24,7 @@
 #include "server/metrics.h"
 #include "server/point_in_time.h"
 #include "server/read_only_variables.h"
+#include "server/throttle_variables.h"
 #include "server/variables.h"
 #include "sql/information_schema/regressions.h"
 #include "sql/variables/persisted_variables.h"
@@ -155,6 +156,9 @@ Status Server::set_variables() {
   commit_variables_.define();
   semisync_variables_.define();
   define_applier_variables(variables_, options_.commit_settings);
+  define_max_replica_lag(variables_, max_replica_lag_, [this] {
+    if (roles_) roles_->max_replica_lag_changed();
+  });
   clone_variables_.define(variables_);
   observer_variables_.define();
   define_read_only(variables_, context_, *read_only_, [this](bool read_only, bool super) {
@@ -302,6 +306,7 @@ replication::ReplicationContext Server::replication_context() {
   context.port = options_.port;
   context.require_role = options_.require_role;
   context.semisync = semisync_variables_.settings();
+  context.max_replica_lag = max_replica_lag_;
   context.read_only = read_only_;
   context.filter = options_.replication_filter;
   context.log_replica_updates = options_.log_replica_updates;

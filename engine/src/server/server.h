@@ -105,6 +105,7 @@ class Server {
   sql::ProcessList processes_;
   sql::ServerContext context_;
   SemisyncVariables semisync_variables_{variables_, context_};
+  const std::shared_ptr<replication::LagLimit> max_replica_lag_ = std::make_shared<replication::LagLimit>(0);
   plugins::Observers observers_;
   ObserverVariables observer_variables_{variables_, observers_.settings, options_.commit_settings,
                                         processes_.closes_locked()};

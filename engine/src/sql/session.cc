@@ -6,6 +6,7 @@
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "base/text_case.h"
+#include "commit/commit_throttle.h"
 #include "sql/administration/set.h"
 #include "sql/ast/definitions.h"
 #include "sql/executor/statement_runner.h"
@@ -308,6 +309,7 @@ void Session::kill(bool connection) {
     state.server.transactions->locks.kill_wait(state.lock_owner);
     state.server.transactions->locks.kill_wait(state.table_locks.owner());
     state.server.transactions->pipeline.ordered().wake_killed();
+    state.server.transactions->pipeline.throttle().wake_killed();
   }
   state.engine_data.interrupt();
   if (!connection) return;

@@ -16,6 +16,8 @@ std::string_view lock_wait_state(const txn::LockOwner& owner) {
       return "Waiting for table metadata lock";
     case txn::LockOwner::Wait::Row:
       return "Waiting for row lock";
+    case txn::LockOwner::Wait::Replicas:
+      return "Waiting for replicas to catch up";
     case txn::LockOwner::Wait::Commit:
       return "waiting for handler commit";
     default:

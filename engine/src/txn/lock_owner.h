@@ -39,7 +39,7 @@ class LockOwner {
   std::chrono::microseconds waited() const { return waited_; }
 
   // What its session waits for, for the process list; from any thread.
-  enum class Wait : uint8_t { None, Row, Table, Commit };
+  enum class Wait : uint8_t { None, Row, Table, Replicas, Commit };
   void set_wait(Wait wait) { wait_.store(wait, std::memory_order_relaxed); }
   Wait wait() const { return wait_.load(std::memory_order_relaxed); }
 

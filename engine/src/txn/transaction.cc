@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error_codes.h"
+#include "commit/commit_throttle.h"
 #include "observe/metrics.h"
 #include "plugins/observers.h"
 #include "txn/range_locks.h"
@@ -14,6 +15,8 @@
 namespace commitd::txn {
 
 namespace {
+
+constexpr size_t kGtidEvent = 80;  // bytes, about: what the log has in front of a transaction's own events
 
 uint64_t next_xid() {
   static std::atomic<uint64_t> last{0};
@@ -227,6 +230,8 @@ bool Transaction::Impl::may_let_go_early() const {
 // When the outcome is not known (error 1053) the transaction lives on in the log only, so this side of it
 // ends like any other.
 Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
+  if (options.ship && services.pipeline.throttle().is_on())
+    COMMITD_CO_RETURN_IF_ERROR(co_await wait_for_replicas());
   RangeLocks::InFlight in_flight(services.locks.ranges());
   while (range_in_the_way(writes)) {
     in_flight.leave();
@@ -259,6 +264,17 @@ Task<Status> Transaction::Impl::log_and_apply(std::function<void()> publish) {
   events.clear();
   writes.clear();
   co_return status;
+}
+
+// Here, where its locks keep nobody waiting but those of its rows: who drops or empties a table waits for
+// whom is in flight.
+Task<Status> Transaction::Impl::wait_for_replicas() {
+  owner.set_wait(LockOwner::Wait::Replicas);
+  const size_t bytes = kGtidEvent + events.size();
+  Status passed = co_await services.pipeline.throttle().pass(bytes, owner.kill_flag());
+  owner.set_wait(LockOwner::Wait::None);
+  if (!passed.ok()) tell_rolled_back();
+  co_return passed;
 }
 
 void Transaction::Impl::tell_committed(const binlog::CommitRequest& request) {

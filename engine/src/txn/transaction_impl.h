@@ -73,6 +73,7 @@ class Transaction::Impl {
   bool may_let_go_early() const;
   // Sends what there is through the pipeline. Metadata locks and state stay as they are.
   Task<Status> log_and_apply(std::function<void()> publish);
+  Task<Status> wait_for_replicas();  // commitd_max_replica_lag
   void end_own_view();
   // That of the transaction's consistent reads; null: it has none yet.
   const storage::Snapshot* snapshot_between_statements() const {

@@ -61,6 +61,7 @@ bool keeps_warnings(const ast::Statement& statement) {
 void note_statement(SessionState& session, const ast::Statement& statement) {
   if (!keeps_warnings(statement)) session.diagnostics.clear();
   session.kill_query.store(false, std::memory_order_relaxed);
+  session.lock_owner.clear_kill();  // COMMIT may wait, too
   session.previous_found_rows = session.found_rows;
   session.statement_text = statement.text;
   session.lock_owner.set_statement(statement.text);
