@@ -98,6 +98,7 @@ class Inserter {
         bound_(context) {
     store_.row = statement.first_row;
     context.strict = store_.strict;
+    context.precomputed.several_rows_are_null = statement.ignore;
   }
 
   Task<Result<OkInfo>> run() {
@@ -215,6 +216,14 @@ class Inserter {
     return make_error(er::kWrongValueCountOnRow, "Column count doesn't match value count at row {}", row);
   }
 
+  // It may be a column of the SELECT's tables.
+  static Error not_of_the_table(const Error& unknown) {
+    return make_error(er::kNotSupportedYet,
+                      "This version of MySQL doesn't yet support 'columns of the SELECT in ON DUPLICATE KEY "
+                      "UPDATE' ({})",
+                      unknown.message);
+  }
+
   Task<Status> bind_on_duplicate(BoundInsert& bound) {
     for (const ast::Assignment& assignment : statement_.on_duplicate) {
       COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, assignment.value));
@@ -224,6 +233,8 @@ class Inserter {
       binder.insert_table = bound.table().get();
       binder.insert_alias = statement_.row_alias;
       auto value = binder.bind(*assignment.value, "field list");
+      if (!value.ok() && value.error().code == er::kBadField && statement_.select != nullptr)
+        co_return not_of_the_table(value.error());
       if (!value.ok()) co_return std::move(value).error();
       bound.updates.emplace_back(*column, for_column(bound.table()->columns[*column], *std::move(value)));
     }
