@@ -317,7 +317,8 @@ YearWeek week_of(const Temporal& t, unsigned mode) {
     const int64_t from_monday = ((day + 3) % 7 + 7) % 7;
     return monday_first ? from_monday : (from_monday + 1) % 7;
   };
-  auto year_days = [](int64_t year) {
+  auto year_days = [](int64_t year) -> int64_t {
+    if (year < 0) return 365;
     return day_number(static_cast<uint32_t>(year + 1), 1, 1) - day_number(static_cast<uint32_t>(year), 1, 1);
   };
   YearWeek result{t.year, 0};
