@@ -65,6 +65,13 @@ TEST_F(Changes, NumbersInColumnsOfFewCharactersKeepTheDigitsThatFit) {
   EXPECT_EQ(table(), "1.22e-4|1e-4\n0.12259|0.123\n1.235e8|1.2e8\n-0.0187|-0.02\n1e-175|2e300");
 }
 
+TEST_F(Changes, NumbersDoNotBeginAgainAtTheirEnd) {
+  run("CREATE TABLE t (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY); INSERT INTO t VALUES "
+      "(18446744073709551601); SET auto_increment_increment = 10");
+  EXPECT_EQ(run("INSERT INTO t VALUES (NULL), (NULL), (NULL)").substr(0, 11), "ERROR 1264:");
+  EXPECT_EQ(run("SET auto_increment_increment = DEFAULT; SELECT * FROM t"), " ; 18446744073709551601");
+}
+
 TEST_F(Changes, RowsOfNothingButDefaults) {
   run("CREATE TABLE t (a INT DEFAULT 7, b VARCHAR(3))");
   EXPECT_EQ(run("INSERT INTO t VALUES (), ()"), "");

@@ -42,13 +42,15 @@ class AutoIncrement {
         if (!reserved.ok()) return std::move(reserved).error();
         next_ = *reserved;
       }
-      end_ = next_ + count;
+      end_ = sum(next_, count);
     }
     const uint64_t offset = std::min(context_.session.settings.auto_increment_offset, increment);
-    uint64_t value = next_;
-    if (increment > 1 && value % increment != offset % increment)
-      value += (increment + offset - value % increment) % increment;
-    next_ = value + increment;
+    const uint64_t missing = increment > 1 ? (increment + offset - next_ % increment) % increment : 0;
+    if (missing > UINT64_MAX - next_)
+      return make_error(er::kWarnDataOutOfRange, "Out of range value for column '{}' at row 1",
+                        table_.columns[static_cast<size_t>(column_)].name);
+    const uint64_t value = next_ + missing;
+    next_ = sum(value, increment);
     last_ = value;
     if (first_generated_ == 0) first_generated_ = value;
     return value;
@@ -72,6 +74,11 @@ class AutoIncrement {
   }
 
  private:
+  // The greatest number where it would be more: it never begins again.
+  static uint64_t sum(uint64_t left, uint64_t right) {
+    return left > UINT64_MAX - right ? UINT64_MAX : left + right;
+  }
+
   StatementContext& context_;
   const TableDef& table_;
   int column_ = -1;

@@ -31,6 +31,8 @@ class Cast : public OneOperand {
         decimals_(target.cast_decimals),
         has_length_(target.cast_has_length) {
     type_ = target_type();
+    // As strong as a column, beside which it means bytes: LIKE BINARY.
+    if (to_ == ast::CastType::Binary) type_.strength = ValueType::Strength::Column;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch;

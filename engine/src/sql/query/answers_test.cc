@@ -226,6 +226,17 @@ TEST_F(Shapes, BitsBesideDatesAreNumbers) {
             "1 ; 1|0|1|NULL");
 }
 
+TEST_F(Shapes, BytesBesideAColumnAreComparedAsBytes) {
+  run("CREATE TABLE n (v CHAR(10), KEY (v)); INSERT INTO n VALUES ('john'), ('John')");
+  for (const char* condition :
+       {"v LIKE BINARY 'john'", "v = 'john' AND v LIKE BINARY 'john'", "v REGEXP BINARY 'john'",
+        "FIND_IN_SET(BINARY 'john', v)", "v IN (BINARY 'john')", "BINARY 'john' LIKE v",
+        "v LIKE CAST('jo%' AS BINARY)", "v BETWEEN BINARY 'john' AND BINARY 'john'"})
+    EXPECT_EQ(run(std::string("SELECT v FROM n WHERE ") + condition), "john") << condition;
+  EXPECT_EQ(run("SELECT COUNT(*) FROM n WHERE v LIKE 'john'; SELECT v FROM n WHERE v NOT LIKE BINARY 'john'"),
+            "2 ; John");
+}
+
 TEST_F(Shapes, IndexesThatHintsNameMustBeThere) {
   run("CREATE TABLE k (a INT PRIMARY KEY, b INT, c INT, KEY first_one (b), KEY first_two (c))");
   const auto refused = [](const std::string& key, const std::string& table) {
