@@ -56,11 +56,11 @@ class CopyingPlayer(Player):
         if found.error or len(found.rows) > MOST_ROWS:
             return False
         mode = commitd.run("SELECT @@sql_mode", want_warnings=False).rows[0][0].decode()
-        commitd.run("SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'", want_warnings=False)
+        commitd.run("SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO', lock_wait_timeout = 1", want_warnings=False)
         commitd.run(f"DROP TABLE IF EXISTS `{name}`", want_warnings=False)
-        made = commitd.run(in_mysqls_words(shown.rows[0][1].decode()), want_warnings=False)
+        made = commitd.run(in_mysqls_words(shown.rows[0][1].decode(errors="replace")), want_warnings=False)
         for first in range(0, len(found.rows), AT_ONCE):
             rows = ", ".join("(" + ", ".join(map(literal, row, found.columns)) + ")" for row in found.rows[first:first + AT_ONCE])
             commitd.run(f"INSERT INTO `{name}` VALUES {rows}", want_warnings=False)
-        commitd.run(f"SET sql_mode = '{mode}'", want_warnings=False)
+        commitd.run(f"SET sql_mode = '{mode}', lock_wait_timeout = DEFAULT", want_warnings=False)
         return not made.error

@@ -265,10 +265,13 @@ Status Alteration::rename_column(std::string_view from, std::string_view to) {
   return {};
 }
 
+// Of a column that is added by the same statement, too.
 Status Alteration::set_default(const ast::AlterAction& action) {
   auto ordinal = ordinal_of(action.name);
-  if (!ordinal.ok()) return std::move(ordinal).error();
-  auto& column = table_.columns[*ordinal];
+  const int added = column_ordinal(table_, action.name);
+  const bool is_added = added >= 0 && source_[static_cast<size_t>(added)] < 0;
+  if (!ordinal.ok() && !is_added) return std::move(ordinal).error();
+  auto& column = table_.columns[static_cast<size_t>(ordinal.ok() ? *ordinal : added)];
   if (action.what == What::DropDefault) {
     column.default_value.reset();
     return {};

@@ -92,7 +92,7 @@ TEST_F(Ddl, ActionsNameColumnsAndIndexesAsTheyWereInFrontOfThem) {
            {"RENAME COLUMN a TO d, DROP COLUMN d", "1091"},
            {"ADD COLUMN z INT, RENAME COLUMN z TO w", "1054"},
            {"ADD COLUMN z INT, DROP COLUMN z", "1091"},
-           {"ADD COLUMN z INT, ALTER COLUMN z SET DEFAULT 1", "1054"},
+           {"RENAME COLUMN a TO z, ALTER COLUMN z SET DEFAULT 1", "1054"},
            {"CHANGE a d INT, CHANGE d e INT", "1054"},
            {"RENAME COLUMN a TO b", "1060"},
            {"CHANGE a b INT", "1060"},
@@ -101,6 +101,7 @@ TEST_F(Ddl, ActionsNameColumnsAndIndexesAsTheyWereInFrontOfThem) {
     EXPECT_EQ(run("ALTER TABLE t " + actions).substr(0, 10), "ERROR " + error) << actions;
   EXPECT_EQ(run("ALTER TABLE t ADD COLUMN z INT FIRST, ADD COLUMN w INT AFTER z, RENAME COLUMN c TO d"), "");
   EXPECT_EQ(run("SELECT * FROM t"), "NULL|NULL|1|2|3");
+  EXPECT_EQ(run("ALTER TABLE t ADD COLUMN v INT NOT NULL DEFAULT 2, ALTER COLUMN v SET DEFAULT 5"), "");
 }
 
 TEST_F(Ddl, CheckConstraintsAreShownAndMadeAgain) {
