@@ -65,6 +65,14 @@ TEST_F(Changes, NumbersInColumnsOfFewCharactersKeepTheDigitsThatFit) {
   EXPECT_EQ(table(), "1.22e-4|1e-4\n0.12259|0.123\n1.235e8|1.2e8\n-0.0187|-0.02\n1e-175|2e300");
 }
 
+TEST_F(Changes, WhatIsBelowZeroIsZeroInUnsignedReals) {
+  run("CREATE TABLE t (f FLOAT UNSIGNED, d DOUBLE UNSIGNED, n DOUBLE(5,1) UNSIGNED, m FLOAT(3,1) UNSIGNED)");
+  EXPECT_EQ(run("INSERT INTO t (f) VALUES (-1e111)").substr(0, 11), "ERROR 1264:");
+  EXPECT_EQ(
+      run("INSERT IGNORE INTO t VALUES (-1e111, -1e111, -1e111, -1e111), (-1, -1, -1, -1); SELECT * FROM t"),
+      " ; 0|0|0|0\n0|0|0|0");
+}
+
 TEST_F(Changes, NumbersDoNotBeginAgainAtTheirEnd) {
   run("CREATE TABLE t (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY); INSERT INTO t VALUES "
       "(18446744073709551601); SET auto_increment_increment = 10");

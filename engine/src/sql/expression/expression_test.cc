@@ -122,6 +122,13 @@ TEST_F(Expressions, TimesThatAreTooLongAreTheLongestOne) {
     EXPECT_EQ(run(std::string("INSERT INTO x VALUES (") + wrong + ")").substr(0, 11), "ERROR 1292:") << wrong;
 }
 
+TEST_F(Expressions, HalvesOfADayGoWithHoursOfTwelve) {
+  EXPECT_EQ(
+      value("STR_TO_DATE('2003-01-02 10:11 PM', '%Y-%m-%d %H:%i %p'), STR_TO_DATE('10:11 PM', '%h:%i %p'), "
+            "STR_TO_DATE('10:11:12 PM', '%r')"),
+      "NULL|22:11:00|22:11:12");
+}
+
 TEST_F(Expressions, TextsOfRealsHaveTheDigitsThatTheirTypeAnnounces) {
   EXPECT_EQ(
       value("CONCAT(PI()), LENGTH(PI()), CONCAT(ROUND(1.5e0, 3)), CONCAT(1e0 / 3), PI() LIKE '3.141593'"),

@@ -220,11 +220,11 @@ class FormatParser {
         return true;
       }
       case 'p': {
+        if (!half_day_) return false;  // %H is an hour of 24
         const std::string_view half = text_.substr(0, 2);
         if (half.size() < 2 || std::toupper(static_cast<unsigned char>(half[1])) != 'M') return false;
         const int first = std::toupper(static_cast<unsigned char>(half[0]));
         afternoon_ = first == 'P';
-        half_day_ = true;
         text_.remove_prefix(2);
         return first == 'A' || first == 'P';
       }
