@@ -82,7 +82,6 @@ ACCEPTED = [
              only_mariadb(r"\bRETURNING\b|\bROWS\s+EXAMINED\b|^\s*SET\s+STATEMENT\b|\bCREATE\s+OR\s+REPLACE\s+(TEMPORARY\s+)?TABLE\b|\bBEGIN\s+NOT\s+ATOMIC\b"
                           r"|^\s*SHOW\s+(EXPLAIN|ANALYZE)\b|^\s*ANALYZE\s+(FORMAT\s*=|SELECT|UPDATE|DELETE|INSERT)|\bSYSTEM\s+VERSIONING\b|^\s*EXECUTE\s+IMMEDIATE\b"
                           r"|^\s*(CREATE|ALTER|DROP)\s+SEQUENCE\b|^\s*ALTER\b.*\bIF\s+(NOT\s+)?EXISTS\b|^\s*ALTER\s+IGNORE\b", 1064)),
-    Accepted("sql_modes that are refused", "sql/README.md says which, and that they are", only_mariadb(r"^\s*SET\b.*sql_mode.*\b(ALLOW_INVALID_DATES|PAD_CHAR_TO_FULL_LENGTH)\b", 1231)),
     Accepted("sql_modes that are gone", "Not in MySQL 8, or MariaDB's own", only_mariadb(r"^\s*SET\b.*sql_mode.*\b(NO_AUTO_CREATE_USER|IGNORE_BAD_TABLE_OPTIONS)\b", 1231)),
     Accepted("a table of an unknown database", "MySQL's number", errors(1146, 1049)),
     Accepted("names that are too long", "MySQL's number", lambda statement, mariadb, commitd: mariadb.error in (1102, 1103, 1166, 1280) and commitd.error == 1059),
