@@ -11,6 +11,7 @@ namespace {
 constexpr std::array<uint32_t, 7> kMicrosPerUnit = {1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
 constexpr int64_t kDateTimeOffset = 0x8000000000;
 constexpr int64_t kTimeOffset = 0x800000;
+constexpr int64_t kMarchOfYear0 = 719468;  // days from 0000-03-01 to 1970-01-01
 
 int64_t pack_date_and_clock(const Temporal& value) {
   const int64_t date = (value.year * 13ll + value.month) << 5 | value.day;
@@ -46,7 +47,8 @@ bool is_valid_date(uint32_t year, uint32_t month, uint32_t day) {
   if (year == 0 && month == 0 && day == 0) return true;
   if (year > 9999 || month < 1 || month > 12 || day < 1) return false;
   constexpr std::array<uint32_t, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  // For MySQL the year 0 has no leap day.
+  const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) && year != 0;
   return day <= kDays[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
@@ -60,11 +62,14 @@ int64_t day_number(uint32_t year, uint32_t month, uint32_t day) {
   const int64_t era = (y >= 0 ? y : y - 399) / 400;
   const int64_t year_of_era = y - era * 400;
   const int64_t day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-  return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+  const int64_t no_leap_day = year == 0 && month <= 2 ? 1 : 0;
+  return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year + no_leap_day -
+         kMarchOfYear0;
 }
 
 Temporal date_from_day_number(int64_t days) {
-  const int64_t shifted = days + 719468;
+  int64_t shifted = days + kMarchOfYear0;
+  if (shifted < 0) --shifted;  // in front of the leap day that is none
   const int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
   const int64_t day_of_era = shifted - era * 146097;
   const int64_t year_of_era =

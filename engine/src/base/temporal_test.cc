@@ -41,6 +41,29 @@ TEST(Temporal, ReadsMySqlsTimeLiterals) {
   EXPECT_EQ(time_of("12"), "00:00:12");
   EXPECT_EQ(time_of("10:11:12.25"), "10:11:12.25");
   EXPECT_EQ(time_of("839:00:00"), "no");
+  EXPECT_EQ(time_of("838:59:59.1"), "no");
+  EXPECT_EQ(time_of("9999999:00:00"), "no");
+}
+
+TEST(Temporal, ClocksThatAreTooLongAreTheLongestTime) {
+  for (const char* text :
+       {"839:00:00", "838:59:59.1", "40 00:00:00", "9999999:00:00", "9164000", "916:40:00 x"}) {
+    const auto value = parse_clock(text);
+    ASSERT_TRUE(value) << text;
+    EXPECT_EQ(format_temporal(*value).substr(0, 9), "838:59:59") << text;
+    EXPECT_EQ(value->microsecond, 0u) << text;
+  }
+  EXPECT_FALSE(parse_clock("839:60:00"));
+  EXPECT_FALSE(parse_clock("2011-02-32 8:46:06.5"));
+}
+
+TEST(Temporal, TheYear0HasNoLeapDay) {
+  EXPECT_FALSE(is_valid_date(0, 2, 29));
+  EXPECT_EQ(day_number(0, 3, 1) - day_number(0, 2, 28), 1);
+  for (int64_t day = day_number(0, 1, 1); day < day_number(1, 1, 1); ++day) {
+    const Temporal date = date_from_day_number(day);
+    EXPECT_EQ(day_number(date.year, date.month, date.day), day);
+  }
 }
 
 TEST(Temporal, CountsDays) {
@@ -90,7 +113,7 @@ TEST(Temporal, RowImageFormsRoundTrip) {
       const std::string kept = std::string(text).substr(0, fsp == 0 ? 19 : 20 + fsp);
       EXPECT_EQ(format_temporal(load_datetime2(out.data(), fsp)).substr(0, kept.size()), kept);
     }
-    for (const char* text : {"-838:59:59.000001", "10:11:12.999999", "00:00:00", "-00:00:00.100000"}) {
+    for (const char* text : {"-838:59:58.000001", "10:11:12.999999", "00:00:00", "-00:00:00.100000"}) {
       std::string out;
       Temporal value = *parse_time(text);
       value.microsecond = 0;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -142,9 +143,19 @@ bool all_leading_digits(std::string_view text, size_t at_least) {
   return digits >= at_least && (digits == text.size() || text[digits] == '.');
 }
 
+// Of hours, of days or of a time without separators: more than a TIME holds, so that it can be told to be too
+// long.
+constexpr size_t kTimeDigits = 9;
+constexpr uint32_t kMostHours = 838;
+
+bool is_too_long(const Temporal& time) {
+  const bool last_second = time.hour == kMostHours && time.minute == 59 && time.second == 59;
+  return time.hour > kMostHours || (last_second && time.microsecond != 0);
+}
+
 // "hhmmss", "mmss", "ss" without separators.
 bool take_compact_time(std::string_view& text, Temporal& value) {
-  const auto number = take_number(text, 7);
+  const auto number = take_number(text, kTimeDigits);
   return number && set_clock(value, *number / 10000, *number / 100 % 100, *number % 100);
 }
 
@@ -212,21 +223,8 @@ std::string_view time_prefix(std::string_view text) {
   return text.substr(0, end);
 }
 
-}  // namespace
-
-std::optional<Temporal> parse_clock(std::string_view text) {
-  constexpr size_t kShortestDateAndTime = 12;
-  text = trimmed(text);
-  // "10:11:12.123456" is a time.
-  const bool both =
-      all_leading_digits(text, kShortestDateAndTime) || text.find_first_of(" T") != std::string_view::npos;
-  if (both && text.size() >= kShortestDateAndTime) {
-    if (auto datetime = parse_datetime(text)) return datetime;
-  }
-  return parse_time(time_prefix(text));
-}
-
-std::optional<Temporal> parse_time(std::string_view text) {
+// A TIME, or one that is longer than a TIME may be.
+std::optional<Temporal> read_time(std::string_view text) {
   text = trimmed(text);
   Temporal value;
   value.kind = Temporal::Kind::Time;
@@ -237,11 +235,12 @@ std::optional<Temporal> parse_time(std::string_view text) {
   const size_t space = text.find(' ');
   uint32_t days = 0;
   if (space != std::string_view::npos && text.find('-') == std::string_view::npos) {
-    const auto number = take_number(text, 2);
+    constexpr size_t kDayDigits = 6;
+    const auto number = take_number(text, kDayDigits);
     if (!number || text.empty() || text.front() != ' ') return std::nullopt;
     days = *number;
     text = trimmed(text);
-    if (!take_clock(text, value, 3)) return std::nullopt;
+    if (!take_clock(text, value, kDayDigits)) return std::nullopt;
   } else if (text.find(':') == std::string_view::npos) {
     if (!take_compact_time(text, value)) return std::nullopt;
   } else if (text.find('-') != std::string_view::npos) {
@@ -251,15 +250,52 @@ std::optional<Temporal> parse_time(std::string_view text) {
     value.kind = Temporal::Kind::Time;
     value.year = value.month = value.day = 0;
     return value;
-  } else if (!take_clock(text, value, 3)) {
+  } else if (!take_clock(text, value, kTimeDigits)) {
     return std::nullopt;
   }
   bool carry = false;
   if (!take_fraction(text, value, carry)) return std::nullopt;
   value.hour += days * 24;
   if (carry) add_second(value);
-  const bool too_large = value.hour > 838;
-  return too_large ? std::nullopt : std::optional(value);
+  return value;
+}
+
+}  // namespace
+
+std::optional<Temporal> parse_time(std::string_view text) {
+  const auto value = read_time(text);
+  return value && is_too_long(*value) ? std::nullopt : value;
+}
+
+namespace {
+
+// Three numbers, and a time behind them.
+bool begins_with_date(std::string_view text) {
+  const std::string_view front = text.substr(0, text.find_first_of(" T"));
+  const auto separates = [](char c) { return c == '-' || c == '/'; };
+  return front.size() < text.size() && is_digit(front.empty() ? ' ' : front.front()) &&
+         std::count_if(front.begin(), front.end(), separates) == 2;
+}
+
+}  // namespace
+
+std::optional<Temporal> parse_clock(std::string_view text) {
+  constexpr size_t kShortestDateAndTime = 12;
+  text = trimmed(text);
+  // "10:11:12.123456" is a time.
+  const bool both =
+      all_leading_digits(text, kShortestDateAndTime) || text.find_first_of(" T") != std::string_view::npos;
+  if (both && text.size() >= kShortestDateAndTime) {
+    if (auto datetime = parse_datetime(text)) return datetime;
+    if (begins_with_date(text)) return std::nullopt;  // one that does not exist
+  }
+  auto value = read_time(time_prefix(text));
+  if (value && is_too_long(*value)) {
+    value->hour = kMostHours;
+    value->minute = value->second = 59;
+    value->microsecond = 0;
+  }
+  return value;
 }
 
 }  // namespace commitd

@@ -25,6 +25,7 @@ Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::Que
                        .engine = *server.engine,
                        .default_db = event.db,
                        .diagnostics = diagnostics};
+  context.logged_by_commitd = event.by_commitd;
   ddl::set_value_rules(context, logged.sql_mode, parse_time_zone(event.time_zone).value_or(0));
   auto effect = ddl::plan(*logged.statement, context);
   if (!effect.ok()) return std::move(effect).error();

@@ -42,6 +42,16 @@ TEST_F(Replay, WhatEarlierVersionsIgnoredDoesNotStopIt) {
   EXPECT_EQ(replay("CREATE INDEX i ON z (c) ALGORITHM NOCOPY"), "");
 }
 
+TEST_F(Replay, NamesInAlterTableMayBeThoseThatEarlierActionsMade) {
+  run("CREATE TABLE z (a INT, b INT, KEY x (a))");
+  EXPECT_EQ(
+      replay(
+          "ALTER TABLE z RENAME COLUMN a TO c, ALTER COLUMN c SET DEFAULT 4, ADD d INT, RENAME COLUMN d TO "
+          "e, RENAME INDEX x TO y, DROP INDEX y"),
+      "");
+  EXPECT_EQ(run("INSERT INTO z () VALUES (); SELECT c, e FROM z"), " ; 4|NULL");
+}
+
 TEST_F(Replay, RealIsWhatItsServerMadeOfIt) {
   const auto type_of = [&](const std::string& table) {
     const std::string shown = run("SHOW CREATE TABLE " + table);
@@ -84,6 +94,29 @@ class ReplayOfOwnLog : public Replay {
     return queries;
   }
 };
+
+// Earlier versions of commitd kept 0 where a column became AUTO_INCREMENT; MySQL, and commitd since, number
+// it.
+TEST_F(ReplayOfOwnLog, RowsAreNumberedAsTheyWereWhereTheStatementRan) {
+  const std::string made =
+      "CREATE TABLE z (id INT PRIMARY KEY, n INT); INSERT INTO z VALUES (1, 0), (2, 7), (3, 0)";
+  const std::string alter = "ALTER TABLE z MODIFY n INT AUTO_INCREMENT, ADD KEY (n) -- why";
+  const auto numbers = [&] { return run("SELECT n FROM z ORDER BY id; DROP TABLE z"); };
+  run(made);
+  EXPECT_EQ(replay(alter), "");
+  EXPECT_EQ(numbers(), "0\n7\n0 ; ");
+  run(made);
+  EXPECT_EQ(replay(alter, 0, false), "");
+  EXPECT_EQ(numbers(), "1\n7\n8 ; ");
+  run(made);
+  EXPECT_EQ(run(alter), "");
+  EXPECT_EQ(numbers(), "1\n7\n8 ; ");
+  const auto queries = logged();
+  const std::string text = queries[queries.size() - 2].sql;  // the DROP is behind it
+  run(made);
+  EXPECT_EQ(replay(text), "") << text;
+  EXPECT_EQ(numbers(), "1\n7\n8 ; ");
+}
 
 // Whatever the sql_mode says of quotes and backslashes.
 TEST_F(ReplayOfOwnLog, EveryKindOfStatementIsReadAgain) {

@@ -67,6 +67,14 @@ class Session:
                                           autocommit=True, conv={}, use_unicode=False, read_timeout=60)
 
     def run(self, statement, want_warnings=True):
+        try:
+            return self.first_outcome(statement, want_warnings)
+        except pymysql.err.MySQLError as error:  # behind the first of several results
+            if _sqlstate is None:
+                raise RuntimeError(f"connection lost behind: {statement}") from error
+            return Outcome(error=error.args[0], sqlstate=_sqlstate or "", message=error.args[1])
+
+    def first_outcome(self, statement, want_warnings):
         global _sqlstate
         _sqlstate = None  # an earlier error's would make an answer of a connection that is lost
         with self.connection.cursor() as cursor:

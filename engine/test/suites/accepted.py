@@ -40,6 +40,25 @@ def only_mariadb(pattern, *commitd_codes):
     return lambda statement, mariadb, commitd: not mariadb.error and commitd.error in commitd_codes and found.search(statement)
 
 
+def mariadb_refuses(*codes):
+    """For a reason that is its own, whatever commitd says."""
+    return lambda statement, mariadb, commitd: mariadb.error in codes
+
+
+def same_keys(mariadb, commitd):
+    table, name, column = 0, 2, 4
+    shown = [[[row[place] for place in (table, name, column)] for row in outcome.rows] for outcome in (mariadb, commitd)]
+    return shown[0] == shown[1]
+
+
+def same_names(mariadb, commitd):
+    return [row[0] for row in mariadb.rows] == [row[0] for row in commitd.rows]
+
+
+def plan_of_prepared(statement, mariadb, commitd):
+    return re.match(r"\s*EXECUTE\b", statement, re.IGNORECASE) and not commitd.error and mariadb.names[:2] == commitd.names[:2] == ("id", "select_type")
+
+
 def without_widths(outcome):
     return [[re.sub(rb"(int|year)\(\d+\)", rb"\1", value or b"") for value in row] for row in outcome.rows]
 
@@ -63,6 +82,26 @@ ACCEPTED = [
              only_mariadb(r"\bRETURNING\b|\bROWS\s+EXAMINED\b|^\s*SET\s+STATEMENT\b|\bCREATE\s+OR\s+REPLACE\s+(TEMPORARY\s+)?TABLE\b|\bBEGIN\s+NOT\s+ATOMIC\b"
                           r"|^\s*SHOW\s+(EXPLAIN|ANALYZE)\b|^\s*ANALYZE\s+(FORMAT\s*=|SELECT|UPDATE|DELETE|INSERT)|\bSYSTEM\s+VERSIONING\b|^\s*EXECUTE\s+IMMEDIATE\b"
                           r"|^\s*(CREATE|ALTER|DROP)\s+SEQUENCE\b|^\s*ALTER\b.*\bIF\s+(NOT\s+)?EXISTS\b|^\s*ALTER\s+IGNORE\b", 1064)),
+    Accepted("sql_modes that are gone", "Not in MySQL 8, or MariaDB's own", only_mariadb(r"^\s*SET\b.*sql_mode.*\b(NO_AUTO_CREATE_USER|IGNORE_BAD_TABLE_OPTIONS)\b", 1231)),
+    Accepted("a table of an unknown database", "MySQL's number", errors(1146, 1049)),
+    Accepted("names that are too long", "MySQL's number", lambda statement, mariadb, commitd: mariadb.error in (1102, 1103, 1166, 1280) and commitd.error == 1059),
+    Accepted("names of CHECKs that are there", "MySQL's number", errors(1826, 3822)),
+    Accepted("INSERT DELAYED", "MySQL takes it as INSERT; MariaDB refuses it for tables that it cannot delay", mariadb_refuses(1616)),
+    Accepted("WITH TIES", "MySQL has no FETCH", mariadb_refuses(4180)),
+    Accepted("dynamic columns", "MariaDB's own",
+             lambda statement, mariadb, commitd: commitd.error in (1064, 1305) and re.search(r"\bCOLUMN_(CREATE|ADD|GET|DELETE|LIST|JSON|CHECK|EXISTS)\s*\(", statement, re.IGNORECASE)),
+    Accepted("plans of prepared statements", "Which plan a server has is its own affair", plan_of_prepared),
+    Accepted("keys as they are shown", "MySQL shows Visible and Expression, too; cardinalities are estimates", both(r"\s*SHOW\s+(KEYS|INDEX(ES)?)\b", same_keys)),
+    Accepted("collations as they are shown", "MySQL shows whether they pad, too; of those that both have",
+             both(r"\s*SHOW\s+COLLATION\b", lambda mariadb, commitd: {row[0] for row in commitd.rows} >= {row[0] for row in mariadb.rows if row[0].endswith(b"general_ci")})),
+    Accepted("tables as they are shown", "MariaDB shows three columns more; sizes are each server's own", both(r"\s*SHOW\s+TABLE\s+STATUS\b", same_names)),
+    Accepted("what others have", "Shown with other columns by MySQL", both(r"\s*SHOW\s+(MASTER|SLAVE|REPLICA|BINARY\s+LOG|OPEN\s+TABLES|(PROCEDURE|FUNCTION)\s+STATUS|TRIGGERS|EVENTS|PRIVILEGES)\b")),
+    Accepted("its system tables", "mysql.* has other tables, and accounts are not rows that can be written",
+             lambda statement, mariadb, commitd: commitd.error in (1044, 1142, 1146) and re.search(r"\bmysql\s*\.\s*`?\w+", statement, re.IGNORECASE)),
+    Accepted("its information_schema", "Tables that MySQL 8 has in performance_schema or not at all", only_mariadb(r"\binformation_schema\b", 1109)),
+    Accepted("system tables that a file has damaged", "mysql.proc and mysql.event are MariaDB's", mariadb_refuses(1805, 1545)),
+    Accepted("version comments", "/*M! is MariaDB's; /*!50700 to 50999 it leaves out", both(r".*/\*(M!|!50[789]\d\d|!\d{6})", lambda mariadb, commitd: len(mariadb.rows) == len(commitd.rows))),
+    Accepted("the scheduler of events", "There are no events", only_mariadb(r"^\s*SET\b.*\bevent_scheduler\b", 1238)),
     Accepted("tables of sequences", "seq_1_to_10 is an engine of MariaDB's", only_mariadb(r"\bseq_\d+_to_\d+", 1146)),
     Accepted("defaults of BLOB and TEXT", "MySQL has none that are literals (1101)", only_mariadb(r"^\s*(CREATE|ALTER)\b.*\bDEFAULT\b", 1101)),
     Accepted("UPDATE of several tables in order", "Neither ORDER BY nor LIMIT in MySQL (1221)", only_mariadb(r"^\s*UPDATE\b.*\b(ORDER\s+BY|LIMIT)\b", 1221)),

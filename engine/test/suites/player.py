@@ -27,6 +27,10 @@ CHANGES = re.compile(r"\s*(CREATE|ALTER|INSERT|REPLACE|UPDATE|DELETE|LOAD|RENAME
 DROPPED = re.compile(r"\s*DROP\s+(?:TEMPORARY\s+)?(?:TABLE|VIEW|DATABASE|SCHEMA|PROCEDURE|FUNCTION|USER|TRIGGER)\b", re.IGNORECASE)
 DROPPED_TABLES = re.compile(r"(\s*DROP\s+TABLES?)\s+", re.IGNORECASE)  # of several that are there but for one none is dropped
 UNKNOWN_TABLE = 1051
+NO_USER_BY_GRANT = 1410  # MariaDB makes the account
+GRANTED_TO = re.compile(r"\s*GRANT\b.*?\bTO\b(.*)", re.IGNORECASE | re.DOTALL)
+NAME = r"(?:'[^']*'|`[^`]*`|\"[^\"]*\"|[\w.%]+)"
+ACCOUNT = re.compile(rf"{NAME}@{NAME}")
 CREATED = re.compile(r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b", re.IGNORECASE)
 OBJECT = re.compile(r"\b(?:TABLE|VIEW|DATABASE|SCHEMA|PROCEDURE|FUNCTION|TRIGGER|SEQUENCE|USER|ROLE|INTO|UPDATE|FROM|PREPARE|HANDLER)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:IGNORE\s+)?((?:`[^`]+`|[\w$]+)(?:\.(?:`[^`]+`|[\w$]+))?)",
                     re.IGNORECASE)
@@ -291,7 +295,15 @@ class Player:
             except (RuntimeError, UnicodeError) as error:
                 answers.append(error)
                 break
+        if getattr(answers[-1], "error", 0) == NO_USER_BY_GRANT and not answers[0].error and (granted := GRANTED_TO.match(statement)):
+            answers[-1] = self.granted(statement, ACCOUNT.findall(granted[1]))
         self.answered(statement, line, answers[0], answers[-1])
+
+    def granted(self, statement, accounts):
+        commitd = self.connections[self.current][1]
+        for account in accounts:
+            commitd.run(f"CREATE USER IF NOT EXISTS {account}", want_warnings=False)
+        return commitd.run(self.for_commitd(statement), want_warnings=False)
 
     @staticmethod
     def for_commitd(statement):

@@ -20,16 +20,17 @@ from commitd_process import ROOT, Commitd  # noqa: E402
 from differential.servers import MariaDB, Session  # noqa: E402
 from suites import sqllogic  # noqa: E402
 from suites.accepted import ACCEPTED  # noqa: E402
+from suites.copying import CopyingPlayer  # noqa: E402
 from suites.player import Player  # noqa: E402
 
 SUITE = ROOT / "build" / "mariadb-test" / "usr" / "share" / "mysql" / "mysql-test"
 FILE_SECONDS = 60
 
 
-def play_file(path, mariadb, seconds=FILE_SECONDS, root=SUITE):
+def play_file(path, mariadb, seconds=FILE_SECONDS, kind=Player):
     """By a commitd of its own; after a crash or a freeze the next file has the next."""
     with Commitd() as commitd:
-        player = Player(mariadb, commitd, root, seconds, ACCEPTED)
+        player = kind(mariadb, commitd, SUITE, seconds, ACCEPTED)
         return player.play(path.read_text(errors="replace"))
 
 
@@ -45,7 +46,7 @@ def still_answers(mariadb):
     return False
 
 
-def play_all(paths, out):
+def play_all(paths, out, seconds, kind):
     entries = []
     with contextlib.ExitStack() as stack:
         mariadb = stack.enter_context(MariaDB())
@@ -55,7 +56,7 @@ def play_all(paths, out):
                 mariadb = stack.enter_context(MariaDB())
             begin = time.monotonic()
             try:
-                player = play_file(path, mariadb)
+                player = play_file(path, mariadb, seconds, kind)
             except Exception as error:  # of the runner: counted, and named as such
                 print(f"{path.name}: {type(error).__name__}: {error}", flush=True)
                 entries.append({"file": path.name, "skipped": f"the runner: {error}", "seconds": 0, "counts": {}, "findings": []})
@@ -88,12 +89,14 @@ def play_logic(directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=pathlib.Path, default=ROOT / "build" / "suites.json")
+    parser.add_argument("--copying", action="store_true", help="tables that differ are copied from MariaDB, what is not understood is left out")
+    parser.add_argument("--seconds", type=float, default=FILE_SECONDS, help="for each file")
     parser.add_argument("names", nargs="*", help="of files of the suite, without .test (all)")
     options = parser.parse_args()
     paths = [SUITE / "main" / f"{name}.test" for name in options.names] or sorted((SUITE / "main").glob("*.test"))
     if not paths:
         raise SystemExit(f"there is no suite below {SUITE}: make -C engine suites")
-    entries = play_all(paths, options.json)
+    entries = play_all(paths, options.json, options.seconds, CopyingPlayer if options.copying else Player)
     print(json.dumps(total(entries), indent=1))
     wrong = play_logic(os.environ["SQLLOGICTEST"]) if os.environ.get("SQLLOGICTEST") else 0
     return 1 if wrong or any(entry["counts"].get(kind) for entry in entries for kind in ("crash", "freeze")) else 0

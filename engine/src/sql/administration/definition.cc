@@ -144,6 +144,8 @@ Task<Result<OkInfo>> locked_ddl(SessionState& session, const ast::Statement& sta
   if (!effect.ok()) co_return std::move(effect).error();
   std::string logged = logged_text(statement, session.settings.sql_mode);
   if (!context.default_engine.empty()) logged.append("\nENGINE=").append(context.default_engine);
+  // It changes nothing, but says that rows were numbered: where commitd's statement lacks it, they were not.
+  if (effect->numbered) logged += "\n, AUTO_INCREMENT=1";
   OkInfo ok;
   ok.affected_rows = effect->affected_rows;
   auto* memory = storage::tables_in_memory(*session.server.engine);

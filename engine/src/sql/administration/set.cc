@@ -61,6 +61,12 @@ Status check_session_value(SessionState& session, size_t ordinal, const Value& v
   switch (ordinal) {
     case kGtidNext:
       return set_next_gtid(session, to_text(value));
+    case kTimestamp: {  // 0: that of the clock again
+      const double seconds = value.kind() == Value::Kind::String ? 0 : to_double(value);
+      if (seconds == 0 || (seconds >= 1 && seconds <= INT32_MAX)) return {};
+      return make_error(er::kWrongValueForVar, "Variable 'timestamp' can't be set to the value of '{}'",
+                        to_text(value));
+    }
     case kMaxAllowedPacket:
       return make_error(
           er::kSessionVariableIsReadOnly,

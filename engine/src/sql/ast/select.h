@@ -16,8 +16,9 @@ struct TableRef {
   Expr* on = nullptr;
   List<std::string_view>* using_columns = nullptr;
   bool natural = false;
-  bool exchanged = false;            // was the left side of a RIGHT JOIN
-  List<TableRef>* nested = nullptr;  // a join in parentheses; `name` and `derived` are then unused
+  bool exchanged = false;                    // was the left side of a RIGHT JOIN
+  List<std::string_view>* hinted = nullptr;  // the indexes that USE, FORCE and IGNORE INDEX name
+  List<TableRef>* nested = nullptr;          // a join in parentheses; `name` and `derived` are then unused
 };
 struct CommonTable {  // WITH name (columns) AS (select)
   std::string_view name;

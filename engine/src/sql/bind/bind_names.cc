@@ -139,43 +139,72 @@ Result<Value> system_variable_value(SessionState& session, std::string_view name
   return session.variables.read(ordinal);
 }
 
-ExpressionPtr Binder::alias(const ast::Expr& tree) {
-  if (items == nullptr || !tree.table.empty()) return nullptr;
-  for (const ast::SelectItem& item : *items) {
-    if (item.alias.empty() || !same_name(item.alias, tree.text)) continue;
-    // An alias inside an aggregate function of HAVING or ORDER BY would nest them; it then means the column.
-    if (in_aggregate_) return nullptr;
-    // Names inside of the item mean what they mean in the select list, where aliases are not seen.
-    const auto* hidden = std::exchange(items, nullptr);
-    ExpressionPtr aliased = node(*item.expression);
-    items = hidden;
-    return aliased;
-  }
-  return nullptr;
+// The column of that name that the item shows; nullopt: it is none, or an expression.
+std::optional<Scope::Address> Binder::column_of_item(const ast::Expr& item, std::string_view name) {
+  if (item.kind != ExprKind::Column && item.kind != ExprKind::Star) return std::nullopt;
+  const auto found =
+      scope_.find(item.db, item.table, item.kind == ExprKind::Star ? name : item.text, clause_);
+  if (found.ok()) return *found;
+  if (found.error().code == er::kNonUniqColumn) fail(found.error());
+  return std::nullopt;
 }
 
-ExpressionPtr Binder::column(const ast::Expr& tree) {
-  if (insert_table != nullptr && !insert_alias.empty() && tree.table == insert_alias)
-    return inserted_value(tree);
-  if (aliases_first) {
-    if (ExpressionPtr aliased = alias(tree)) return aliased;
-  }
-  auto found = scope_.find(tree.db, tree.table, tree.text, clause_);
-  if (!found.ok()) {
-    if (found.error().code == er::kBadField) {
-      if (ExpressionPtr aliased = alias(tree)) return aliased;
-      if (outer != nullptr) return column_of_outer(tree, std::move(found).error());
+// The item of the select list that a name means. Several columns of that name must be the same one (1052); an
+// expression with that alias comes before columns.
+ExpressionPtr Binder::named_item(const ast::Expr& tree) {
+  // An alias inside an aggregate function of HAVING or ORDER BY would nest them; it then means the column.
+  if (items == nullptr || !tree.table.empty() || in_aggregate_) return nullptr;
+  std::optional<Scope::Address> column;
+  for (const ast::SelectItem& item : *items) {
+    const ast::Expr& expression = *item.expression;
+    const bool is_column = expression.kind == ExprKind::Column;
+    const std::string_view name = item.alias.empty() && is_column ? expression.text : item.alias;
+    const bool may_show_it = expression.kind == ExprKind::Star;
+    if (!may_show_it && (name.empty() || !same_name(name, tree.text))) continue;
+    const auto shown = column_of_item(expression, tree.text);
+    if (error_) return null();
+    if (shown) {
+      const bool is_other = column && (column->source != shown->source || column->column != shown->column);
+      if (is_other)
+        return fail(make_error(er::kNonUniqColumn, "Column '{}' in {} is ambiguous", tree.text, clause_));
+      column = shown;
+    } else if (!may_show_it) {
+      // Names inside of the item mean what they mean in the select list, where aliases are not seen.
+      const auto* hidden = std::exchange(items, nullptr);
+      ExpressionPtr named = node(expression);
+      items = hidden;
+      return named;
     }
-    return fail(std::move(found).error());
   }
-  const SourceColumn& source = scope_.sources[found->source].columns[found->column];
+  return column ? column_at(*column) : nullptr;
+}
+
+ExpressionPtr Binder::column_at(const Scope::Address& address) {
+  const SourceColumn& source = scope_.sources[address.source].columns[address.column];
   ExpressionPtr reference =
-      std::make_unique<ColumnReference>(found->source, found->column, source.type, source.definition);
+      std::make_unique<ColumnReference>(address.source, address.column, source.type, source.definition);
   const bool utc = source.definition != nullptr && source.definition->type == FieldType::Timestamp2;
   if (utc && session_.settings.time_zone_offset != 0) {
     return std::make_unique<LocalTimestamp>(std::move(reference), session_.settings.time_zone_offset);
   }
   return reference;
+}
+
+ExpressionPtr Binder::column(const ast::Expr& tree) {
+  if (insert_table != nullptr && !insert_alias.empty() && tree.table == insert_alias)
+    return inserted_value(tree);
+  const bool is_alone = &tree == root_;
+  if (items_first == ItemsFirst::Everywhere || (items_first == ItemsFirst::Alone && is_alone)) {
+    if (ExpressionPtr named = named_item(tree)) return named;
+  }
+  auto found = scope_.find(tree.db, tree.table, tree.text, clause_);
+  if (found.ok()) return column_at(*found);
+  const bool is_unknown = found.error().code == er::kBadField;
+  if (is_unknown || is_alone) {  // GROUP BY takes the one that is shown of several columns
+    if (ExpressionPtr named = named_item(tree)) return named;
+  }
+  if (is_unknown && outer != nullptr) return column_of_outer(tree, std::move(found).error());
+  return fail(std::move(found).error());
 }
 
 // The alias of an item in front of the one that is bound.
@@ -196,6 +225,10 @@ ExpressionPtr Binder::earlier_item(const ast::Expr& tree) {
 // What a name in a subquery of this statement stands for, that is none there.
 ExpressionPtr Binder::seen_by_subquery(const ast::Expr& tree) {
   ExpressionPtr found = column(tree);
+  if (read_by_subqueries != nullptr && !in_aggregate_) {
+    if (const auto address = scope_.find(tree.db, tree.table, tree.text, clause_); address.ok())
+      read_by_subqueries->push_back(*address);
+  }
   const bool unknown = error_ && error_->code == er::kBadField;
   if (!unknown || earlier_items == nullptr || !tree.table.empty()) return found;
   const std::optional<Error> not_there = std::exchange(error_, std::nullopt);

@@ -23,8 +23,12 @@ RowSide Binder::row_side(const ast::Expr& tree) {
   if (tree.kind == ExprKind::Row) return {.width = tree.arguments.size(), .written = &tree};
   if (tree.kind != ExprKind::Subquery) return {};
   if (const auto known = precomputed_.subqueries.find(&tree); known != precomputed_.subqueries.end()) {
-    if (known->second->rows.size() > 1)
-      fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
+    if (known->second->rows.size() > 1) {
+      if (!precomputed_.several_rows_are_null)
+        fail(several_rows());
+      else
+        session_.diagnostics.warn(several_rows());
+    }
     return {.width = known->second->types.size(), .known = known->second.get()};
   }
   auto rows = rows_of(tree);
@@ -39,10 +43,11 @@ RowSide Binder::row_side(const ast::Expr& tree) {
 
 ExpressionPtr Binder::item_of(const RowSide& side, size_t item) {
   if (side.written != nullptr) return node(*side.written->arguments[item]);
-  if (side.known == nullptr) return make_scalar_subquery(side.source, item);
+  if (side.known == nullptr)
+    return make_scalar_subquery(side.source, precomputed_.several_rows_are_null, item);
   ValueType type = side.known->types[item];
   type.nullable = true;
-  return std::make_unique<Constant>(side.known->rows.empty() ? Value::null() : side.known->rows[0][item],
+  return std::make_unique<Constant>(side.known->rows.size() != 1 ? Value::null() : side.known->rows[0][item],
                                     type);
 }
 

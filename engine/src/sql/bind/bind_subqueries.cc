@@ -57,7 +57,8 @@ ExpressionPtr Binder::subquery(const ast::Expr& tree) {
   if (tree.kind == ExprKind::Subquery) {
     if (rows->types.size() != 1)
       return fail(make_error(er::kOperandColumns, "Operand should contain 1 column(s)"));
-    return known_scalar(tree) ? known_value(tree) : make_scalar_subquery(std::move(rows));
+    return known_scalar(tree) ? known_value(tree)
+                              : make_scalar_subquery(std::move(rows), precomputed_.several_rows_are_null);
   }
   const ast::Expr& left = *tree.arguments[0];
   const RowSide side = is_row(left) ? row_side(left) : RowSide();
@@ -98,11 +99,12 @@ bool Binder::known_scalar(const ast::Expr& tree) const {
 
 ExpressionPtr Binder::known_value(const ast::Expr& tree) {
   const SubqueryResult& result = *precomputed_.subqueries.find(&tree)->second;
-  if (result.rows.size() > 1)
-    return fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
+  const bool several = result.rows.size() > 1;
+  if (several && !precomputed_.several_rows_are_null) return fail(several_rows());
+  if (several) session_.diagnostics.warn(several_rows());
   ValueType type = result.types[0];
   type.nullable = true;
-  return std::make_unique<Constant>(result.rows.empty() ? Value::null() : result.rows[0][0], type);
+  return std::make_unique<Constant>(result.rows.size() != 1 ? Value::null() : result.rows[0][0], type);
 }
 
 }  // namespace commitd::sql

@@ -58,6 +58,7 @@ std::optional<Value> literal_value(const ast::Expr& tree, std::span<const Value>
 
 Result<ExpressionPtr> Binder::bind(const ast::Expr& tree, std::string_view clause) {
   clause_ = clause;
+  root_ = &tree;
   error_.reset();
   ExpressionPtr bound = node(tree);
   if (error_) return *std::move(error_);

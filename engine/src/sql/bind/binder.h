@@ -40,6 +40,7 @@ struct Precomputed {
   absl::flat_hash_map<const ast::Expr*, std::shared_ptr<SubqueryResult>> subqueries;
   absl::flat_hash_map<const ast::SelectStatement*, std::shared_ptr<CorrelatedSelect>> correlated;
   absl::flat_hash_map<const ast::Expr*, Value> waited;
+  bool several_rows_are_null = false;  // IGNORE: of a subquery that is one value; with a warning (1242)
 };
 
 // Items of a select list that are bound already: subqueries of those behind them see their aliases.
@@ -61,10 +62,10 @@ class Binder {
 
   // Aggregate functions are collected here; nullptr where they are not allowed (1111).
   std::vector<AggregateCall>* aggregates = nullptr;
-  // Aliases of select items, for HAVING, GROUP BY and ORDER BY. `aliases_first`: before columns of the same
-  // name (ORDER BY).
+  // Names of select items, for HAVING, GROUP BY and ORDER BY. Where they come before columns of the same
+  // name: everywhere in HAVING, and in ORDER BY where the name is all of the expression.
   const ast::List<ast::SelectItem>* items = nullptr;
-  bool aliases_first = false;
+  enum class ItemsFirst : uint8_t { Nowhere, Alone, Everywhere } items_first = ItemsFirst::Nowhere;
   const EarlierItems* earlier_items = nullptr;
   // The table that ON DUPLICATE KEY UPDATE works on: VALUES(column) and the row alias.
   const TableDef* insert_table = nullptr;
@@ -73,12 +74,16 @@ class Binder {
   bool parameters_stay = false;
   // Of the statement around this subquery: names that are none here are looked up there.
   Binder* outer = nullptr;
+  // Gets the columns that subqueries read, outside of aggregate functions.
+  std::vector<Scope::Address>* read_by_subqueries = nullptr;
 
  private:
   ExpressionPtr node(const ast::Expr& tree);
   ExpressionPtr literal(const ast::Expr& tree);
   ExpressionPtr column(const ast::Expr& tree);
-  ExpressionPtr alias(const ast::Expr& tree);
+  ExpressionPtr column_at(const Scope::Address& address);
+  std::optional<Scope::Address> column_of_item(const ast::Expr& item, std::string_view name);
+  ExpressionPtr named_item(const ast::Expr& tree);
   ExpressionPtr earlier_item(const ast::Expr& tree);
   ExpressionPtr seen_by_subquery(const ast::Expr& tree);
   ExpressionPtr inserted_value(const ast::Expr& tree);
@@ -120,6 +125,7 @@ class Binder {
   std::span<const Value> parameters_;
   const Precomputed& precomputed_;
   std::string_view clause_;
+  const ast::Expr* root_ = nullptr;
   std::optional<Error> error_;
   bool in_aggregate_ = false;
   uint64_t used_by_subquery_ = 0;  // sources that the subquery being bound refers to

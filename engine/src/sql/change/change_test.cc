@@ -15,6 +15,71 @@ TEST_F(Changes, GeneratedNumbersFollowGivenOnes) {
   EXPECT_EQ(table(), "-7|6\n1|1\n2|2\n3|3\n100|4\n101|5\n102|7");
 }
 
+TEST_F(Changes, IgnoreTakesASubqueryOfSeveralRowsForNull) {
+  run("CREATE TABLE t (id INT, n INT); INSERT INTO t VALUES (1, 1), (2, 3);"
+      "CREATE TABLE u (id INT, n INT NOT NULL)");
+  const std::string warning = "Warning|1242|Subquery returns more than 1 row";
+  EXPECT_EQ(run("DELETE FROM t WHERE n <> (SELECT id FROM t)"),
+            "ERROR 1242: Subquery returns more than 1 row");
+  EXPECT_EQ(run("DELETE IGNORE FROM t WHERE n <> (SELECT id FROM t); SHOW WARNINGS"), " ; " + warning);
+  EXPECT_EQ(run("DELETE IGNORE FROM t WHERE (n, 1) = (SELECT id, n FROM t); SHOW WARNINGS"), " ; " + warning);
+  EXPECT_EQ(run("DELETE IGNORE FROM t WHERE n <> (SELECT id FROM u WHERE u.id = t.id)"), "");
+  EXPECT_EQ(table(), "1|1\n2|3");
+  EXPECT_EQ(run("INSERT IGNORE INTO u VALUES ((SELECT n FROM t), 4); SHOW WARNINGS"), " ; " + warning);
+  EXPECT_EQ(run("INSERT IGNORE INTO u SELECT id, (SELECT n FROM t) FROM t"), "");
+  EXPECT_EQ(table("u"), "NULL|4\n1|0\n2|0");
+  EXPECT_EQ(run("UPDATE IGNORE t SET n = (SELECT u.n FROM u WHERE u.id > t.id - 1); SHOW WARNINGS"),
+            " ; " + warning);
+  EXPECT_EQ(table(), "1|NULL\n2|0");
+}
+
+TEST_F(Changes, WhatIsDeletedFromIsNamedAsItStandsInFrom) {
+  run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1); CREATE DATABASE d2; CREATE TABLE d2.t (id INT); "
+      "INSERT INTO d2.t VALUES (1)");
+  const auto unknown = [](const std::string& name) {
+    return "ERROR 1109: Unknown table '" + name + "' in MULTI DELETE";
+  };
+  EXPECT_EQ(run("DELETE FROM d2.a USING d2.t a"), unknown("a"));
+  EXPECT_EQ(run("DELETE FROM test.a USING d2.t a"), unknown("a"));
+  EXPECT_EQ(run("DELETE FROM d2.t USING d2.t a"), unknown("t"));
+  EXPECT_EQ(run("DELETE t FROM d2.t"), unknown("t"));
+  EXPECT_EQ(run("DELETE t FROM t JOIN d2.t x ON x.id = t.id; SELECT COUNT(*) FROM t"), " ; 0");
+  EXPECT_EQ(run("DELETE FROM a USING d2.t a; SELECT COUNT(*) FROM d2.t"), " ; 0");
+  EXPECT_EQ(run("DELETE d2.t, t FROM d2.t, t"), "");
+}
+
+TEST_F(Changes, WhatASelectReadsIsNotSeenInOnDuplicateKeyUpdate) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, n INT); CREATE TABLE u (id INT, m INT)");
+  EXPECT_EQ(
+      run("INSERT INTO t (id) SELECT id FROM u ON DUPLICATE KEY UPDATE n = u.m"),
+      "ERROR 1235: This version of MySQL doesn't yet support 'columns of the SELECT in ON DUPLICATE KEY "
+      "UPDATE' (Unknown column 'u.m' in 'field list')");
+  EXPECT_EQ(run("INSERT INTO t VALUES (1, 1) ON DUPLICATE KEY UPDATE n = u.m").substr(0, 11), "ERROR 1054:");
+}
+
+TEST_F(Changes, NumbersInColumnsOfFewCharactersKeepTheDigitsThatFit) {
+  run("CREATE TABLE t (a CHAR(7), b CHAR(5))");
+  EXPECT_EQ(run("INSERT IGNORE INTO t VALUES (1.225e-4, 1.225e-4), (1.225877e-1, 1.225877e-1), (123456789e0, "
+                "123456789e0), (-1.87e-2, -1.87e-2), (1.25e-175, 1.5e300)"),
+            "");
+  EXPECT_EQ(table(), "1.22e-4|1e-4\n0.12259|0.123\n1.235e8|1.2e8\n-0.0187|-0.02\n1e-175|2e300");
+}
+
+TEST_F(Changes, WhatIsBelowZeroIsZeroInUnsignedReals) {
+  run("CREATE TABLE t (f FLOAT UNSIGNED, d DOUBLE UNSIGNED, n DOUBLE(5,1) UNSIGNED, m FLOAT(3,1) UNSIGNED)");
+  EXPECT_EQ(run("INSERT INTO t (f) VALUES (-1e111)").substr(0, 11), "ERROR 1264:");
+  EXPECT_EQ(
+      run("INSERT IGNORE INTO t VALUES (-1e111, -1e111, -1e111, -1e111), (-1, -1, -1, -1); SELECT * FROM t"),
+      " ; 0|0|0|0\n0|0|0|0");
+}
+
+TEST_F(Changes, NumbersDoNotBeginAgainAtTheirEnd) {
+  run("CREATE TABLE t (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY); INSERT INTO t VALUES "
+      "(18446744073709551601); SET auto_increment_increment = 10");
+  EXPECT_EQ(run("INSERT INTO t VALUES (NULL), (NULL), (NULL)").substr(0, 11), "ERROR 1264:");
+  EXPECT_EQ(run("SET auto_increment_increment = DEFAULT; SELECT * FROM t"), " ; 18446744073709551601");
+}
+
 TEST_F(Changes, RowsOfNothingButDefaults) {
   run("CREATE TABLE t (a INT DEFAULT 7, b VARCHAR(3))");
   EXPECT_EQ(run("INSERT INTO t VALUES (), ()"), "");

@@ -97,11 +97,20 @@ class JoinDeleter : public RowConsumer {
     std::vector<txn::FoundRow> found;
   };
 
+  // A name with a database is that of a table, never an alias; one without is of the current database.
+  bool is_target(const Source& source, const ast::TableName& name) const {
+    if (source.alias != name.name) return false;
+    const bool is_aliased = source.alias != source.table;
+    if (!name.db.empty()) return !is_aliased && source.db == name.db;
+    return is_aliased || source.db == context_.session.database;
+  }
+
   Status add_target(const BoundJoin& join, const ast::TableName& name) {
+    if (name.db.empty() && context_.session.database.empty())
+      return make_error(er::kNoDb, "No database selected");
     const std::vector<Source>& sources = join.bound->scope.sources;
-    const auto source = std::find_if(sources.begin(), sources.end(), [&](const Source& candidate) {
-      return Scope::matches(candidate, name.db, name.name);
-    });
+    const auto source = std::find_if(sources.begin(), sources.end(),
+                                     [&](const Source& candidate) { return is_target(candidate, name); });
     if (source == sources.end())
       return make_error(er::kUnknownTable, "Unknown table '{}' in MULTI DELETE", name.name);
     const auto number = static_cast<size_t>(source - sources.begin());
@@ -130,6 +139,7 @@ Task<Result<OkInfo>> delete_from_join(StatementContext& context, const ast::Dele
 
 Task<Result<OkInfo>> execute_delete(StatementContext& context, const ast::DeleteStatement& statement) {
   context.strict = context.session.settings.strict() && !statement.ignore;
+  context.precomputed.several_rows_are_null = statement.ignore;
   if (statement.targets.empty()) return delete_from_table(context, statement);
   return delete_from_join(context, statement);
 }

@@ -42,13 +42,15 @@ class AutoIncrement {
         if (!reserved.ok()) return std::move(reserved).error();
         next_ = *reserved;
       }
-      end_ = next_ + count;
+      end_ = sum(next_, count);
     }
     const uint64_t offset = std::min(context_.session.settings.auto_increment_offset, increment);
-    uint64_t value = next_;
-    if (increment > 1 && value % increment != offset % increment)
-      value += (increment + offset - value % increment) % increment;
-    next_ = value + increment;
+    const uint64_t missing = increment > 1 ? (increment + offset - next_ % increment) % increment : 0;
+    if (missing > UINT64_MAX - next_)
+      return make_error(er::kWarnDataOutOfRange, "Out of range value for column '{}' at row 1",
+                        table_.columns[static_cast<size_t>(column_)].name);
+    const uint64_t value = next_ + missing;
+    next_ = sum(value, increment);
     last_ = value;
     if (first_generated_ == 0) first_generated_ = value;
     return value;
@@ -72,6 +74,11 @@ class AutoIncrement {
   }
 
  private:
+  // The greatest number where it would be more: it never begins again.
+  static uint64_t sum(uint64_t left, uint64_t right) {
+    return left > UINT64_MAX - right ? UINT64_MAX : left + right;
+  }
+
   StatementContext& context_;
   const TableDef& table_;
   int column_ = -1;
@@ -98,6 +105,7 @@ class Inserter {
         bound_(context) {
     store_.row = statement.first_row;
     context.strict = store_.strict;
+    context.precomputed.several_rows_are_null = statement.ignore;
   }
 
   Task<Result<OkInfo>> run() {
@@ -215,6 +223,14 @@ class Inserter {
     return make_error(er::kWrongValueCountOnRow, "Column count doesn't match value count at row {}", row);
   }
 
+  // It may be a column of the SELECT's tables.
+  static Error not_of_the_table(const Error& unknown) {
+    return make_error(er::kNotSupportedYet,
+                      "This version of MySQL doesn't yet support 'columns of the SELECT in ON DUPLICATE KEY "
+                      "UPDATE' ({})",
+                      unknown.message);
+  }
+
   Task<Status> bind_on_duplicate(BoundInsert& bound) {
     for (const ast::Assignment& assignment : statement_.on_duplicate) {
       COMMITD_CO_RETURN_IF_ERROR(co_await precompute(context_, assignment.value));
@@ -224,6 +240,8 @@ class Inserter {
       binder.insert_table = bound.table().get();
       binder.insert_alias = statement_.row_alias;
       auto value = binder.bind(*assignment.value, "field list");
+      if (!value.ok() && value.error().code == er::kBadField && statement_.select != nullptr)
+        co_return not_of_the_table(value.error());
       if (!value.ok()) co_return std::move(value).error();
       bound.updates.emplace_back(*column, for_column(bound.table()->columns[*column], *std::move(value)));
     }

@@ -254,6 +254,7 @@ Task<Result<OkInfo>> update_table(StatementContext& context, const ast::UpdateSt
 
 Task<Result<OkInfo>> execute_update(StatementContext& context, const ast::UpdateStatement& statement) {
   context.strict = context.session.settings.strict() && !statement.ignore;
+  context.precomputed.several_rows_are_null = statement.ignore;
   const ast::TableRef& first = statement.from.front();
   const bool join = statement.from.size() > 1 || first.derived != nullptr || first.nested != nullptr;
   if (join) return update_join(context, statement);

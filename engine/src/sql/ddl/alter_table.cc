@@ -3,12 +3,16 @@
 // rows anew.
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
+#include "base/temporal.h"
 #include "base/text_case.h"
 #include "sql/ast/definitions.h"
 #include "sql/ddl/planning.h"
+#include "sql/expression/conversion.h"
+#include "sql/variables/system_variables.h"
 #include "storage/table_engines.h"
 #include "txn/row_writes.h"
 
@@ -57,9 +61,15 @@ class Alteration {
   Status drop_constraint(std::string_view name);
   Status convert_charset(const ast::TableOptions& options);
   Result<Row> make_row(const Row& old_row);
+  Status check_added_date(const ColumnDef& column, const Value& value) const;
+  void find_numbered_column();
+  Result<Value> number_or_value(const Value& value, const ColumnDef& column);
   Status verify_rows();
   Status set_options(const ast::TableOptions& options);
+  int ordinal_or_none(std::string_view name) const;
   Result<int> ordinal_of(std::string_view name) const;
+  std::vector<IndexDef>::iterator index_named(std::string_view name);
+  Status check_index_names() const;
   Result<size_t> position(const ast::AlterAction& action) const;
   void move_index_columns(const std::function<int(int)>& new_ordinal);
   Status rebuild(Effect& effect);
@@ -76,10 +86,26 @@ class Alteration {
   bool verify_ = false;  // stored rows may break a CHECK constraint that holds from now on
   ddl::Context::RowCheck row_check_;
   std::optional<uint64_t> auto_increment_;
+  // The column that becomes AUTO_INCREMENT. Its numbers follow from the rows alone, so that replicas, and a
+  // start behind a crash, give the same ones.
+  std::optional<size_t> numbered_;
+  uint64_t next_number_ = 1;
+  bool gave_numbers_ = false;
 };
 
+// Where the column is that had this name in front of the statement: so all its actions name columns. -1:
+// there was none, or it is gone.
+int Alteration::ordinal_or_none(std::string_view name) const {
+  for (size_t i = 0; i < source_.size(); ++i) {
+    const bool is_it =
+        source_[i] >= 0 && equal_words(old_->columns[static_cast<size_t>(source_[i])].name, name);
+    if (is_it) return static_cast<int>(i);
+  }
+  return context_.logged_by_commitd ? column_ordinal(table_, name) : -1;
+}
+
 Result<int> Alteration::ordinal_of(std::string_view name) const {
-  int ordinal = column_ordinal(table_, name);
+  const int ordinal = ordinal_or_none(name);
   if (ordinal < 0) return make_error(er::kBadField, "Unknown column '{}' in '{}'", name, table_.name);
   return ordinal;
 }
@@ -87,9 +113,9 @@ Result<int> Alteration::ordinal_of(std::string_view name) const {
 Result<size_t> Alteration::position(const ast::AlterAction& action) const {
   if (action.first) return size_t{0};
   if (action.after.empty()) return table_.columns.size();
-  auto ordinal = ordinal_of(action.after);
-  if (!ordinal.ok()) return std::move(ordinal).error();
-  return static_cast<size_t>(*ordinal) + 1;
+  const int ordinal = column_ordinal(table_, action.after);  // may be a new one
+  if (ordinal < 0) return make_error(er::kBadField, "Unknown column '{}' in '{}'", action.after, table_.name);
+  return static_cast<size_t>(ordinal) + 1;
 }
 
 void Alteration::move_index_columns(const std::function<int(int)>& new_ordinal) {
@@ -129,7 +155,7 @@ Status Alteration::add_column(const ast::AlterAction& action) {
 }
 
 Status Alteration::drop_column(std::string_view name) {
-  int ordinal = column_ordinal(table_, name);
+  const int ordinal = ordinal_or_none(name);
   if (ordinal < 0)
     return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);
   COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, name));
@@ -153,13 +179,10 @@ Status Alteration::modify_column(const ast::AlterAction& action) {
   if (!ordinal.ok()) return std::move(ordinal).error();
   auto column = make_column(action.column, table_.default_collation, context_);
   if (!column.ok()) return std::move(column).error();
-  int same = column_ordinal(table_, column->name);
-  if (same >= 0 && same != *ordinal)
-    return make_error(er::kDupFieldName, "Duplicate column name '{}'", column->name);
   bool in_primary = std::any_of(table_.indexes[0].columns.begin(), table_.indexes[0].columns.end(),
                                 [&](const auto& part) { return part.column == *ordinal; });
   if (in_primary) require_value(*column);
-  if (same < 0) COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, old_name));
+  if (!equal_words(column->name, old_name)) COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, old_name));
   const std::string name = column->name;
   table_.columns[*ordinal] = std::move(*column);
   rebuild_ = true;
@@ -242,10 +265,13 @@ Status Alteration::rename_column(std::string_view from, std::string_view to) {
   return {};
 }
 
+// Of a column that is added by the same statement, too.
 Status Alteration::set_default(const ast::AlterAction& action) {
   auto ordinal = ordinal_of(action.name);
-  if (!ordinal.ok()) return std::move(ordinal).error();
-  auto& column = table_.columns[*ordinal];
+  const int added = column_ordinal(table_, action.name);
+  const bool is_added = added >= 0 && source_[static_cast<size_t>(added)] < 0;
+  if (!ordinal.ok() && !is_added) return std::move(ordinal).error();
+  auto& column = table_.columns[static_cast<size_t>(ordinal.ok() ? *ordinal : added)];
   if (action.what == What::DropDefault) {
     column.default_value.reset();
     return {};
@@ -256,9 +282,28 @@ Status Alteration::set_default(const ast::AlterAction& action) {
   return {};
 }
 
+// By the name that it had in front of the statement.
+std::vector<IndexDef>::iterator Alteration::index_named(std::string_view name) {
+  const auto named = [&](const IndexDef& index) { return equal_words(index.name, name); };
+  const auto in_front = std::ranges::find_if(old_->indexes, named);
+  if (in_front == old_->indexes.end())
+    return context_.logged_by_commitd ? std::ranges::find_if(table_.indexes, named) : table_.indexes.end();
+  return std::ranges::find_if(table_.indexes,
+                              [&](const IndexDef& index) { return index.id == in_front->id; });
+}
+
+Status Alteration::check_index_names() const {
+  if (context_.logged_by_commitd) return {};
+  std::set<std::string> names;
+  for (const IndexDef& index : table_.indexes) {
+    if (!index.name.empty() && !names.insert(lower_case(index.name)).second)
+      return make_error(er::kDupKeyName, "Duplicate key name '{}'", index.name);
+  }
+  return {};
+}
+
 Status Alteration::drop_index(std::string_view name) {
-  auto same = [&](const IndexDef& index) { return equal_words(index.name, name); };
-  auto found = std::find_if(table_.indexes.begin(), table_.indexes.end(), same);
+  const auto found = index_named(name);
   if (name.empty() || found == table_.indexes.end()) {
     return make_error(er::kCantDropFieldOrKey, "Can't DROP '{}'; check that column/key exists", name);
   }
@@ -270,13 +315,11 @@ Status Alteration::drop_index(std::string_view name) {
 
 Status Alteration::rename_index(std::string_view from, std::string_view to) {
   COMMITD_RETURN_IF_ERROR(check_name(to, Named::Index));
-  for (auto& index : table_.indexes) {
-    if (index.name == from && !index.primary) {
-      index.name = to;
-      return {};
-    }
-  }
-  return make_error(er::kKeyDoesNotExist, "Key '{}' doesn't exist in table '{}'", from, table_.name);
+  const auto index = index_named(from);
+  if (index == table_.indexes.end() || index->primary)
+    return make_error(er::kKeyDoesNotExist, "Key '{}' doesn't exist in table '{}'", from, table_.name);
+  index->name = to;
+  return {};
 }
 
 Status Alteration::rename_table(const ast::TableName& to) {
@@ -353,18 +396,54 @@ Result<Row> Alteration::make_row(const Row& old_row) {
     if (source_[i] < 0) {
       auto added = added_column_value(column);
       if (!added.ok()) return std::move(added).error();
+      COMMITD_RETURN_IF_ERROR(check_added_date(column, *added));
       row.push_back(std::move(*added));
       continue;
     }
     const Value& value = old_row[static_cast<size_t>(source_[i])];
-    if (value.is_null() && !column.nullable)
+    const bool is_numbered = numbered_ == i;
+    if (value.is_null() && !column.nullable && !is_numbered)
       return make_error(er::kInvalidUseOfNull, "Invalid use of NULL value");
-    auto converted = context_.convert(value, column);
+    auto converted = is_numbered ? number_or_value(value, column) : context_.convert(value, column);
     if (!converted.ok()) return std::move(converted).error();
     row.push_back(std::move(*converted));
   }
+  if (numbered_) next_number_ = std::max(next_number_, txn::next_after(table_, row));
   if (row_check_) COMMITD_RETURN_IF_ERROR(row_check_(row));
   return row;
+}
+
+// Where rows would get the zero date, for want of a default, that the sql_mode forbids.
+Status Alteration::check_added_date(const ColumnDef& column, const Value& value) const {
+  const uint64_t strict = sql_mode::kStrictTransTables | sql_mode::kStrictAllTables;
+  const bool forbidden =
+      (context_.sql_mode & sql_mode::kNoZeroDate) != 0 && (context_.sql_mode & strict) != 0;
+  const bool is_date = column.type == FieldType::Date || column.type == FieldType::DateTime2;
+  if (!forbidden || !is_date || value.is_null() || context_.logged_by_commitd || column.default_value ||
+      !is_zero_date(value.as_temporal()))
+    return {};
+  return make_error(er::kTruncatedWrongValue, "Incorrect {} value: '{}' for column '{}' at row 1",
+                    column.type == FieldType::Date ? "date" : "datetime", value.to_text(), column.name);
+}
+
+void Alteration::find_numbered_column() {
+  if (context_.logged_by_commitd && !auto_increment_) return;
+  for (size_t i = 0; i < source_.size(); ++i) {
+    const bool becomes = table_.columns[i].auto_increment && source_[i] >= 0 &&
+                         !old_->columns[static_cast<size_t>(source_[i])].auto_increment;
+    if (becomes) numbered_ = i;
+  }
+  next_number_ = std::max<uint64_t>(auto_increment_.value_or(1), 1);
+}
+
+Result<Value> Alteration::number_or_value(const Value& value, const ColumnDef& column) {
+  if (!value.is_null()) {
+    auto converted = context_.convert(value, column);
+    const bool zero_stays = (context_.sql_mode & sql_mode::kNoAutoValueOnZero) != 0;
+    if (!converted.ok() || zero_stays || to_double(*converted) != 0) return converted;
+  }
+  gave_numbers_ = true;
+  return context_.convert(Value::unsigned_integer(next_number_++), column);
 }
 
 // Where the rows stay as they are, they must obey the constraints all the same.
@@ -394,15 +473,18 @@ Status Alteration::rebuild(Effect& effect) {
                         "existing table'");
     }
   }
+  find_numbered_column();
   auto copied = copy_rows(
       *old_, table_, [this](const Row& row) { return make_row(row); }, context_, entries_);
   if (!copied.ok()) return std::move(copied).error();
   effect.affected_rows = *copied;
+  effect.numbered = gave_numbers_ && !auto_increment_;
   effect.rewritten = std::make_shared<const TableDef>(table_);
   effect.leaves_memory = storage::engine_of(*old_).in_memory && !storage::engine_of(table_).in_memory;
   change_.drop_table(*old_);
+  const bool says_where = auto_increment_ && (!numbered_ || *auto_increment_ != 1);
   change_.writes().raise_auto_increment(
-      table_.id, auto_increment_ ? *auto_increment_ : context_.engine.peek_auto_increment(old_->id));
+      table_.id, says_where ? *auto_increment_ : context_.engine.peek_auto_increment(old_->id));
   return {};
 }
 
@@ -427,6 +509,7 @@ Result<Effect> Alteration::finish() {
   if (table_.columns.empty())
     return make_error(er::kCantRemoveAllFields,
                       "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
+  COMMITD_RETURN_IF_ERROR(check_index_names());
   if (verify_ && context_.row_check) {
     auto check = context_.row_check(table_);
     if (!check.ok()) return std::move(check).error();

@@ -41,6 +41,9 @@ struct Context {
   // what was logged obeyed them.
   using RowCheck = std::function<Status(const Row&)>;
   std::function<Result<RowCheck>(const TableDef&)> row_check = {};
+  // Replay of what commitd logged, maybe an earlier version of it: where a column becomes AUTO_INCREMENT it
+  // kept 0, and names in ALTER TABLE meant what the actions in front of them had made of the table.
+  bool logged_by_commitd = false;
   // Called for every row that is read: whoever runs the statement lets others go first, or ends it.
   std::function<Status()> on_row = [] { return Status(); };
 };
@@ -54,6 +57,7 @@ struct Effect {
   bool nothing = false;        // IF [NOT] EXISTS found nothing to do: neither logged nor committed
   uint64_t affected_rows = 0;  // ALTER: rows that were copied
   TablePtr rewritten;          // ALTER: the new table, when all rows were copied into it
+  bool numbered = false;       // ALTER: rows got AUTO_INCREMENT values, from 1
   bool leaves_memory = false;  // ALTER: rows that only memory has go into a table that is durable
 };
 

@@ -30,6 +30,80 @@ TEST_F(Ddl, CheckConstraintsHoldForEveryStatementThatWrites) {
   EXPECT_EQ(run("SELECT * FROM t ORDER BY id"), "1|1|5\n2|NULL|1\n4|2|2");
 }
 
+TEST_F(Ddl, RowsGetNumbersWhenTheirColumnBecomesAutoIncrement) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, n BIGINT)");
+  const std::string rows = "INSERT INTO t VALUES (1, 5), (2, 0), (3, NULL), (4, 20), (5, NULL)";
+  const std::string numbered = "1|5\n2|6\n3|7\n4|20\n5|21";
+  run(rows);
+  EXPECT_EQ(run("ALTER TABLE t MODIFY n BIGINT NOT NULL AUTO_INCREMENT, ADD KEY (n)"), "");
+  EXPECT_EQ(run("SELECT * FROM t; INSERT INTO t (id) VALUES (6); SELECT n FROM t WHERE id = 6"),
+            numbered + " ;  ; 22");
+  run("UPDATE t SET n = 0 WHERE id = 1");  // that it has been AUTO_INCREMENT keeps it
+  EXPECT_EQ(run("ALTER TABLE t MODIFY n INT NOT NULL AUTO_INCREMENT; SELECT n FROM t WHERE id = 1"), " ; 0");
+
+  run("DROP TABLE t; CREATE TABLE t (id INT PRIMARY KEY, n BIGINT)");
+  run(rows);
+  EXPECT_EQ(run("ALTER TABLE t MODIFY n BIGINT AUTO_INCREMENT, ADD UNIQUE (n), AUTO_INCREMENT = 6"), "");
+  EXPECT_EQ(run("SELECT * FROM t"), numbered);
+  run("DROP TABLE t; CREATE TABLE t (id INT PRIMARY KEY, n BIGINT)");
+  run(rows);
+  EXPECT_EQ(run("SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'; ALTER TABLE t MODIFY n BIGINT NOT NULL "
+                "AUTO_INCREMENT, ADD UNIQUE (n); SELECT n FROM t ORDER BY id; SET sql_mode = DEFAULT"),
+            " ;  ; 5\n0\n6\n20\n21 ; ");
+  run("DROP TABLE t; CREATE TABLE t (id INT PRIMARY KEY, n BIGINT)");
+  EXPECT_EQ(
+      run("INSERT INTO t VALUES (1, 0), (2, 1); ALTER TABLE t MODIFY n BIGINT AUTO_INCREMENT, ADD UNIQUE (n)")
+          .substr(0, 14),
+      " ; ERROR 1062:");
+}
+
+TEST_F(Ddl, AnAddedDateMustNotBeZeroWhereThatIsForbidden) {
+  run("CREATE TABLE t (a INT)");
+  EXPECT_EQ(run("ALTER TABLE t ADD b DATE NOT NULL"), "");
+  run("INSERT INTO t VALUES (1, '2000-01-01')");
+  EXPECT_EQ(run("ALTER TABLE t ADD c DATETIME NOT NULL"),
+            "ERROR 1292: Incorrect datetime value: '0000-00-00 00:00:00' for column 'c' at row 1");
+  EXPECT_EQ(run("ALTER TABLE t ADD c DATE NOT NULL"),
+            "ERROR 1292: Incorrect date value: '0000-00-00' for column 'c' at row 1");
+  EXPECT_EQ(run("ALTER TABLE t ADD c DATE NOT NULL DEFAULT '2002-02-02'"), "");
+  EXPECT_EQ(
+      run("SET sql_mode = ''; ALTER TABLE t ADD d DATE NOT NULL; SET sql_mode = DEFAULT; SELECT * FROM t"),
+      " ;  ;  ; 1|2000-01-01|2002-02-02|0000-00-00");
+}
+
+TEST_F(Ddl, ActionsNameColumnsAndIndexesAsTheyWereInFrontOfThem) {
+  run("CREATE TABLE t (a INT, b INT, c INT, KEY x (a), KEY y (b)); INSERT INTO t VALUES (1, 2, 3)");
+  const auto shown = [this] {
+    return run(
+        "SELECT a, b FROM t; SELECT index_name, column_name FROM information_schema.statistics WHERE "
+        "table_name = 't' ORDER BY 2");
+  };
+  EXPECT_EQ(run("ALTER TABLE t RENAME COLUMN a TO b, RENAME COLUMN b TO a"), "");
+  EXPECT_EQ(shown(), "2|1 ; y|a\nx|b");
+  EXPECT_EQ(run("ALTER TABLE t CHANGE a b BIGINT, CHANGE b a BIGINT"), "");
+  EXPECT_EQ(shown(), "1|2 ; x|a\ny|b");
+  EXPECT_EQ(run("ALTER TABLE t RENAME INDEX x TO y, RENAME INDEX y TO x"), "");
+  EXPECT_EQ(shown(), "1|2 ; y|a\nx|b");
+  EXPECT_EQ(run("ALTER TABLE t RENAME COLUMN a TO d, RENAME COLUMN b TO e, RENAME COLUMN c TO a"), "");
+  EXPECT_EQ(run("SELECT d, e, a FROM t; ALTER TABLE t RENAME COLUMN a TO c, RENAME COLUMN d TO a, RENAME "
+                "COLUMN e TO b"),
+            "1|2|3 ; ");
+  for (const auto& [actions, error] : std::vector<std::pair<std::string, std::string>>{
+           {"RENAME COLUMN a TO d, DROP COLUMN d", "1091"},
+           {"ADD COLUMN z INT, RENAME COLUMN z TO w", "1054"},
+           {"ADD COLUMN z INT, DROP COLUMN z", "1091"},
+           {"RENAME COLUMN a TO z, ALTER COLUMN z SET DEFAULT 1", "1054"},
+           {"CHANGE a d INT, CHANGE d e INT", "1054"},
+           {"RENAME COLUMN a TO b", "1060"},
+           {"CHANGE a b INT", "1060"},
+           {"RENAME INDEX x TO y", "1061"},
+           {"RENAME INDEX x TO z, DROP INDEX z", "1091"}})
+    EXPECT_EQ(run("ALTER TABLE t " + actions).substr(0, 10), "ERROR " + error) << actions;
+  EXPECT_EQ(run("ALTER TABLE t ADD COLUMN z INT FIRST, ADD COLUMN w INT AFTER z, RENAME COLUMN c TO d"), "");
+  EXPECT_EQ(run("SELECT * FROM t"), "NULL|NULL|1|2|3");
+  EXPECT_EQ(run("ALTER TABLE t ADD COLUMN v INT NOT NULL DEFAULT 2, ALTER COLUMN v SET DEFAULT 5"), "");
+}
+
 TEST_F(Ddl, CheckConstraintsAreShownAndMadeAgain) {
   run("CREATE TABLE t (a INT, b VARCHAR(10), CONSTRAINT c CHECK (`a` > 0 and b <> 'it''s' /* really */))");
   const std::string shown = run("SHOW CREATE TABLE t");

@@ -1,6 +1,7 @@
 #include "sql/executor/statement_frame.h"
 
 #include <chrono>
+#include <cmath>
 
 #include "observe/metrics.h"
 #include "plugins/observers.h"
@@ -65,10 +66,10 @@ void note_statement(SessionState& session, const ast::Statement& statement) {
   session.previous_found_rows = session.found_rows;
   session.statement_text = statement.text;
   session.lock_owner.set_statement(statement.text);
-  const uint64_t fixed = session.variables.number(kTimestamp);
+  const double fixed = session.variables.get(kTimestamp).as_double();
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   session.statement_microseconds = fixed != 0
-                                       ? static_cast<int64_t>(fixed) * 1'000'000
+                                       ? std::llround(fixed * 1e6)
                                        : std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 }
 

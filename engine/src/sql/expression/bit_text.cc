@@ -57,8 +57,12 @@ class NumberText : public OneOperand {
 }  // namespace
 
 ExpressionPtr text_of_bits(ExpressionPtr expression) {
-  if (expression->type().type == FieldType::Year) return std::make_unique<NumberText>(std::move(expression));
-  if (expression->type().type != FieldType::Bit) return expression;
+  const ValueType& type = expression->type();
+  constexpr uint8_t kAsManyAsNeeded = 31;
+  const bool is_real = type.type == FieldType::Double || type.type == FieldType::Float;
+  const bool has_fixed_digits = type.type == FieldType::Year || (is_real && type.decimals < kAsManyAsNeeded);
+  if (has_fixed_digits) return std::make_unique<NumberText>(std::move(expression));
+  if (type.type != FieldType::Bit) return expression;
   return std::make_unique<BitText>(std::move(expression));
 }
 

@@ -31,6 +31,8 @@ class Cast : public OneOperand {
         decimals_(target.cast_decimals),
         has_length_(target.cast_has_length) {
     type_ = target_type();
+    // As strong as a column, beside which it means bytes: LIKE BINARY.
+    if (to_ == ast::CastType::Binary) type_.strength = ValueType::Strength::Column;
   }
   const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
     Value operand_scratch;
@@ -85,7 +87,7 @@ class Cast : public OneOperand {
   }
   Value temporal(const Value& operand, Evaluation& evaluation) const {
     const bool text = operand.kind() == Kind::String;
-    std::optional<Temporal> t = to_ == ast::CastType::Time ? time_of(operand)
+    std::optional<Temporal> t = to_ == ast::CastType::Time ? time_of(operand, evaluation)
                                 : text ? date_of_text(operand.as_string(), evaluation, zero_parts(evaluation))
                                        : date_of(operand, evaluation);
     const bool told = text && to_ != ast::CastType::Time;
@@ -130,8 +132,8 @@ class Cast : public OneOperand {
     return datetime_from_unix(whole, static_cast<uint32_t>(fraction < 0 ? fraction + kSecond : fraction),
                               time.decimals);
   }
-  static std::optional<Temporal> time_of(const Value& operand) {
-    const auto t = to_clock(operand);
+  static std::optional<Temporal> time_of(const Value& operand, Evaluation& evaluation) {
+    const auto t = clock_wanted(operand, evaluation);
     return t ? to_time(Value::temporal(*t)) : std::nullopt;
   }
   static Value year(const Value& operand, Evaluation& evaluation) {

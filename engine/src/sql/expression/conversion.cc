@@ -294,7 +294,10 @@ std::optional<Temporal> to_clock(const Value& value) {
   std::string scratch;
   const std::string_view text = text_view(value, scratch);
   if (const auto date = date_and_clock_with_zero_parts(text)) return date;
-  return parse_clock(text);
+  const auto clock = parse_clock(text);
+  const bool is_time = clock && clock->kind == Temporal::Kind::Time;
+  // A number that is more than a TIME holds is none, a text the longest one.
+  return is_time && value.kind() != Value::Kind::String ? parse_time(text) : clock;
 }
 
 namespace {

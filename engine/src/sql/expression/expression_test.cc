@@ -104,6 +104,53 @@ TEST_F(Expressions, Times) {
             "2026-01-01 02:00:00|1767225600|1970-01-01 02:00:00");
 }
 
+TEST_F(Expressions, TimesThatAreTooLongAreTheLongestOne) {
+  run("SET sql_mode = ''");
+  EXPECT_EQ(value("TIME_TO_SEC('916:40:00'), TIME('-916:40:00'), HOUR('9999:00:00'), MINUTE('839:00:00'), "
+                  "CAST('916:40:00' AS TIME), TIME('40 00:00:00'), TIME('9164000'), TIME('838:59:59.5'), "
+                  "TIME_FORMAT('916:40:00', '%H:%i'), SECOND('1000:70:00')"),
+            "3020399|-838:59:59|838|59|838:59:59|838:59:59|838:59:59|838:59:59.0|838:59|NULL");
+  EXPECT_EQ(value("TIME('2011-02-32 8:46:06.5'), HOUR('2011-02-28 8:46:06.5'), TIME('2011-02-32')"),
+            "NULL|8|00:20:11");
+  EXPECT_EQ(run("SELECT TIME_TO_SEC('916:40:00'); SHOW WARNINGS"),
+            "3020399 ; Warning|1292|Truncated incorrect time value: '916:40:00'");
+  run("CREATE TABLE x (t TIME)");
+  EXPECT_EQ(run("INSERT INTO x VALUES ('838:59:59.5'), ('9164000'), ('-916:00:00 a'); SELECT t FROM x"),
+            " ; 838:59:59\n838:59:59\n-838:59:59");
+  run("SET sql_mode = DEFAULT");
+  for (const char* wrong : {"'838:59:59.5'", "TIME('916:40:00')", "CAST('916:40:00' AS TIME)"})
+    EXPECT_EQ(run(std::string("INSERT INTO x VALUES (") + wrong + ")").substr(0, 11), "ERROR 1292:") << wrong;
+}
+
+TEST_F(Expressions, HalvesOfADayGoWithHoursOfTwelve) {
+  EXPECT_EQ(
+      value("STR_TO_DATE('2003-01-02 10:11 PM', '%Y-%m-%d %H:%i %p'), STR_TO_DATE('10:11 PM', '%h:%i %p'), "
+            "STR_TO_DATE('10:11:12 PM', '%r')"),
+      "NULL|22:11:00|22:11:12");
+}
+
+TEST_F(Expressions, TextsOfRealsHaveTheDigitsThatTheirTypeAnnounces) {
+  EXPECT_EQ(
+      value("CONCAT(PI()), LENGTH(PI()), CONCAT(ROUND(1.5e0, 3)), CONCAT(1e0 / 3), PI() LIKE '3.141593'"),
+      "3.141593|8|1.500|0.3333333333333333|1");
+  run("CREATE TABLE x (f FLOAT(7,3), d DOUBLE(10,4), e DOUBLE); INSERT INTO x VALUES (1.5, 1.5, 1.5)");
+  EXPECT_EQ(
+      run("SELECT CONCAT(f), CONCAT(d), CONCAT(e), LENGTH(f), CAST(d AS CHAR), GROUP_CONCAT(f) FROM x GROUP "
+          "BY f, d, e"),
+      "1.500|1.5000|1.5|5|1.5000|1.500");
+}
+
+TEST_F(Expressions, TheYear0IsNoLeapYear) {
+  EXPECT_EQ(value("TO_DAYS('0000-01-01'), TO_DAYS('0000-02-28'), TO_DAYS('0000-03-01'), "
+                  "WEEKDAY('0000-01-01'), DAYNAME('0000-02-28'), DAYOFYEAR('0000-03-01'), "
+                  "LAST_DAY('0000-02-01'), DATE('0000-02-29'), DATEDIFF('0000-03-01', '0000-02-28')"),
+            "1|59|60|6|Tuesday|60|0000-02-28|NULL|1");
+  EXPECT_EQ(value("DATE_ADD('0000-01-31', INTERVAL 1 MONTH), DATE_ADD('0000-01-15', INTERVAL 1 DAY), "
+                  "DATE_SUB('0001-01-01', INTERVAL 1 DAY), DATE_FORMAT('0000-01-01', '%j %W %U'), "
+                  "TO_SECONDS('0000-01-01')"),
+            "0000-02-28|0000-00-00|0000-00-00|001 Sunday 01|86400");
+}
+
 TEST_F(Expressions, Casts) {
   EXPECT_EQ(value("CAST('12abc' AS SIGNED), CAST(-1 AS UNSIGNED), CAST(1.5 AS SIGNED), CAST('1.456' AS "
                   "DECIMAL(5,2)), CAST(12 AS CHAR)"),

@@ -3,6 +3,7 @@
 #include "base/error_codes.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/operators.h"
+#include "sql/session_state.h"
 #include "storage/record/column_format.h"
 
 namespace commitd::sql {
@@ -24,8 +25,8 @@ class OverRows : public Expression {
 // Of an ENUM or SET column it gives the text only, as in MySQL.
 class ScalarSubquery : public OverRows {
  public:
-  ScalarSubquery(std::shared_ptr<const RowSource> rows, size_t item)
-      : OverRows(std::move(rows)), item_(item) {
+  ScalarSubquery(std::shared_ptr<const RowSource> rows, bool several_are_null, size_t item)
+      : OverRows(std::move(rows)), several_are_null_(several_are_null), item_(item) {
     type_ = rows_->types[item];
     type_.nullable = true;
   }
@@ -33,14 +34,17 @@ class ScalarSubquery : public OverRows {
     std::vector<Row> rows;
     scratch = Value::null();
     if (!rows_->read(evaluation, rows) || rows.empty()) return scratch;
-    if (rows.size() > 1)
-      evaluation.fail(make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row"));
-    else
+    if (rows.size() == 1)
       scratch = std::move(rows[0][item_]);
+    else if (several_are_null_)
+      evaluation.session().diagnostics.warn(several_rows());
+    else
+      evaluation.fail(several_rows());
     return scratch;
   }
 
  private:
+  bool several_are_null_;
   size_t item_;
 };
 
@@ -132,8 +136,12 @@ class Quantified : public OverRows {
 
 }  // namespace
 
-ExpressionPtr make_scalar_subquery(std::shared_ptr<const RowSource> rows, size_t item) {
-  return std::make_unique<ScalarSubquery>(std::move(rows), item);
+ExpressionPtr make_scalar_subquery(std::shared_ptr<const RowSource> rows, bool several_are_null,
+                                   size_t item) {
+  return std::make_unique<ScalarSubquery>(std::move(rows), several_are_null, item);
+}
+Error several_rows() {
+  return make_error(er::kSubqueryNo1Row, "Subquery returns more than 1 row");
 }
 ExpressionPtr make_exists(RowSourcePtr rows) {
   return std::make_unique<Exists>(std::move(rows));

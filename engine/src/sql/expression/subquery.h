@@ -23,8 +23,11 @@ class RowSource {
 };
 using RowSourcePtr = std::unique_ptr<RowSource>;
 
-// The item of its only row; NULL when there is none.
-ExpressionPtr make_scalar_subquery(std::shared_ptr<const RowSource> rows, size_t item = 0);
+// The item of its only row; NULL when there is none. Of several rows, too, with a warning, where these are
+// NULL (else 1242).
+ExpressionPtr make_scalar_subquery(std::shared_ptr<const RowSource> rows, bool several_are_null,
+                                   size_t item = 0);
+Error several_rows();  // 1242
 ExpressionPtr make_exists(RowSourcePtr rows);
 // (operands) op ANY or ALL (rows). IN is = ANY; NOT IN its negation.
 ExpressionPtr make_quantified(ast::Op op, bool all, Expressions operands, RowSourcePtr rows);

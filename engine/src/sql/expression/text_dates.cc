@@ -97,6 +97,15 @@ std::optional<Temporal> date_of_text(const std::string& text, Evaluation& evalua
   return date;
 }
 
+std::optional<Temporal> clock_wanted(const Value& value, Evaluation& evaluation) {
+  constexpr uint32_t kMostHours = 838;
+  auto clock = to_clock(value);
+  if (clock && clock->hour == kMostHours && value.kind() != Value::Kind::Temporal && !to_time(value))
+    evaluation.warn(
+        make_error(er::kTruncatedWrongValue, "Truncated incorrect time value: '{}'", to_text(value)));
+  return clock;
+}
+
 ExpressionPtr date_wanted(ExpressionPtr expression, ZeroParts zero_parts) {
   const ValueType& type = expression->type();
   if (is_time(type)) return time_of_today(std::move(expression));

@@ -16,6 +16,9 @@ enum class ZeroParts : uint8_t { AreNone, AreTaken };
 
 // Warns where it is not wholly a date (1292); nullopt: it begins with none.
 std::optional<Temporal> date_of_text(const std::string& text, Evaluation& evaluation, ZeroParts zero_parts);
+// The time, or the date and time, that a function takes; a text that is longer than a TIME may be is the
+// longest one, and is told about (1292).
+std::optional<Temporal> clock_wanted(const Value& value, Evaluation& evaluation);
 // What a function makes a date of.
 ExpressionPtr date_wanted(ExpressionPtr expression, ZeroParts zero_parts);
 

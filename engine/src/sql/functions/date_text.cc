@@ -220,11 +220,11 @@ class FormatParser {
         return true;
       }
       case 'p': {
+        if (!half_day_) return false;  // %H is an hour of 24
         const std::string_view half = text_.substr(0, 2);
         if (half.size() < 2 || std::toupper(static_cast<unsigned char>(half[1])) != 'M') return false;
         const int first = std::toupper(static_cast<unsigned char>(half[0]));
         afternoon_ = first == 'P';
-        half_day_ = true;
         text_.remove_prefix(2);
         return first == 'A' || first == 'P';
       }
@@ -317,7 +317,8 @@ YearWeek week_of(const Temporal& t, unsigned mode) {
     const int64_t from_monday = ((day + 3) % 7 + 7) % 7;
     return monday_first ? from_monday : (from_monday + 1) % 7;
   };
-  auto year_days = [](int64_t year) {
+  auto year_days = [](int64_t year) -> int64_t {
+    if (year < 0) return 365;
     return day_number(static_cast<uint32_t>(year + 1), 1, 1) - day_number(static_cast<uint32_t>(year), 1, 1);
   };
   YearWeek result{t.year, 0};

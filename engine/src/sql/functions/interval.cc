@@ -209,7 +209,9 @@ std::optional<Temporal> datetime_of_microseconds(int64_t microseconds, uint8_t d
     --seconds;
   }
   if (seconds < kEarliest || seconds > kLatest) return std::nullopt;
-  return datetime_from_unix(seconds, static_cast<uint32_t>(rest), decimals);
+  Temporal sum = datetime_from_unix(seconds, static_cast<uint32_t>(rest), decimals);
+  if (sum.year == 0) sum.month = sum.day = 0;  // MySQL finds no date for the days of that year
+  return sum;
 }
 
 }  // namespace commitd::sql

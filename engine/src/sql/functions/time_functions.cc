@@ -4,6 +4,7 @@
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/conversion.h"
+#include "sql/expression/times_and_dates.h"
 #include "sql/functions/date_text.h"
 #include "sql/functions/functions.h"
 #include "sql/functions/interval.h"
@@ -92,13 +93,13 @@ Value part(const Value& v, Read read) {
   return t ? Value::integer(read(*t)) : Value::null();
 }
 template <class Read>
-Value clock_part(const Value& v, Read read) {
-  const auto t = to_clock(v);
+Value clock_part(Evaluation& e, const Value& v, Read read) {
+  const auto t = clock_wanted(v, e);
   return t ? Value::integer(read(*t)) : Value::null();
 }
 
-std::optional<Temporal> time_of(const Value& value) {
-  const auto t = to_clock(value);
+std::optional<Temporal> time_of(Evaluation& e, const Value& value) {
+  const auto t = clock_wanted(value, e);
   return t ? to_time(Value::temporal(*t)) : std::nullopt;
 }
 
@@ -114,17 +115,17 @@ Value day(Evaluation&, Values a) {
 Value quarter(Evaluation&, Values a) {
   return part(a[0], [](const Temporal& t) { return (t.month + 2) / 3; });
 }
-Value hour(Evaluation&, Values a) {
-  return clock_part(a[0], [](const Temporal& t) { return t.hour; });
+Value hour(Evaluation& e, Values a) {
+  return clock_part(e, a[0], [](const Temporal& t) { return t.hour; });
 }
-Value minute(Evaluation&, Values a) {
-  return clock_part(a[0], [](const Temporal& t) { return t.minute; });
+Value minute(Evaluation& e, Values a) {
+  return clock_part(e, a[0], [](const Temporal& t) { return t.minute; });
 }
-Value second(Evaluation&, Values a) {
-  return clock_part(a[0], [](const Temporal& t) { return t.second; });
+Value second(Evaluation& e, Values a) {
+  return clock_part(e, a[0], [](const Temporal& t) { return t.second; });
 }
-Value microsecond(Evaluation&, Values a) {
-  return clock_part(a[0], [](const Temporal& t) { return t.microsecond; });
+Value microsecond(Evaluation& e, Values a) {
+  return clock_part(e, a[0], [](const Temporal& t) { return t.microsecond; });
 }
 
 Value weekday(Evaluation&, Values a) {
@@ -150,8 +151,8 @@ Value date(Evaluation&, Values a) {
   const auto t = to_datetime(a[0]);
   return t ? Value::temporal(date_part(*t)) : Value::null();
 }
-Value time(Evaluation&, Values a) {
-  const auto t = time_of(a[0]);
+Value time(Evaluation& e, Values a) {
+  const auto t = time_of(e, a[0]);
   return t ? Value::temporal(*t) : Value::null();
 }
 Value date_diff(Evaluation&, Values a) {
@@ -172,8 +173,8 @@ Value date_format(Evaluation&, Values a) {
   const auto t = to_datetime(a[0]);
   return t ? text_or_null(format_by(*t, to_text(a[1]))) : Value::null();
 }
-Value time_format(Evaluation&, Values a) {
-  const auto t = time_of(a[0]);
+Value time_format(Evaluation& e, Values a) {
+  const auto t = time_of(e, a[0]);
   return t ? text_or_null(format_by(*t, to_text(a[1]))) : Value::null();
 }
 Value get_format(Evaluation&, Values a) {
@@ -241,8 +242,8 @@ Value extract(Evaluation& e, Values a) {
   return Value::null();
 }
 
-Value time_to_seconds(Evaluation&, Values a) {
-  const auto t = time_of(a[0]);
+Value time_to_seconds(Evaluation& e, Values a) {
+  const auto t = time_of(e, a[0]);
   if (!t) return Value::null();
   const int64_t seconds = t->hour * 3600ll + t->minute * 60 + t->second;
   return Value::integer(t->negative ? -seconds : seconds);

@@ -166,10 +166,20 @@ Row column_row(const TableDef& table, size_t ordinal) {
           Value::null()};
 }
 
+}  // namespace
+
+std::vector<Row> columns_rows_of(const TableDef& table) {
+  std::vector<Row> rows;
+  for (size_t i = 0; i < table.columns.size(); ++i) rows.push_back(column_row(table, i));
+  return rows;
+}
+
+namespace {
+
 std::vector<Row> columns_rows(SessionState& session) {
   std::vector<Row> rows;
   for_each_table(session, [&](const TableDef& table) {
-    for (size_t i = 0; i < table.columns.size(); ++i) rows.push_back(column_row(table, i));
+    for (Row& row : columns_rows_of(table)) rows.push_back(std::move(row));
   });
   return rows;
 }

@@ -42,6 +42,9 @@ inline Value number_value(uint64_t number) {
   return Value::unsigned_integer(number);
 }
 
+// What information_schema.columns says about one table.
+std::vector<Row> columns_rows_of(const TableDef& table);
+
 // The tables of each file.
 std::vector<VirtualTable> schema_tables();  // schemata, tables, columns, statistics, key_column_usage …
 std::vector<VirtualTable>

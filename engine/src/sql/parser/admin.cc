@@ -65,6 +65,7 @@ ast::Statement* Grammar::set_transaction(VariableScope scope) {
   expect(Word::Transaction);
   do {
     if (accept(Word::Isolation)) {
+      if (!set->isolation.empty()) fail();
       expect(Word::Level);
       if (accept(Word::Serializable))
         set->isolation = "SERIALIZABLE";
@@ -77,6 +78,7 @@ ast::Statement* Grammar::set_transaction(VariableScope scope) {
         if (!accept(Word::Committed)) expect(Word::Uncommitted);
       }
     } else {
+      if (set->read_only) fail();
       expect(Word::Read);
       set->read_only = is(Word::Only);
       if (!accept(Word::Only)) expect(Word::Write);

@@ -103,7 +103,7 @@ class Grammar {
   ast::TableRef named(ast::TableRef ref);
   ast::TableRef table_in_parentheses();
   ast::TableRef odbc_outer_join();
-  void index_hint();
+  void index_hints(ast::TableRef& ref);
   bool goes_on_as_select() const;
 
   // --- DML (dml.cc) ---

@@ -155,24 +155,36 @@ ast::TableRef Grammar::table_factor() {
   ref.name = table_name();
   if (is(Word::Partition) && peek_next().kind == TokenKind::Symbol) unsupported("PARTITION");
   ref.alias = optional_alias(false);
-  while (is(Word::Use) || is(Word::Force) || is(Word::Ignore)) index_hint();
+  index_hints(ref);
   return ref;
 }
 
-// Accepted: the planner decides.
-void Grammar::index_hint() {
-  advance();
-  if (!accept(Word::Index)) expect(Word::Key);
-  if (accept(Word::For)) {
-    while (accept(Word::Order) || accept(Word::Group) || accept(Word::By) || accept(Word::Join)) {
+// Accepted: the planner decides. The indexes must be there all the same.
+void Grammar::index_hints(ast::TableRef& ref) {
+  bool use = false, force = false;
+  while (!failed() && (is(Word::Use) || is(Word::Force) || is(Word::Ignore))) {
+    const bool may_be_empty = is(Word::Use);
+    use |= is(Word::Use);
+    force |= is(Word::Force);
+    if (use && force)
+      return fail(make_error(er::kWrongUsage, "Incorrect usage of USE INDEX and FORCE INDEX"));
+    advance();
+    if (!accept(Word::Index)) expect(Word::Key);
+    if (accept(Word::For)) {
+      while (accept(Word::Order) || accept(Word::Group) || accept(Word::By) || accept(Word::Join)) {
+      }
     }
+    expect('(');
+    if (may_be_empty && accept(')')) continue;
+    if (ref.hinted == nullptr) ref.hinted = arena_.make<ast::List<std::string_view>>(arena_.resource());
+    do {
+      if (accept(Word::Primary))
+        ref.hinted->push_back("PRIMARY");
+      else
+        ref.hinted->push_back(identifier());
+    } while (accept(','));
+    expect(')');
   }
-  expect('(');
-  while (!is(')')) {
-    if (!accept(Word::Primary)) identifier();
-    if (!accept(',')) break;
-  }
-  expect(')');
 }
 
 // {oj t LEFT JOIN u ON …}

@@ -107,8 +107,9 @@ TEST_F(Shapes, TheRowOfASubqueryIsComparedItemByItem) {
             "4");
   EXPECT_EQ(run("SELECT a FROM t o WHERE (a, b) >= (SELECT MAX(a), o.b FROM t WHERE b = o.b) ORDER BY a"),
             "3\n4");
-  EXPECT_EQ(run("SELECT a FROM t o WHERE (SELECT * FROM (SELECT 1, 1) d) = (a, (SELECT o.b)) ORDER BY a"),
-            "1");
+  EXPECT_EQ(
+      run("SELECT a FROM t o WHERE (SELECT * FROM (SELECT 1 AS p, 1 AS q) d) = (a, (SELECT o.b)) ORDER BY a"),
+      "1");
   const auto refused = [this](const std::string& sql) { return run(sql).substr(0, 10); };
   EXPECT_EQ(refused("SELECT (1, 2) = (SELECT a, b FROM t)"), "ERROR 1242");
   EXPECT_EQ(refused("SELECT a FROM t o WHERE (a, b) = (SELECT a, o.b FROM t)"), "ERROR 1242");
@@ -127,6 +128,23 @@ TEST_F(Shapes, AggregatesOfTheStatementAroundASubquery) {
             "1\n2");
   EXPECT_EQ(run("SELECT a FROM t o WHERE (SELECT SUM(o.a)) > 1"),
             "ERROR 1111: Invalid use of group function");
+}
+
+TEST_F(Shapes, WhatASubqueryReadsMustHaveOneValuePerGroup) {
+  EXPECT_EQ(run("SELECT COUNT(*), (SELECT COUNT(*) FROM t i WHERE i.a = o.a) FROM t o"),
+            "ERROR 1140: In aggregated query without GROUP BY, expression #2 of SELECT list contains "
+            "nonaggregated column 'a'; this is incompatible with sql_mode=only_full_group_by");
+  for (const char* item : {"(SELECT COUNT(*) FROM t i WHERE i.a = o.a)", "1 + (SELECT o.a FROM t LIMIT 1)",
+                           "(SELECT SUM(i.a) + o.a FROM t i)", "EXISTS (SELECT 1 FROM t i WHERE i.a = o.a)",
+                           "(SELECT (SELECT o.a))"})
+    EXPECT_EQ(run(std::string("SELECT b, ") + item + " FROM t o GROUP BY b").substr(0, 11), "ERROR 1055:")
+        << item;
+  EXPECT_EQ(run("SELECT b, (SELECT COUNT(*) FROM t i WHERE i.b = o.b), (SELECT MAX(o.a)) FROM t o GROUP BY b "
+                "ORDER BY b"),
+            "1|2|3\n2|2|4");
+  EXPECT_EQ(run("SELECT COUNT(*), (SELECT COUNT(*) FROM t i WHERE i.a = o.a) FROM t o WHERE a = 3"), "1|1");
+  EXPECT_EQ(run("SELECT (SELECT o.a), COUNT(*) FROM t o GROUP BY 1 ORDER BY 1"), "1|1\n2|1\n3|1\n4|1");
+  EXPECT_EQ(run("SELECT SUM((SELECT COUNT(*) FROM t i WHERE i.a <= o.a)) FROM t o"), "10");
 }
 
 TEST_F(Shapes, SubqueriesOfASelectListSeeTheAliasesInFrontOfThem) {
@@ -199,6 +217,43 @@ TEST_F(Shapes, ColumnsOfARightJoinBehindAComma) {
             "2|2|2\n2|NULL|9\n9|2|2\n9|NULL|9");
   EXPECT_EQ(run("SELECT * FROM u y RIGHT JOIN u z ON y.c = z.c AND y.c = 2, u x ORDER BY 3, 2"),
             "2|2|2\nNULL|9|2\n2|2|9\nNULL|9|9");
+}
+
+TEST_F(Shapes, BitsBesideDatesAreNumbers) {
+  run("CREATE TABLE u (b BIT(40), d DATE); INSERT INTO u VALUES (20010203, '2001-02-03')");
+  EXPECT_EQ(run("SELECT COUNT(*) FROM u x, u y WHERE x.b = y.d; SELECT b = d, b < d, d IN (b), NULLIF(b, d) "
+                "FROM u"),
+            "1 ; 1|0|1|NULL");
+}
+
+TEST_F(Shapes, BytesBesideAColumnAreComparedAsBytes) {
+  run("CREATE TABLE n (v CHAR(10), KEY (v)); INSERT INTO n VALUES ('john'), ('John')");
+  for (const char* condition :
+       {"v LIKE BINARY 'john'", "v = 'john' AND v LIKE BINARY 'john'", "v REGEXP BINARY 'john'",
+        "FIND_IN_SET(BINARY 'john', v)", "v IN (BINARY 'john')", "BINARY 'john' LIKE v",
+        "v LIKE CAST('jo%' AS BINARY)", "v BETWEEN BINARY 'john' AND BINARY 'john'"})
+    EXPECT_EQ(run(std::string("SELECT v FROM n WHERE ") + condition), "john") << condition;
+  EXPECT_EQ(run("SELECT COUNT(*) FROM n WHERE v LIKE 'john'; SELECT v FROM n WHERE v NOT LIKE BINARY 'john'"),
+            "2 ; John");
+}
+
+TEST_F(Shapes, IndexesThatHintsNameMustBeThere) {
+  run("CREATE TABLE k (a INT PRIMARY KEY, b INT, c INT, KEY first_one (b), KEY first_two (c))");
+  const auto refused = [](const std::string& key, const std::string& table) {
+    return "ERROR 1176: Key '" + key + "' doesn't exist in table '" + table + "'";
+  };
+  for (const char* hint :
+       {"USE INDEX (nothing)", "IGNORE KEY FOR ORDER BY (nothing)", "FORCE INDEX (first_one, nothing)"})
+    EXPECT_EQ(run(std::string("SELECT * FROM k ") + hint), refused("nothing", "k")) << hint;
+  EXPECT_EQ(run("SELECT * FROM k x JOIN k y USE INDEX (first_)"), refused("first_", "y"));
+  EXPECT_EQ(run("SELECT * FROM t USE INDEX (PRIMARY)"), refused("PRIMARY", "t"));
+  EXPECT_EQ(run("UPDATE k USE INDEX (nothing) SET b = 1"), refused("nothing", "k"));
+  EXPECT_EQ(run("DELETE k FROM k USE INDEX (nothing)"), refused("nothing", "k"));
+  EXPECT_EQ(run("SELECT * FROM k USE INDEX (PRIMARY, FIRST_ONE, first_t) IGNORE INDEX (first_two)"), "");
+  EXPECT_EQ(run("SELECT * FROM k USE INDEX ()"), "");
+  EXPECT_EQ(run("SELECT * FROM k FORCE INDEX ()").substr(0, 11), "ERROR 1064:");
+  EXPECT_EQ(run("SELECT * FROM k USE INDEX (first_one) FORCE INDEX (first_two)"),
+            "ERROR 1221: Incorrect usage of USE INDEX and FORCE INDEX");
 }
 
 TEST_F(Shapes, NumbersAreDatesByTheirDigits) {
@@ -347,6 +402,14 @@ TEST_F(Shapes, ASubqueryIsAnySelect) {
             "1|3|7");
   EXPECT_EQ(run("SELECT a FROM t WHERE a = ((SELECT 1) UNION (SELECT 3))").substr(0, 11), "ERROR 1242:");
   EXPECT_EQ(run("SELECT 1 = (1 UNION 2)").substr(0, 11), "ERROR 1064:");
+}
+
+TEST_F(Shapes, ADerivedTableHasEachColumnOnce) {
+  EXPECT_EQ(run("SELECT * FROM (SELECT a, b AS A FROM t) x"), "ERROR 1060: Duplicate column name 'A'");
+  EXPECT_EQ(run("SELECT 1 FROM (SELECT * FROM t x, t y) z"), "ERROR 1060: Duplicate column name 'a'");
+  EXPECT_EQ(run("WITH w AS (SELECT a, a FROM t) SELECT 1 FROM w"), "ERROR 1060: Duplicate column name 'a'");
+  EXPECT_EQ(run("WITH w (p, q) AS (SELECT a, a FROM t) SELECT p, q FROM w WHERE p = 1"), "1|1");
+  EXPECT_EQ(run("SELECT a, a FROM t WHERE a = 1 UNION SELECT 2, 3 ORDER BY 1"), "1|1\n2|3");
 }
 
 TEST_F(Shapes, ASelectInTwoParentheses) {

@@ -40,7 +40,7 @@ class SelectBinder {
     bound_->keeps_order = select_.straight_join || from_.keeps_order;
     bound_->grouped = !bound_->group_by.empty() || !bound_->aggregates.empty();
     if (bound_->grouped && (context_.session.settings.sql_mode & sql_mode::kOnlyFullGroupBy) != 0)
-      COMMITD_RETURN_IF_ERROR(check_groups(select_, bound_->scope, from_));
+      COMMITD_RETURN_IF_ERROR(check_groups(select_, bound_->scope, from_, read_by_subqueries_));
     if (select_.lock == ast::RowLock::Update) bound_->mode = txn::ReadMode::LockExclusive;
     if (select_.lock == ast::RowLock::Share) bound_->mode = txn::ReadMode::LockShared;
     if (select_.locked_rows == ast::LockedRows::NoWait) bound_->locked_rows = txn::LockedRows::NoWait;
@@ -131,6 +131,7 @@ class SelectBinder {
     Binder with = binder();
     with.aggregates = &bound_->aggregates;
     if (items_are_seen()) with.earlier_items = &earlier_;
+    with.read_by_subqueries = &read_by_subqueries_.back();
     ExpressionPtr item;
     COMMITD_RETURN_IF_ERROR(bind_into(with, &tree, "field list", item));
     bound_->columns.push_back(describe_column(*item, bound_->scope, std::move(name)));
@@ -141,6 +142,7 @@ class SelectBinder {
   Status bind_items() {
     for (const ast::SelectItem& item : select_.items) {
       const ast::Expr& tree = *item.expression;
+      read_by_subqueries_.emplace_back();
       if (tree.kind == ast::ExprKind::Star) {
         COMMITD_RETURN_IF_ERROR(expand_star(tree));
         if (items_are_seen()) earlier_.bound.push_back(nullptr);
@@ -192,7 +194,7 @@ class SelectBinder {
     with.outer = outer_;
     with.aggregates = &bound_->aggregates;
     with.items = &seen;
-    with.aliases_first = true;
+    with.items_first = Binder::ItemsFirst::Everywhere;
     return bind_into(with, select_.having, "having clause", bound_->having);
   }
 
@@ -237,7 +239,7 @@ class SelectBinder {
         Binder with = binder();
         with.aggregates = &bound_->aggregates;
         with.items = &select_.items;
-        with.aliases_first = true;
+        with.items_first = Binder::ItemsFirst::Alone;
         COMMITD_RETURN_IF_ERROR(bind_into(with, item.expression, "order clause", order.expression));
       }
       order_by_label(order);
@@ -252,6 +254,7 @@ class SelectBinder {
   Binder* outer_;
   std::unique_ptr<BoundSelect> bound_;
   EarlierItems earlier_;
+  std::vector<std::vector<Scope::Address>> read_by_subqueries_;  // of each item
 };
 
 }  // namespace

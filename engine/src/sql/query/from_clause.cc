@@ -1,8 +1,10 @@
 #include "sql/query/from_clause.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error_codes.h"
+#include "base/text_case.h"
 #include "sql/expression/conversion.h"
 #include "sql/query/row_buffer.h"
 #include "sql/query/select.h"
@@ -173,8 +175,12 @@ Result<Source> source_of_result(std::string_view name, std::span<const ResultCol
                       "column names list have different column counts");
   Source source;
   source.alias = std::string(name);
+  std::set<std::string> names;
   for (size_t i = 0; i < described.size(); ++i) {
     const std::string column(columns != nullptr ? std::string((*columns)[i]) : described[i].name);
+    const bool is_a_table = !name.empty();
+    if (is_a_table && !names.insert(lower_case(column)).second)
+      return make_error(er::kDupFieldName, "Duplicate column name '{}'", column);
     source.columns.push_back(
         {column, type_of_result(described[i]), described[i].labels.get(), described[i].labels});
   }

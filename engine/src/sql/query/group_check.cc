@@ -39,7 +39,7 @@ class GroupCheck {
     return hidden;
   }
 
-  Status check() const {
+  Status check(const std::vector<std::vector<Scope::Address>>& read_by_subqueries) const {
     size_t number = 0;
     for (const ast::SelectItem& item : select_.items) {
       ++number;
@@ -47,6 +47,8 @@ class GroupCheck {
         COMMITD_RETURN_IF_ERROR(check_star(*item.expression, number));
       } else if (const ast::Expr* column = offender(*item.expression)) {
         return error(number, "SELECT list", std::string(column->source));
+      } else if (!is_group(*item.expression)) {
+        COMMITD_RETURN_IF_ERROR(check_subqueries(read_by_subqueries[number - 1], number));
       }
     }
     number = 0;
@@ -75,7 +77,9 @@ class GroupCheck {
   const ast::Expr* aliased(const ast::Expr& tree) const {
     if (!tree.table.empty()) return nullptr;
     for (const ast::SelectItem& item : select_.items) {
-      if (!item.alias.empty() && same_name(item.alias, tree.text)) return item.expression;
+      const bool is_column = item.expression->kind == ExprKind::Column;
+      const std::string_view name = item.alias.empty() && is_column ? item.expression->text : item.alias;
+      if (!name.empty() && same_name(name, tree.text)) return item.expression;
     }
     return nullptr;
   }
@@ -127,21 +131,19 @@ class GroupCheck {
     });
   }
 
-  // The column in a tree that has no one value per group; nullptr: there is none. `aliases`: names may mean
-  // items.
+  // The column in a tree that has no one value per group; nullptr: there is none. `aliases`: the tree, where
+  // it is a name, may mean an item.
   const ast::Expr* offender(const ast::Expr& tree, bool aliases = false) const {
     if (tree.kind == ExprKind::Function && aggregate_named(tree.text)) return nullptr;
     if (tree.select != nullptr) return nullptr;
-    for (const ast::Expr* group : groups_) {
-      if (same(*group, tree)) return nullptr;
-    }
+    if (is_group(tree)) return nullptr;
     if (tree.kind == ExprKind::Column) {
       if (aliases && aliased(tree) != nullptr) return nullptr;
       const auto column = column_of(tree);
       return column && !determined_.contains(*column) ? &tree : nullptr;
     }
     for (const ast::Expr* argument : tree.arguments) {
-      if (const ast::Expr* found = offender(*argument, aliases)) return found;
+      if (const ast::Expr* found = offender(*argument)) return found;
     }
     return nullptr;
   }
@@ -173,6 +175,18 @@ class GroupCheck {
                        l.has_operand == r.has_operand && l.separator == r.separator;
     return equal && std::equal(l.arguments.begin(), l.arguments.end(), r.arguments.begin(), r.arguments.end(),
                                [&](const ast::Expr* a, const ast::Expr* b) { return same(*a, *b); });
+  }
+
+  bool is_group(const ast::Expr& tree) const {
+    return std::ranges::any_of(groups_, [&](const ast::Expr* group) { return same(*group, tree); });
+  }
+
+  Status check_subqueries(const std::vector<Scope::Address>& read, size_t number) const {
+    for (const Scope::Address& address : read) {
+      if (!determined_.contains({address.source, address.column}))
+        return error(number, "SELECT list", scope_.sources[address.source].columns[address.column].name);
+    }
+    return {};
   }
 
   Status check_star(const ast::Expr& star, size_t number) const {
@@ -211,8 +225,9 @@ class GroupCheck {
 
 }  // namespace
 
-Status check_groups(const ast::SelectStatement& select, const Scope& scope, const FromClause& from) {
-  return GroupCheck(select, scope, from).check();
+Status check_groups(const ast::SelectStatement& select, const Scope& scope, const FromClause& from,
+                    const std::vector<std::vector<Scope::Address>>& read_by_subqueries) {
+  return GroupCheck(select, scope, from).check(read_by_subqueries);
 }
 
 std::vector<Scope::Address> hidden_in_having(const ast::SelectStatement& select, const Scope& scope,

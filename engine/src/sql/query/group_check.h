@@ -13,7 +13,9 @@ std::vector<Scope::Address> hidden_in_having(const ast::SelectStatement& select,
                                              const FromClause& from);
 
 // Errors 1055 and 1140. Columns that depend on those grouped by are fine: by a key of their
-// table, or by equality in WHERE and inner joins.
-Status check_groups(const ast::SelectStatement& select, const Scope& scope, const FromClause& from);
+// table, or by equality in WHERE and inner joins. `read_by_subqueries`: the columns that those in each item
+// read.
+Status check_groups(const ast::SelectStatement& select, const Scope& scope, const FromClause& from,
+                    const std::vector<std::vector<Scope::Address>>& read_by_subqueries);
 
 }  // namespace commitd::sql

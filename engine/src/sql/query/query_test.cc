@@ -106,7 +106,7 @@ TEST_F(Queries, DistinctRowsThatAreSorted) {
 TEST_F(Queries, AnAliasMayHaveTheNameOfTheColumnThatItIsMadeOf) {
   EXPECT_EQ(run("SELECT UPPER(name) AS name FROM people ORDER BY name DESC LIMIT 2"), "DAN\nCID");
   EXPECT_EQ(run("SELECT -id AS id FROM people ORDER BY id LIMIT 1"), "-4") << "the alias comes first";
-  EXPECT_EQ(run("SELECT -id AS id FROM people ORDER BY id + 0 LIMIT 1"), "-4");
+  EXPECT_EQ(run("SELECT -id AS id FROM people ORDER BY id + 0 LIMIT 1"), "-1") << "but in expressions";
   EXPECT_EQ(run("SELECT age + 1 AS age, COUNT(*) FROM people GROUP BY age ORDER BY age"),
             "NULL|1\n26|1\n31|2");
   EXPECT_EQ(run("SELECT id + 10 AS id FROM people HAVING id > 12"), "13\n14");

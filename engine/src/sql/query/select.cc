@@ -367,6 +367,26 @@ Error no_such_table(const SessionState& session, std::string_view db, std::strin
   return make_error(er::kNoSuchTable, "Table '{}.{}' doesn't exist", db, name);
 }
 
+// By its name, or as much of it as no other one begins with.
+bool has_index(const TableDef& table, std::string_view name) {
+  size_t beginnings = 0;
+  for (const IndexDef& index : table.indexes) {
+    const std::string_view its_name = index.primary ? std::string_view("PRIMARY") : index.name;
+    if (equal_words(its_name, name)) return true;
+    if (equal_words(its_name.substr(0, name.size()), name)) ++beginnings;
+  }
+  return beginnings == 1;
+}
+
+Status check_hints(const Source& source, const ast::TableRef& ref) {
+  if (ref.hinted == nullptr) return {};
+  for (const std::string_view name : *ref.hinted) {
+    if (!has_index(*source.definition, name))
+      return make_error(er::kKeyDoesNotExist, "Key '{}' doesn't exist in table '{}'", name, source.alias);
+  }
+  return {};
+}
+
 }  // namespace
 
 Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& ref, Privileges needed,
@@ -406,7 +426,9 @@ Task<Result<Source>> open_table(StatementContext& context, const ast::TableRef& 
     co_return no_such_table(session, db, ref.name.name);
   }
   if (needed != privilege::kSelect) COMMITD_CO_RETURN_IF_ERROR(require_writable(*table));
-  co_return Source::of_table(std::move(table), ref.alias);
+  Source source = Source::of_table(std::move(table), ref.alias);
+  COMMITD_CO_RETURN_IF_ERROR(check_hints(source, ref));
+  co_return source;
 }
 
 }  // namespace commitd::sql

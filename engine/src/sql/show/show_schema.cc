@@ -92,7 +92,15 @@ Result<ShowResult> show_table_status(const ast::ShowStatement& statement, Sessio
 Result<ShowResult> show_columns(const ast::ShowStatement& statement, SessionState& session) {
   auto table = shown_table(statement.table, session);
   if (!table.ok()) return std::move(table).error();
-  auto rows = rows_about("columns", (*table)->db, (*table)->name, session);
+  const TableDef& definition = **table;
+  // mysql.user …: information_schema does not list them.
+  const bool is_unlisted =
+      !is_virtual_database(definition.db) && find_virtual_table(definition.db, definition.name) != nullptr;
+  if (is_unlisted)
+    COMMITD_RETURN_IF_ERROR(
+        session.require_on_table(definition.db, definition.name, privilege::kSelect, "SELECT"));
+  const auto rows = is_unlisted ? columns_rows_of(definition)
+                                : rows_about("columns", definition.db, definition.name, session);
   if (statement.full) {
     return shown({text("Field"), long_text("Type"), text("Collation"), text("Null", 3), text("Key", 3),
                   long_text("Default"), text("Extra", 256), text("Privileges", 154), text("Comment", 1024)},

@@ -89,14 +89,13 @@ VariableDefinition limit(std::string name, std::atomic<int32_t>& where, int64_t 
 }
 
 // With fractions.
-VariableDefinition seconds(std::string name, Scope scope, double initial) {
-  constexpr uint64_t kYear = 31536000;
+VariableDefinition seconds(std::string name, Scope scope, double initial, uint64_t max = 31536000) {
   VariableDefinition definition;
   definition.name = std::move(name);
   definition.type = Type::Real;
   definition.scope = scope;
   definition.initial = Value::real(initial);
-  definition.max = kYear;
+  definition.max = max;
   return definition;
 }
 
@@ -214,7 +213,7 @@ std::vector<VariableDefinition> session_variables() {
       boolean("sql_safe_updates", Scope::Both, false),
       number("insert_id", Scope::Session, 0, 0, UINT64_MAX),
       number("last_insert_id", Scope::Session, 0, 0, UINT64_MAX, {"identity"}),
-      number("timestamp", Scope::Session, 0, 0, UINT32_MAX),
+      seconds("timestamp", Scope::Session, 0, INT32_MAX),
       boolean("foreign_key_checks", Scope::Both, true),
       boolean("unique_checks", Scope::Both, true),
       choice("session_track_gtids", Scope::Both, "OFF", {"OFF", "OWN_GTID", "ALL_GTIDS"}),

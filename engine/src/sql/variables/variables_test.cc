@@ -95,6 +95,19 @@ TEST_F(Variables, WhatWouldChangeNothingIsNotTaken) {
             "ERROR 1231: Variable 'sql_auto_is_null' can't be set to the value of 'ON'");
 }
 
+TEST_F(Variables, TheClockIsSetWithFractions) {
+  run("SET time_zone = '+00:00'");
+  EXPECT_EQ(run("SET timestamp = 1700000000.123456; SELECT @@timestamp, NOW(6), UNIX_TIMESTAMP()"),
+            " ; 1700000000.123456|2023-11-14 22:13:20.123456|1700000000");
+  EXPECT_EQ(run("SET timestamp = 1e9; SELECT NOW(6)"), " ; 2001-09-09 01:46:40.000000");
+  EXPECT_EQ(run("SET timestamp = '12'"), "ERROR 1232: Incorrect argument type to variable 'timestamp'");
+  for (const char* wrong : {"-1", "0.5", "2147483648"})
+    EXPECT_EQ(run(std::string("SET timestamp = ") + wrong),
+              std::string("ERROR 1231: Variable 'timestamp' can't be set to the value of '") + wrong + "'");
+  EXPECT_EQ(run("SET timestamp = 0; SELECT NOW() > '2020-01-01'"), " ; 1");
+  EXPECT_EQ(run("SET timestamp = 1.5; SET timestamp = DEFAULT; SELECT NOW() > '2020-01-01'"), " ;  ; 1");
+}
+
 TEST_F(Variables, NotesCanBeTurnedOff) {
   EXPECT_EQ(run("DROP TABLE IF EXISTS nothing; SHOW WARNINGS"), " ; Note|1051|Unknown table 'test.nothing'");
   EXPECT_EQ(run("SET sql_notes = 0; DROP TABLE IF EXISTS nothing; SHOW WARNINGS"), " ;  ; ");

@@ -112,6 +112,8 @@ Result<Value> store_real(const ColumnDef& column, const Value& value, StoreConte
       if (!kept.ok()) return kept;
     }
   }
+  if (column.is_unsigned && number < 0)
+    return adjusted(context, out_of_range(column, context), Value::real(0));
   if (has_fixed_decimals(column)) {
     const double most = greatest_of(column);
     number = rounded_to(number, column.decimals);
@@ -124,8 +126,6 @@ Result<Value> store_real(const ColumnDef& column, const Value& value, StoreConte
       return adjusted(context, out_of_range(column, context), Value::real(number < 0 ? -most : most));
     number = static_cast<double>(static_cast<float>(number));
   }
-  if (column.is_unsigned && number < 0)
-    return adjusted(context, out_of_range(column, context), Value::real(0));
   return Value::real(number);
 }
 

@@ -20,12 +20,11 @@ bool has_zero_part(const Temporal& t) {
 
 // "839:00:00": a time, but more than TIME holds.
 bool is_beyond_time(const Value& value) {
-  const std::string text = to_text(value);
-  const size_t colon = text.find(':');
-  const size_t begin = text.starts_with('-') ? 1 : 0;
-  if (colon == std::string::npos || colon <= begin || colon - begin > 6) return false;
-  return text.find_first_not_of("0123456789", begin) == colon &&
-         parse_time(text.substr(0, begin) + "00" + text.substr(colon));
+  constexpr uint32_t kMostHours = 838;
+  if (value.kind() != Kind::String) return false;
+  const std::string& text = value.as_string();
+  const auto clock = parse_clock(text);
+  return clock && clock->kind == Temporal::Kind::Time && clock->hour == kMostHours && !parse_time(text);
 }
 
 Temporal longest_time(const ColumnDef& column, const Value& value) {

@@ -31,21 +31,26 @@ Result<Value> store_binary(const ColumnDef& column, const Value& value, StoreCon
   return Value::string(std::move(bytes), true);
 }
 
+std::string without_last_zeros(std::string number) {
+  if (number.find('.') == std::string::npos) return number;
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.back() == '.') number.pop_back();
+  return number;
+}
+
 // A number's text in so many characters: 1e10 where 10000000000 is too long, and fewer digits where it must
 // be.
 std::string real_within(double number, size_t width) {
   std::string text;
   for (int digits = 16; digits >= 0; --digits) {
-    text = fmt::format("{:.{}e}", number, digits);
-    const size_t exponent = text.find('e');
-    const int power = std::atoi(text.c_str() + exponent + 1);
-    const bool plain = power >= -4 && power < 15 && digits >= power;
-    text = plain ? fmt::format("{:.{}f}", number, digits - power) : text.substr(0, exponent);
-    if (text.find('.') != std::string::npos) {
-      text.erase(text.find_last_not_of('0') + 1);
-      if (text.back() == '.') text.pop_back();
+    const std::string scientific = fmt::format("{:.{}e}", number, digits);
+    const size_t exponent = scientific.find('e');
+    const int power = std::atoi(scientific.c_str() + exponent + 1);
+    if (power >= -4 && power < 15 && digits >= power) {
+      text = without_last_zeros(fmt::format("{:.{}f}", number, digits - power));
+      if (text.size() <= width) break;
     }
-    if (!plain) text += fmt::format("e{}", power);
+    text = fmt::format("{}e{}", without_last_zeros(scientific.substr(0, exponent)), power);
     if (text.size() <= width) break;
   }
   return text;
