@@ -1,4 +1,6 @@
 // Constants beside a column of another kind: MySQL reads them as the column's kind once, and compares those.
+#include <cmath>
+
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/beginnings.h"
@@ -52,6 +54,10 @@ class DateConstant : public OneOperand {
 
   static std::optional<Temporal> date_of(const Value& value) {
     if (value.kind() == Value::Kind::String) return date_of_text(value.as_string());
+    if (value.kind() == Value::Kind::Double || value.kind() == Value::Kind::Decimal) {
+      const double number = to_double(value);
+      return number == std::floor(number) ? date_of_number(to_integer(value)) : std::nullopt;
+    }
     const bool integer = value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt;
     return integer ? date_of_number(value) : std::nullopt;
   }
@@ -128,7 +134,7 @@ ExpressionPtr constant_beside(ExpressionPtr constant, const Expression& other) {
   if (!constant->is_constant()) return constant;
   const bool is_text = constant->type().is_string();
   const ValueType& type = other.type();
-  if (is_date(type) && !other.is_constant() && (is_text || constant->type().is_integer()))
+  if (is_date(type) && !other.is_constant() && (is_text || is_number(constant->type())))
     return date_constant(std::move(constant), type.type == FieldType::Date);
   const bool is_column = dynamic_cast<const ColumnReference*>(&other) != nullptr;
   if (is_column && type.type == FieldType::Year) return year_constant(std::move(constant));
