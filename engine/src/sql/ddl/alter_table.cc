@@ -125,7 +125,7 @@ Status Alteration::add_column(const ast::AlterAction& action) {
   spec.unique = true;
   spec.parts.push_back({action.column.name, 0});
   rebuild_ = true;
-  return add_index(table_, spec, new_index_id(table_, change_));
+  return add_index(table_, spec, new_index_id(table_, change_), context_);
 }
 
 Status Alteration::drop_column(std::string_view name) {
@@ -302,7 +302,11 @@ Status Alteration::set_options(const ast::TableOptions& options) {
   auto collation = resolve_collation(options.charset, options.collation, table_.default_collation);
   if (!collation.ok()) return std::move(collation).error();
   table_.default_collation = *collation;
-  if (options.comment) table_.comment = *options.comment;
+  if (options.comment) {
+    auto comment = comment_within(Commented::Table, table_.name, *options.comment, context_);
+    if (!comment.ok()) return std::move(comment).error();
+    table_.comment = *std::move(comment);
+  }
   if (options.connection) table_.connection = *options.connection;
   if (options.auto_increment) auto_increment_ = *options.auto_increment;
   return {};
@@ -323,7 +327,7 @@ Status Alteration::apply(const ast::AlterAction& action) {
       return set_default(action);
     case What::AddIndex:
       if (action.index.primary) rebuild_ = true;
-      return add_index(table_, action.index, new_index_id(table_, change_));
+      return add_index(table_, action.index, new_index_id(table_, change_), context_);
     case What::DropIndex:
       return drop_index(action.name);
     case What::RenameIndex:
@@ -454,6 +458,42 @@ Result<Effect> Alteration::finish() {
   return effect;
 }
 
+// What is dropped goes first, wherever it stands, and keys come behind the columns that they may be of:
+// `ADD KEY k (b), DROP KEY k` makes another key of k.
+enum class Stage : uint8_t { Drops, Columns, Keys };
+constexpr Stage kStages[] = {Stage::Drops, Stage::Columns, Stage::Keys};
+
+Stage stage_of(const ast::AlterAction& action) {
+  switch (action.what) {
+    case What::DropColumn:
+    case What::DropIndex:
+    case What::DropConstraint:
+    case What::DropCheck:
+      return Stage::Drops;
+    case What::AddIndex:
+    case What::AddCheck:
+      return Stage::Keys;
+    default:
+      return Stage::Columns;
+  }
+}
+
+Result<Effect> alter(const TablePtr& table, const ast::AlterTableStatement& statement, Context& context) {
+  Alteration alteration(table, context);
+  for (const Stage stage : kStages) {
+    for (const auto& action : statement.actions)
+      if (stage_of(action) == stage) COMMITD_RETURN_IF_ERROR(alteration.apply(action));
+  }
+  return alteration.finish();
+}
+
+Result<Effect> alter_as_written(const TablePtr& table, const ast::AlterTableStatement& statement,
+                                Context& context) {
+  Alteration alteration(table, context);
+  for (const auto& action : statement.actions) COMMITD_RETURN_IF_ERROR(alteration.apply(action));
+  return alteration.finish();
+}
+
 }  // namespace
 
 Result<Effect> plan_alter_table(const ast::AlterTableStatement& statement, Context& context) {
@@ -461,9 +501,11 @@ Result<Effect> plan_alter_table(const ast::AlterTableStatement& statement, Conte
   if (!table.ok()) return std::move(table).error();
   if (storage::engine_of(**table).remote && !only_renames(statement))
     return not_of_its_engine((*table)->name);
-  Alteration alteration(*table, context);
-  for (const auto& action : statement.actions) COMMITD_RETURN_IF_ERROR(alteration.apply(action));
-  return alteration.finish();
+  auto effect = alter(*table, statement, context);
+  if (effect.ok() || !context.executed_before) return effect;
+  // Earlier versions did what was written first.
+  auto as_written = alter_as_written(*table, statement, context);
+  return as_written.ok() ? std::move(as_written) : std::move(effect);
 }
 
 }  // namespace commitd::sql::ddl

@@ -18,7 +18,6 @@ namespace {
 
 constexpr uint32_t kMaxKeyBytes = 3072;
 constexpr size_t kMaxIndexes = 64;
-constexpr size_t kMaxCommentLength = 1024;
 
 const IndexDef* find_index(const TableDef& table, std::string_view name) {
   for (const auto& index : table.indexes) {
@@ -106,12 +105,14 @@ Status for_each_row(const TableDef& table, const Context& context,
   return iterator->status();
 }
 
-Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
+Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id, const Context& context) {
   IndexDef index;
   index.id = id;
   index.unique = spec.unique || spec.primary;
   index.primary = spec.primary;
-  index.comment = spec.comment;
+  auto comment = comment_within(Commented::Index, spec.name, spec.comment, context);
+  if (!comment.ok()) return std::move(comment).error();
+  index.comment = *std::move(comment);
   for (const auto& part : spec.parts) {
     auto made = make_part(table, part);
     if (!made.ok()) return std::move(made).error();
@@ -130,9 +131,6 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
     table.indexes.insert(table.indexes.begin(), std::move(index));
     return {};
   }
-  if (character_count(index.comment) > kMaxCommentLength)
-    return make_error(er::kTooLongIndexComment, "Comment for index '{}' is too long (max = {})", spec.name,
-                      kMaxCommentLength);
   index.name = spec.name.empty() ? free_index_name(table, index) : std::string(spec.name);
   COMMITD_RETURN_IF_ERROR(check_name(index.name, Named::Index));
   if (find_index(table, index.name))
