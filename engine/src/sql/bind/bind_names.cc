@@ -6,6 +6,8 @@
 #include "base/text_case.h"
 #include "sql/ast/select.h"
 #include "sql/bind/binder.h"
+#include "sql/expression/column_store.h"
+#include "sql/functions/functions.h"
 
 namespace commitd::sql {
 namespace {
@@ -100,6 +102,20 @@ class ItemReference : public Expression {
   const Expression& item_;
 };
 
+// DEFAULT(column): of an ENUM or SET column its label.
+class DefaultValue : public Constant {
+ public:
+  DefaultValue(Value value, const ColumnDef& column)
+      : Constant(std::move(value), type_of_column(column)), column_(column) {
+    type_.nullable = this->value().is_null();
+  }
+  const ColumnDef* labels() const override { return has_labels(column_.type) ? &column_ : nullptr; }
+  ExpressionPtr copy() const override { return std::make_unique<DefaultValue>(*this); }
+
+ private:
+  const ColumnDef& column_;
+};
+
 // A column of the statement around a subquery.
 class OuterReference : public Expression {
  public:
@@ -154,6 +170,25 @@ ExpressionPtr Binder::alias(const ast::Expr& tree) {
   return nullptr;
 }
 
+// SELECT t1.a … ORDER BY a: of several columns of that name the one that is selected under it.
+std::optional<Scope::Address> Binder::selected_column(const ast::Expr& tree) const {
+  if (items == nullptr || !tree.table.empty() || in_aggregate_) return std::nullopt;
+  std::optional<Scope::Address> selected;
+  for (const ast::SelectItem& item : *items) {
+    const ast::Expr& column = *item.expression;
+    const bool is_column = column.kind == ExprKind::Column && same_name(column.text, tree.text);
+    const bool may_be = item.alias.empty() && (is_column || column.kind == ExprKind::Star);
+    if (!may_be) continue;
+    auto found = scope_.find(column.db, column.table, tree.text, clause_);
+    if (!found.ok() && found.error().code == er::kBadField) continue;
+    const bool is_another =
+        selected && found.ok() && (selected->source != found->source || selected->column != found->column);
+    if (!found.ok() || is_another) return std::nullopt;
+    selected = *found;
+  }
+  return selected;
+}
+
 ExpressionPtr Binder::column(const ast::Expr& tree) {
   if (insert_table != nullptr && !insert_alias.empty() && tree.table == insert_alias)
     return inserted_value(tree);
@@ -161,6 +196,9 @@ ExpressionPtr Binder::column(const ast::Expr& tree) {
     if (ExpressionPtr aliased = alias(tree)) return aliased;
   }
   auto found = scope_.find(tree.db, tree.table, tree.text, clause_);
+  if (!found.ok() && found.error().code == er::kNonUniqColumn) {
+    if (const auto selected = selected_column(tree)) found = *selected;
+  }
   if (!found.ok()) {
     if (found.error().code == er::kBadField) {
       if (ExpressionPtr aliased = alias(tree)) return aliased;
@@ -176,6 +214,35 @@ ExpressionPtr Binder::column(const ast::Expr& tree) {
     return std::make_unique<LocalTimestamp>(std::move(reference), session_.settings.time_zone_offset);
   }
   return reference;
+}
+
+ExpressionPtr Binder::default_of(const ast::Expr& name) {
+  auto found = scope_.find(name.db, name.table, name.text, clause_);
+  if (!found.ok() && found.error().code == er::kBadField && outer != nullptr) {
+    std::optional<Error> before = std::exchange(outer->error_, std::nullopt);
+    ExpressionPtr value = outer->default_of(name);
+    std::optional<Error> failed = std::exchange(outer->error_, std::move(before));
+    return failed ? fail(*std::move(failed)) : std::move(value);
+  }
+  if (!found.ok()) return fail(std::move(found).error());
+  const Source& source = scope_.sources[found->source];
+  const ColumnDef* column = source.columns[found->column].definition;
+  const bool has_none = !source.definition || column == nullptr ||
+                        (!column->nullable && !column->auto_increment && !column->default_current_timestamp &&
+                         (!column->default_value || column->default_value->is_null()));
+  if (has_none)
+    return fail(make_error(er::kNoDefaultForField, "Field '{}' doesn't have a default value", name.text));
+  if (column->default_current_timestamp) {
+    Expressions digits;
+    digits.push_back(std::make_unique<Constant>(Value::integer(column->decimals)));
+    return make_function(*find_function("NOW"), std::move(digits));
+  }
+  Value value = column->default_value.value_or(Value::null());
+  if (value.is_null() && column->auto_increment) value = implicit_default(*column);
+  ExpressionPtr constant = std::make_unique<DefaultValue>(std::move(value), *column);
+  const bool utc = column->type == FieldType::Timestamp2 && session_.settings.time_zone_offset != 0;
+  if (!utc) return constant;
+  return std::make_unique<LocalTimestamp>(std::move(constant), session_.settings.time_zone_offset);
 }
 
 // The alias of an item in front of the one that is bound.

@@ -79,9 +79,11 @@ class Binder {
   ExpressionPtr literal(const ast::Expr& tree);
   ExpressionPtr column(const ast::Expr& tree);
   ExpressionPtr alias(const ast::Expr& tree);
+  std::optional<Scope::Address> selected_column(const ast::Expr& tree) const;
   ExpressionPtr earlier_item(const ast::Expr& tree);
   ExpressionPtr seen_by_subquery(const ast::Expr& tree);
   ExpressionPtr inserted_value(const ast::Expr& tree);
+  ExpressionPtr default_of(const ast::Expr& name);
   ExpressionPtr variable(const ast::Expr& tree);
   ExpressionPtr unary(const ast::Expr& tree);
   ExpressionPtr binary(const ast::Expr& tree);
@@ -108,6 +110,7 @@ class Binder {
   Error no_such_function(std::string_view name) const;
   ExpressionPtr aggregate(const ast::Expr& tree, AggregateCall::What what);
   bool belongs_to_outer(const ast::Expr& call) const;
+  bool has_groups_around() const;
   ExpressionPtr aggregate_of_outer(const ast::Expr& tree, AggregateCall::What what);
   static ExpressionPtr make_outer_reference(ExpressionPtr expression);
   ExpressionPtr date_arithmetic(const ast::Expr& tree);

@@ -76,6 +76,9 @@ class GroupCheck {
     if (!tree.table.empty()) return nullptr;
     for (const ast::SelectItem& item : select_.items) {
       if (!item.alias.empty() && same_name(item.alias, tree.text)) return item.expression;
+      const ast::Expr& selected = *item.expression;  // of several columns of that name
+      if (item.alias.empty() && selected.kind == ExprKind::Column && same_name(selected.text, tree.text))
+        return item.expression;
     }
     return nullptr;
   }
