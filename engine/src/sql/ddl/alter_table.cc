@@ -73,6 +73,7 @@ class Alteration {
   std::vector<int> source_;                // old ordinal of each column, -1 = new
   std::vector<IndexDef> dropped_indexes_;  // erased unless the table is rebuilt anyway
   bool rebuild_ = false;
+  bool columns_changed_ = false;
   bool verify_ = false;  // stored rows may break a CHECK constraint that holds from now on
   ddl::Context::RowCheck row_check_;
   std::optional<uint64_t> auto_increment_;
@@ -162,7 +163,7 @@ Status Alteration::modify_column(const ast::AlterAction& action) {
   if (same < 0) COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, old_name));
   const std::string name = column->name;
   table_.columns[*ordinal] = std::move(*column);
-  rebuild_ = true;
+  columns_changed_ = rebuild_ = true;
   verify_ |= !table_.checks.empty();
   if (action.column.checks != nullptr) {
     for (const ast::CheckSpec& check : *action.column.checks)
@@ -228,7 +229,7 @@ Status Alteration::convert_charset(const ast::TableOptions& options) {
   for (ColumnDef& column : table_.columns) {
     if (has_characters(column.type) && column.collation != kBinaryCollation) column.collation = *collation;
   }
-  rebuild_ = true;
+  columns_changed_ = rebuild_ = true;
   verify_ |= !table_.checks.empty();
   return {};
 }
@@ -431,6 +432,7 @@ Result<Effect> Alteration::finish() {
   if (table_.columns.empty())
     return make_error(er::kCantRemoveAllFields,
                       "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
+  if (columns_changed_) COMMITD_RETURN_IF_ERROR(fit_keys(table_, context_));
   if (verify_ && context_.row_check) {
     auto check = context_.row_check(table_);
     if (!check.ok()) return std::move(check).error();

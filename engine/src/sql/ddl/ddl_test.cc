@@ -44,6 +44,30 @@ TEST_F(Ddl, WhatIsDroppedGoesFirst) {
   EXPECT_EQ(run("ALTER TABLE t MODIFY b INT, DROP COLUMN b").substr(0, 10), "ERROR 1054");
 }
 
+TEST_F(Ddl, KeysOfColumnsThatBecomeOthers) {
+  run("CREATE TABLE t (a VARCHAR(20), b VARCHAR(20) CHARACTER SET latin1, n TEXT, KEY (a), KEY p (b(10)), "
+      "KEY q (n(7))); "
+      "INSERT INTO t VALUES ('1', '22', '3'), ('2', '11', '4')");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY a TEXT").substr(0, 10), "ERROR 1170");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY a JSON").substr(0, 10), "ERROR 3152");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY a VARCHAR(1000)").substr(0, 10), "ERROR 1071");
+  EXPECT_EQ(
+      run("ALTER TABLE t MODIFY b INT, MODIFY n VARCHAR(7); SELECT b FROM t WHERE b > 11; CHECK TABLE t"),
+      " ; 22 ; d.t|check|status|OK");
+  const std::string shown = run("SHOW CREATE TABLE t");
+  EXPECT_NE(shown.find("KEY `p` (`b`)"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("KEY `q` (`n`)"), std::string::npos) << shown;
+  run("CREATE TABLE l (a VARCHAR(1000), KEY (a)) CHARACTER SET latin1");
+  EXPECT_EQ(run("ALTER TABLE l CONVERT TO CHARACTER SET utf8mb4").substr(0, 10), "ERROR 1071");
+  EXPECT_EQ(run("ALTER TABLE l CONVERT TO CHARACTER SET utf8mb4, DROP KEY a"), "");
+}
+
+// Replay would have another day.
+TEST_F(Ddl, TimesOfAColumnThatBecomesOneOfDates) {
+  run("CREATE TABLE t (a TIME); INSERT INTO t VALUES ('10:00:00')");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY a DATETIME").substr(0, 10), "ERROR 1292");
+}
+
 TEST_F(Ddl, DefinitionsThatAreTooMuchAreRefused) {
   const std::string text(1024, 'x'), character = "\xc3\xa4";
   const std::pair<std::string, std::string> refused[] = {

@@ -47,6 +47,8 @@ Result<ColumnDef> make_column(const ast::ColumnSpec& spec, uint16_t table_collat
 // Adds an index to the definition; its columns must exist (1072), its name must be new (1061). Without a name
 // it is named after its first column.
 Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id, const Context& context);
+// The keys of columns that have become others: a prefix that is none any more goes (1170, 1071).
+Status fit_keys(TableDef& table, const Context& context);
 // Adds a CHECK constraint; `own_column` is the column it stands with, if it does (3813, 3814 … 3822).
 Status add_check(TableDef& table, const ast::CheckSpec& spec, std::string_view own_column,
                  const Context& context);

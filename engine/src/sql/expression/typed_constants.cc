@@ -83,6 +83,21 @@ class IntegerConstant : public OneOperand {
   bool is_constant() const override { return true; }
 };
 
+// Beside a YEAR a date is its year.
+class YearOfDate : public OneOperand {
+ public:
+  explicit YearOfDate(ExpressionPtr operand) : OneOperand(std::move(operand)) {
+    type_ = ValueType::integer(4);
+    type_.nullable = operand_->type().nullable;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& value = operand_->evaluate(evaluation, scratch);
+    if (value.kind() == Value::Kind::Temporal) scratch = Value::integer(value.as_temporal().year);
+    return value.is_null() ? value : scratch;
+  }
+  bool is_constant() const override { return true; }
+};
+
 const Value* literal_of(const Expression& expression) {
   const auto* constant = dynamic_cast<const Constant*>(&expression);
   return constant == nullptr ? nullptr : &constant->value();
@@ -137,6 +152,8 @@ ExpressionPtr constant_beside(ExpressionPtr constant, const Expression& other) {
   if (is_date(type) && !other.is_constant() && (is_text || is_number(constant->type())))
     return date_constant(std::move(constant), type.type == FieldType::Date);
   const bool is_column = dynamic_cast<const ColumnReference*>(&other) != nullptr;
+  if (is_column && type.type == FieldType::Year && is_date(constant->type()))
+    return std::make_unique<YearOfDate>(std::move(constant));
   if (is_column && type.type == FieldType::Year) return year_constant(std::move(constant));
   if (is_text && is_column && has_range_of_integers(type)) return integer_constant(std::move(constant));
   return constant;

@@ -376,6 +376,15 @@ TEST_F(Shapes, YearsAsTexts) {
             " ; 2001\n0");
 }
 
+TEST_F(Shapes, ADateBesideAYearIsItsYear) {
+  run("CREATE TABLE u (y YEAR, k YEAR, KEY (k)); INSERT INTO u VALUES (1999, 1999), (2001, 2001)");
+  for (const std::string date : {"DATE'1999-05-05'", "TIMESTAMP'1999-05-05 10:11:12'"}) {
+    EXPECT_EQ(run("SELECT y FROM u WHERE y = " + date), "1999") << date;
+    EXPECT_EQ(run("SELECT y FROM u WHERE k = " + date), "1999") << date;
+    EXPECT_EQ(run("SELECT y FROM u WHERE k > " + date), "2001") << date;
+  }
+}
+
 TEST_F(Shapes, ADefaultThatSqlModeRefusesMeanwhile) {
   run("SET sql_mode = ''; CREATE TABLE u (id INT, d DATE NOT NULL DEFAULT '0000-00-00'); SET sql_mode = "
       "DEFAULT");

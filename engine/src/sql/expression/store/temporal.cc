@@ -62,8 +62,9 @@ Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, S
   Temporal zero;
   zero.kind = date_only ? Temporal::Kind::Date : Temporal::Kind::DateTime;
   zero.decimals = column.decimals;
-  std::optional<Temporal> t =
-      is_time(value) ? time_on_day(value.as_temporal(), context.local_seconds) : to_datetime(value);
+  std::optional<Temporal> t = is_time(value) && context.local_seconds != 0
+                                  ? time_on_day(value.as_temporal(), context.local_seconds)
+                                  : to_datetime(value);
   // STR_TO_DATE gives 2004-09-31.
   if (t && !has_zero_part(*t) && !is_valid_date(t->year, t->month, t->day)) t.reset();
   if (!t && value.kind() == Kind::String) t = with_zero_parts(value.as_string());
