@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/date_text.h"
 #include "base/temporal.h"
 
 namespace commitd {
@@ -57,28 +58,10 @@ bool take_fraction(std::string_view& text, Temporal& value, bool& carry) {
 }
 
 void add_second(Temporal& value) {
-  if (value.kind == Temporal::Kind::DateTime) {
-    const Temporal next = datetime_from_unix(to_unix_seconds(value) + 1, 0, value.decimals);
-    value = next;
-    return;
-  }
   const uint32_t seconds = value.hour * 3600 + value.minute * 60u + value.second + 1;
   value.hour = seconds / 3600;
   value.minute = static_cast<uint8_t>(seconds / 60 % 60);
   value.second = static_cast<uint8_t>(seconds % 60);
-}
-
-uint32_t four_digit_year(uint32_t year, size_t digits) {
-  if (digits > 2) return year;
-  return year < 70 ? 2000 + year : 1900 + year;
-}
-
-bool set_date(Temporal& value, uint32_t year, uint32_t month, uint32_t day) {
-  if (!is_valid_date(year, month, day)) return false;
-  value.year = static_cast<uint16_t>(year);
-  value.month = static_cast<uint8_t>(month);
-  value.day = static_cast<uint8_t>(day);
-  return true;
 }
 
 bool set_clock(Temporal& value, uint32_t hour, uint32_t minute, uint32_t second) {
@@ -87,22 +70,6 @@ bool set_clock(Temporal& value, uint32_t hour, uint32_t minute, uint32_t second)
   value.minute = static_cast<uint8_t>(minute);
   value.second = static_cast<uint8_t>(second);
   return true;
-}
-
-bool take_separated_date(std::string_view& text, Temporal& value) {
-  const size_t before = text.size();
-  const auto year = take_number(text, 4);
-  if (!year) return false;
-  const size_t year_digits = before - text.size();
-  std::array<uint32_t, 2> parts{};
-  for (uint32_t& part : parts) {
-    if (text.empty() || !std::ispunct(static_cast<unsigned char>(text.front()))) return false;
-    text.remove_prefix(1);
-    const auto number = take_number(text, 2);
-    if (!number) return false;
-    part = *number;
-  }
-  return set_date(value, four_digit_year(*year, year_digits), parts[0], parts[1]);
 }
 
 // "hh[:mm[:ss]]"; false when malformed.
@@ -118,23 +85,6 @@ bool take_clock(std::string_view& text, Temporal& value, size_t hour_digits) {
     parts[i] = *number;
   }
   return set_clock(value, parts[0], parts[1], parts[2]);
-}
-
-// "YYMMDD", "YYYYMMDD", "YYMMDDhhmmss", "YYYYMMDDhhmmss".
-bool take_compact_datetime(std::string_view& text, Temporal& value) {
-  size_t digits = 0;
-  while (digits < text.size() && is_digit(text[digits])) ++digits;
-  if (digits != 6 && digits != 8 && digits != 12 && digits != 14) return false;
-  const size_t year_digits = digits == 8 || digits == 14 ? 4 : 2;
-  const uint32_t year = *take_number(text, year_digits);
-  const uint32_t month = *take_number(text, 2);
-  const uint32_t day = *take_number(text, 2);
-  if (!set_date(value, four_digit_year(year, year_digits), month, day)) return false;
-  if (digits < 12) return true;
-  const uint32_t hour = *take_number(text, 2);
-  const uint32_t minute = *take_number(text, 2);
-  const uint32_t second = *take_number(text, 2);
-  return hour <= 23 && set_clock(value, hour, minute, second);
 }
 
 bool all_leading_digits(std::string_view text, size_t at_least) {
@@ -183,22 +133,9 @@ std::string format_temporal(const Temporal& value) {
 }
 
 std::optional<Temporal> parse_datetime(std::string_view text) {
-  text = trimmed(text);
-  Temporal value;
-  bool carry = false;
-  if (all_leading_digits(text, 6)) {
-    if (!take_compact_datetime(text, value)) return std::nullopt;
-  } else {
-    if (!take_separated_date(text, value)) return std::nullopt;
-    if (!text.empty()) {
-      if (text.front() != ' ' && text.front() != 'T') return std::nullopt;
-      text = trimmed(text.substr(1));
-      if (!take_clock(text, value, 2) || value.hour > 23) return std::nullopt;
-    }
-  }
-  if (!take_fraction(text, value, carry)) return std::nullopt;
-  if (carry) add_second(value);
-  return value;
+  const auto date = read_date_text(text);
+  const bool known_in_full = date && is_valid_date(date->value.year, date->value.month, date->value.day);
+  return known_in_full && date->whole ? std::optional(date->value) : std::nullopt;
 }
 
 std::optional<Temporal> parse_date(std::string_view text) {

@@ -24,7 +24,8 @@ Result<std::function<void()>> apply_ddl(ServerContext& server, const binlog::Que
   ddl::Context context{.catalog = *server.catalog,
                        .engine = *server.engine,
                        .default_db = event.db,
-                       .diagnostics = diagnostics};
+                       .diagnostics = diagnostics,
+                       .executed_before = true};
   context.logged_by_commitd = event.by_commitd;
   ddl::set_value_rules(context, logged.sql_mode, parse_time_zone(event.time_zone).value_or(0));
   auto effect = ddl::plan(*logged.statement, context);

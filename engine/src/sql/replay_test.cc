@@ -52,6 +52,21 @@ TEST_F(Replay, NamesInAlterTableMayBeThoseThatEarlierActionsMade) {
   EXPECT_EQ(run("INSERT INTO z () VALUES (); SELECT c, e FROM z"), " ; 4|NULL");
 }
 
+TEST_F(Replay, WhatIsRefusedSinceIsTaken) {
+  const std::string comment(3000, 'x');
+  EXPECT_EQ(replay("CREATE TABLE y (s SET('a', 'a'), i INT(256), d DECIMAL(0,10), c CHAR(5) COMMENT '" +
+                       comment + "', KEY (c(0)), k INT, f DOUBLE DEFAULT 1) COMMENT='" + comment + "'",
+                   sql_mode::kStrictTransTables),
+            "");
+  EXPECT_NE(run("SHOW CREATE TABLE y").find("`d` decimal(10,10)"), std::string::npos);
+  EXPECT_NE(run("SHOW CREATE TABLE y").find("COMMENT='" + comment + "'"), std::string::npos);
+  // Of this version, what is dropped goes first; earlier ones did what was written first.
+  EXPECT_EQ(replay("ALTER TABLE y ADD KEY c (k), DROP KEY c"), "");
+  EXPECT_NE(run("SHOW CREATE TABLE y").find("KEY `c` (`k`)"), std::string::npos);
+  EXPECT_EQ(replay("ALTER TABLE y ADD COLUMN z INT, DROP COLUMN z"), "");
+  EXPECT_NE(replay("ALTER TABLE y ADD COLUMN z INT, DROP COLUMN nothing"), "");
+}
+
 TEST_F(Replay, RealIsWhatItsServerMadeOfIt) {
   const auto type_of = [&](const std::string& table) {
     const std::string shown = run("SHOW CREATE TABLE " + table);

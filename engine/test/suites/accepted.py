@@ -59,6 +59,18 @@ def plan_of_prepared(statement, mariadb, commitd):
     return re.match(r"\s*EXECUTE\b", statement, re.IGNORECASE) and not commitd.error and mariadb.names[:2] == commitd.names[:2] == ("id", "select_type")
 
 
+def only_commitd(pattern, *mariadb_codes):
+    """commitd answers what MariaDB refuses with one of these numbers."""
+    found = re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    return lambda statement, mariadb, commitd: mariadb.error in mariadb_codes and not commitd.error and found.search(statement)
+
+
+def refused(pattern):
+    """Both refuse it, MariaDB for what else is wrong with it."""
+    found = re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    return lambda statement, mariadb, commitd: mariadb.error and commitd.error == 1064 and found.search(statement)
+
+
 def without_widths(outcome):
     return [[re.sub(rb"(int|year)\(\d+\)", rb"\1", value or b"") for value in row] for row in outcome.rows]
 
@@ -106,6 +118,18 @@ ACCEPTED = [
     Accepted("defaults of BLOB and TEXT", "MySQL has none that are literals (1101)", only_mariadb(r"^\s*(CREATE|ALTER)\b.*\bDEFAULT\b", 1101)),
     Accepted("UPDATE of several tables in order", "Neither ORDER BY nor LIMIT in MySQL (1221)", only_mariadb(r"^\s*UPDATE\b.*\b(ORDER\s+BY|LIMIT)\b", 1221)),
     Accepted("CHECK", "MySQL's number; 4025 is MariaDB's own", errors(4025, 3819)),
+    Accepted("its statements, with mistakes", "1064 in MySQL, too, whatever else is wrong with them", refused(r"\bRETURNING\b|^\s*SET\s+STATEMENT\b|\bROWS\s+EXAMINED\b")),
+    Accepted("its unique keys of any length", "MariaDB hashes what is too long for a key, MySQL refuses it", only_mariadb(r"^\s*(CREATE|ALTER)\b", 1071, 1170)),
+    Accepted("texts that are no date", "MySQL's number where one is compared with a date", errors(1292, 1525)),
+    Accepted("LIMIT in a subquery of IN", "Neither has it, here it is done", only_commitd(r"\bLIMIT\b", 1235)),
+    Accepted("a table in a subquery of its own change", "Neither has it for several tables; here the subquery reads what was there before", only_commitd(r"^\s*(UPDATE|DELETE)\b", 1093)),
+    Accepted("columns assigned twice", "The last one counts in MySQL; 4140 is a sql_mode of MariaDB's", only_commitd(r"^\s*UPDATE\b", 4140)),
+    Accepted("CHECKSUM TABLE", "Each server's own number", both(r"\s*CHECKSUM\b", as_many_values)),
+    Accepted("names of months in other languages", "lc_time_names takes its usual value only", only_mariadb(r"\blc_time_names\b", 1231, 1232)),
+    Accepted("files beside the server", "secure_file_priv is NULL: LOAD DATA has LOCAL only", only_mariadb(r"^\s*LOAD\s+DATA\b(?!.*\bLOCAL\b)", 1290)),
+    Accepted("its system tables", "Statistics, privileges and logs that are tables in MariaDB alone", only_mariadb(r"\bmysql\.(table_stats|column_stats|index_stats|global_priv|proc|event)\b", 1044, 1142, 1146)),
+    Accepted("its information_schema", "Tables that MySQL does not have, or no longer has", only_mariadb(
+        r"\binformation_schema\.(session_status|global_status|session_variables|global_variables|optimizer_trace|key_caches|\w+_statistics|spatial_ref_sys|geometry_columns)\b", 1109)),
     Accepted("rows that a definition copied", "Which definitions copy the table, and so count its rows, is each server's own",
              both(r"\s*(ALTER\s+TABLE|(CREATE|DROP)\s+(UNIQUE\s+)?INDEX)\b", lambda mariadb, commitd: not mariadb.columns and not commitd.columns)),
     Accepted("widths of integers", "MySQL shows none", both(r"\s*(SHOW\s+(FULL\s+)?(COLUMNS|FIELDS)|DESC(RIBE)?)\b",

@@ -32,14 +32,21 @@ Task<Result<Value>> evaluate(StatementContext& context, const ast::Expr& tree) {
   co_return value;
 }
 
+Error cannot_be_null(const SessionState& session, size_t ordinal) {
+  return make_error(er::kWrongValueForVar, "Variable '{}' can't be set to the value of 'NULL'",
+                    session.server.variables->definition(ordinal).name);
+}
+
 // Values that need more than the registry's check, whatever their scope.
-Status check_value(const SessionState&, size_t ordinal, const Value& value) {
+Status check_value(const SessionState& session, size_t ordinal, const Value& value) {
   switch (ordinal) {
     case kTimeZone:
       if (value.kind() == Value::Kind::String && parse_time_zone(value.as_string())) return {};
       return make_error(er::kUnknownTimeZone, "Unknown or incorrect time zone: '{}'", value.to_text());
     case kCharacterSetClient:
     case kCharacterSetConnection:
+      if (value.is_null()) return cannot_be_null(session, ordinal);
+      [[fallthrough]];
     case kCharacterSetResults:
       if (value.is_null() || find_charset(to_text(value)) != nullptr) return {};
       return make_error(er::kUnknownCharacterSet, "Unknown character set: '{}'", value.to_text());
@@ -48,6 +55,7 @@ Status check_value(const SessionState&, size_t ordinal, const Value& value) {
       return make_error(er::kUnknownStorageEngine, "Unknown storage engine '{}'", value.to_text());
     case kCollationConnection:
     case kCollationServer:
+      if (value.is_null()) return cannot_be_null(session, ordinal);
       if (find_collation(to_text(value)) != nullptr) return {};
       return make_error(er::kUnknownCollation, "Unknown collation: '{}'", value.to_text());
     default:
@@ -165,17 +173,29 @@ Task<Status> set_session(SessionState& session, size_t ordinal, const std::optio
   co_return Status();
 }
 
-Task<Status> set_variable(StatementContext& context, const ast::SetItem& item) {
-  SessionState& session = context.session;
-  const size_t ordinal = session.server.variables->find(item.name);
-  if (ordinal == SystemVariables::kNone)
-    co_return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", item.name);
+// What one item assigns; the value DEFAULT is none.
+struct Assigned {
+  size_t ordinal = SystemVariables::kNone;  // of a system variable
   std::optional<Value> value;
-  if (item.value != nullptr) {
-    auto evaluated = co_await evaluate(context, *item.value);
-    if (!evaluated.ok()) co_return std::move(evaluated).error();
-    value = *std::move(evaluated);
+};
+
+Task<Result<Assigned>> assigned_by(StatementContext& context, const ast::SetItem& item) {
+  Assigned assigned;
+  if (item.what == ast::SetItem::What::SystemVariable) {
+    assigned.ordinal = context.session.server.variables->find(item.name);
+    if (assigned.ordinal == SystemVariables::kNone)
+      co_return make_error(er::kUnknownSystemVariable, "Unknown system variable '{}'", item.name);
   }
+  if (item.value != nullptr) {
+    auto value = co_await evaluate(context, *item.value);
+    if (!value.ok()) co_return std::move(value).error();
+    assigned.value = *std::move(value);
+  }
+  co_return assigned;
+}
+
+Task<Status> set_variable(SessionState& session, const ast::SetItem& item, const Assigned& assigned) {
+  const auto& [ordinal, value] = assigned;
   switch (item.scope) {
     case ast::VariableScope::Global:
       co_return set_global(session, ordinal, value);
@@ -226,23 +246,32 @@ Status set_names(SessionState& session, std::string_view charset_name, std::stri
   return {};
 }
 
+// All values are known before the first is assigned: SET @a = @b, @b = @a exchanges them.
 Task<Status> execute_set(StatementContext& context, const ast::SetStatement& statement) {
+  SessionState& session = context.session;
+  std::vector<Assigned> values;
   for (const ast::SetItem& item : statement.items) {
+    auto assigned = co_await assigned_by(context, item);
+    if (!assigned.ok()) co_return std::move(assigned).error();
+    values.push_back(*std::move(assigned));
+  }
+  size_t number = 0;
+  for (const ast::SetItem& item : statement.items) {
+    Assigned& assigned = values[number++];
     switch (item.what) {
       case ast::SetItem::What::Names:
       case ast::SetItem::What::CharacterSet:
-        COMMITD_CO_RETURN_IF_ERROR(set_names(context.session, item.name, item.collation));
+        COMMITD_CO_RETURN_IF_ERROR(set_names(session, item.name, item.collation));
         break;
       case ast::SetItem::What::UserVariable: {
-        auto value = co_await evaluate(context, *item.value);
-        if (!value.ok()) co_return std::move(value).error();
-        if (value->kind() == Value::Kind::Json) value = Value::string(value->to_text());
-        context.session.user_variables[lower_case(item.name)] = *std::move(value);
-        context.session.tracker.state_changed();
+        Value value = *std::move(assigned.value);
+        if (value.kind() == Value::Kind::Json) value = Value::string(value.to_text());
+        session.user_variables[lower_case(item.name)] = std::move(value);
+        session.tracker.state_changed();
         break;
       }
       case ast::SetItem::What::SystemVariable:
-        COMMITD_CO_RETURN_IF_ERROR(co_await set_variable(context, item));
+        COMMITD_CO_RETURN_IF_ERROR(co_await set_variable(session, item, assigned));
         break;
     }
   }

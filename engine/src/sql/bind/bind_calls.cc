@@ -42,8 +42,9 @@ bool adds_numbers(AggregateCall::What what) {
 
 }  // namespace
 
-// An aggregate function of a subquery is that of the statement whose columns it adds up. (An alias of that
-// statement is one value for it.)
+// An aggregate function of a subquery is that of the statement whose columns it adds up (an alias of that
+// statement is one value for it); one that adds up none is that of the first statement around that has groups
+// at this place. What it has in itself of others is their business.
 bool Binder::belongs_to_outer(const ast::Expr& call) const {
   bool of_outer = false, of_this = false;
   const auto is_column_around = [this](const ast::Expr& name) {
@@ -53,7 +54,8 @@ bool Binder::belongs_to_outer(const ast::Expr& call) const {
     return false;
   };
   const auto look = [&](const auto& self, const ast::Expr& tree) -> void {
-    of_this |= tree.select != nullptr || tree.kind == ExprKind::Star;
+    if (&tree != &call && tree.kind == ExprKind::Function && aggregate_named(tree.text)) return;
+    of_this |= tree.select != nullptr;
     if (tree.kind == ExprKind::Column) {
       const bool is_here = scope_.find(tree.db, tree.table, tree.text, clause_).ok();
       (is_here || !is_column_around(tree) ? of_this : of_outer) = true;
@@ -61,7 +63,7 @@ bool Binder::belongs_to_outer(const ast::Expr& call) const {
     for (const ast::Expr* argument : tree.arguments) self(self, *argument);
   };
   look(look, call);
-  return of_outer && !of_this;
+  return !of_this && (of_outer || aggregates == nullptr);
 }
 
 ExpressionPtr Binder::aggregate_of_outer(const ast::Expr& tree, AggregateCall::What what) {
@@ -73,8 +75,15 @@ ExpressionPtr Binder::aggregate_of_outer(const ast::Expr& tree, AggregateCall::W
   return make_outer_reference(std::move(found));
 }
 
+// Where no statement around has groups at this place (WHERE, ON), it is one of the subquery.
+bool Binder::has_groups_around() const {
+  for (const Binder* around = outer; around != nullptr; around = around->outer)
+    if (around->aggregates != nullptr) return true;
+  return false;
+}
+
 ExpressionPtr Binder::aggregate(const ast::Expr& tree, AggregateCall::What what) {
-  if (outer != nullptr && belongs_to_outer(tree)) return aggregate_of_outer(tree, what);
+  if (has_groups_around() && belongs_to_outer(tree)) return aggregate_of_outer(tree, what);
   if (aggregates == nullptr || in_aggregate_)
     return fail(make_error(er::kInvalidGroupFuncUse, "Invalid use of group function"));
   AggregateCall call;
@@ -132,6 +141,7 @@ ExpressionPtr Binder::function(const ast::Expr& tree) {
   if (tree.distinct)
     return fail(
         make_error(er::kParse, "You have an error in your SQL syntax; {} takes no DISTINCT", tree.text));
+  if (tree.text == "DEFAULT") return default_of(*tree.arguments[0]);
   if (tree.text == "VALUES" && insert_table != nullptr && tree.arguments.size() == 1)
     return inserted_value(*tree.arguments[0]);
   Expressions arguments;

@@ -6,6 +6,8 @@
 #include "base/text_case.h"
 #include "sql/ast/select.h"
 #include "sql/bind/binder.h"
+#include "sql/expression/column_store.h"
+#include "sql/functions/functions.h"
 
 namespace commitd::sql {
 namespace {
@@ -98,6 +100,20 @@ class ItemReference : public Expression {
 
  private:
   const Expression& item_;
+};
+
+// DEFAULT(column): of an ENUM or SET column its label.
+class DefaultValue : public Constant {
+ public:
+  DefaultValue(Value value, const ColumnDef& column)
+      : Constant(std::move(value), type_of_column(column)), column_(column) {
+    type_.nullable = this->value().is_null();
+  }
+  const ColumnDef* labels() const override { return has_labels(column_.type) ? &column_ : nullptr; }
+  ExpressionPtr copy() const override { return std::make_unique<DefaultValue>(*this); }
+
+ private:
+  const ColumnDef& column_;
 };
 
 // A column of the statement around a subquery.
@@ -205,6 +221,35 @@ ExpressionPtr Binder::column(const ast::Expr& tree) {
   }
   if (is_unknown && outer != nullptr) return column_of_outer(tree, std::move(found).error());
   return fail(std::move(found).error());
+}
+
+ExpressionPtr Binder::default_of(const ast::Expr& name) {
+  auto found = scope_.find(name.db, name.table, name.text, clause_);
+  if (!found.ok() && found.error().code == er::kBadField && outer != nullptr) {
+    std::optional<Error> before = std::exchange(outer->error_, std::nullopt);
+    ExpressionPtr value = outer->default_of(name);
+    std::optional<Error> failed = std::exchange(outer->error_, std::move(before));
+    return failed ? fail(*std::move(failed)) : std::move(value);
+  }
+  if (!found.ok()) return fail(std::move(found).error());
+  const Source& source = scope_.sources[found->source];
+  const ColumnDef* column = source.columns[found->column].definition;
+  const bool has_none = !source.definition || column == nullptr ||
+                        (!column->nullable && !column->auto_increment && !column->default_current_timestamp &&
+                         (!column->default_value || column->default_value->is_null()));
+  if (has_none)
+    return fail(make_error(er::kNoDefaultForField, "Field '{}' doesn't have a default value", name.text));
+  if (column->default_current_timestamp) {
+    Expressions digits;
+    digits.push_back(std::make_unique<Constant>(Value::integer(column->decimals)));
+    return make_function(*find_function("NOW"), std::move(digits));
+  }
+  Value value = column->default_value.value_or(Value::null());
+  if (value.is_null() && column->auto_increment) value = implicit_default(*column);
+  ExpressionPtr constant = std::make_unique<DefaultValue>(std::move(value), *column);
+  const bool utc = column->type == FieldType::Timestamp2 && session_.settings.time_zone_offset != 0;
+  if (!utc) return constant;
+  return std::make_unique<LocalTimestamp>(std::move(constant), session_.settings.time_zone_offset);
 }
 
 // The alias of an item in front of the one that is bound.

@@ -87,6 +87,7 @@ class Binder {
   ExpressionPtr earlier_item(const ast::Expr& tree);
   ExpressionPtr seen_by_subquery(const ast::Expr& tree);
   ExpressionPtr inserted_value(const ast::Expr& tree);
+  ExpressionPtr default_of(const ast::Expr& name);
   ExpressionPtr variable(const ast::Expr& tree);
   ExpressionPtr unary(const ast::Expr& tree);
   ExpressionPtr binary(const ast::Expr& tree);
@@ -113,6 +114,7 @@ class Binder {
   Error no_such_function(std::string_view name) const;
   ExpressionPtr aggregate(const ast::Expr& tree, AggregateCall::What what);
   bool belongs_to_outer(const ast::Expr& call) const;
+  bool has_groups_around() const;
   ExpressionPtr aggregate_of_outer(const ast::Expr& tree, AggregateCall::What what);
   static ExpressionPtr make_outer_reference(ExpressionPtr expression);
   ExpressionPtr date_arithmetic(const ast::Expr& tree);

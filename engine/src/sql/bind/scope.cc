@@ -72,9 +72,11 @@ Source Source::of_table(TablePtr table, std::string_view alias) {
   return source;
 }
 
-bool Source::merges(std::string_view column) const {
-  return std::any_of(merged.begin(), merged.end(),
-                     [&](const std::string& name) { return same_name(name, column); });
+// With a column of a table that is seen.
+bool Scope::is_merged(const Source& source, std::string_view column) const {
+  return std::any_of(source.merged.begin(), source.merged.end(), [&](const auto& merged) {
+    return merged.second >= first && merged.second < behind_last && same_name(merged.first, column);
+  });
 }
 
 bool Scope::matches(const Source& source, std::string_view db, std::string_view table) {
@@ -96,10 +98,10 @@ Result<Scope::Address> Scope::find(std::string_view db, std::string_view table, 
   }
   written.append(column);
   std::optional<Address> found;
-  for (size_t s = 0; s < sources.size(); ++s) {
+  for (size_t s = first; s < std::min(behind_last, sources.size()); ++s) {
     if (!matches(sources[s], db, table)) continue;
     for (size_t c = 0; c < sources[s].columns.size(); ++c) {
-      if (!same_name(sources[s].columns[c].name, column) || (table.empty() && sources[s].merges(column)))
+      if (!same_name(sources[s].columns[c].name, column) || (table.empty() && is_merged(sources[s], column)))
         continue;
       if (found) return make_error(er::kNonUniqColumn, "Column '{}' in {} is ambiguous", written, clause);
       found = Address{s, c};

@@ -1,9 +1,11 @@
 // The tables of one FROM clause, as names resolve in them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -25,15 +27,17 @@ struct Source {
   TablePtr definition;                           // a table of the engine, or a virtual one
   std::shared_ptr<const std::vector<Row>> rows;  // derived and virtual tables
   std::vector<SourceColumn> columns;
-  std::vector<std::string> merged;  // columns that JOIN … USING makes one with those of an earlier table
+  // Columns that JOIN … USING makes one with those of an earlier table, whose number stands beside them.
+  std::vector<std::pair<std::string, size_t>> merged;
 
-  bool merges(std::string_view column) const;
   static Source of_table(TablePtr table, std::string_view alias);
 };
 
 class Scope {
  public:
   std::vector<Source> sources;
+  // Names are looked for in these alone: the ON of a join sees the tables that it joins.
+  size_t first = 0, behind_last = SIZE_MAX;
 
   struct Address {
     size_t source = 0, column = 0;
@@ -43,6 +47,9 @@ class Scope {
                        std::string_view clause) const;
   bool has_source(std::string_view db, std::string_view table) const;
   static bool matches(const Source& source, std::string_view db, std::string_view table);
+
+ private:
+  bool is_merged(const Source& source, std::string_view column) const;
 };
 
 bool same_name(std::string_view left, std::string_view right);  // without case (ASCII)

@@ -384,5 +384,57 @@ TEST_F(Changes, SelectedLiteralsOfBytesAreNumbersForColumnsOfNumbers) {
     EXPECT_EQ(run(std::string("INSERT INTO t (i) ") + select).substr(0, 10), "ERROR 1366") << select;
 }
 
+TEST_F(Changes, TheDefaultOfAnotherColumnIsAValue) {
+  run("CREATE TABLE t (id INT PRIMARY KEY, a INT DEFAULT 7, b INT DEFAULT 9, e ENUM('x', 'y') DEFAULT 'y', n "
+      "INT NOT NULL, m INT NULL); INSERT INTO t VALUES (1, 1, 2, 'x', 3, 4)");
+  EXPECT_EQ(run("UPDATE t SET a = DEFAULT(b); SELECT a, b FROM t"), " ; 9|2");
+  EXPECT_EQ(run("UPDATE t SET a = DEFAULT(t.b) + 1, b = DEFAULT, m = DEFAULT(m); SELECT a, b, m FROM t"),
+            " ; 10|9|NULL");
+  EXPECT_EQ(run("UPDATE t x JOIN t y ON x.n = y.n SET x.a = DEFAULT(y.b) * 2; SELECT a FROM t"), " ; 18");
+  EXPECT_EQ(
+      run("INSERT INTO t (id, a, n) VALUES (1, 1, 1) ON DUPLICATE KEY UPDATE a = DEFAULT, b = DEFAULT(a) "
+          "+ a; SELECT a, b FROM t"),
+      " ; 7|14");
+  EXPECT_EQ(run("INSERT INTO t (id, a, n) VALUES (2, DEFAULT(b) + 1, 1); SELECT a FROM t WHERE id = 2"),
+            " ; 10");
+  EXPECT_EQ(run("SELECT DEFAULT(a), DEFAULT(t.e), DEFAULT(e) + 0, DEFAULT(test.t.m) FROM t WHERE b = 2 * "
+                "DEFAULT(a)"),
+            "7|y|2|NULL");
+  EXPECT_EQ(run("SELECT (SELECT DEFAULT(o.a) + i.id FROM t i WHERE i.id = o.id) FROM t o ORDER BY 1"),
+            "8\n9");
+  for (const std::string wrong : {"UPDATE t SET a = DEFAULT(n)", "SELECT DEFAULT(n) FROM t",
+                                  "INSERT INTO t (id, n) "
+                                  "VALUES (3, DEFAULT(n))",
+                                  "SELECT DEFAULT(c) FROM (SELECT 1 c) d"})
+    EXPECT_EQ(run(wrong).substr(0, 10), "ERROR 1364") << wrong;
+  EXPECT_EQ(run("UPDATE t SET a = DEFAULT(nothing)").substr(0, 10), "ERROR 1054");
+}
+
+TEST_F(Changes, TheDefaultOfATimestampIsOfTheSessionsZone) {
+  run("SET time_zone = '+02:00'; CREATE TABLE t (s TIMESTAMP NULL DEFAULT '2001-01-01 02:00:00', d "
+      "DATETIME); INSERT "
+      "INTO t () VALUES (); UPDATE t SET d = DEFAULT(s); INSERT INTO t VALUES (NULL, DEFAULT(s)); SET "
+      "time_zone = "
+      "'+00:00'");
+  EXPECT_EQ(table(), "2001-01-01 00:00:00|2001-01-01 02:00:00\nNULL|2001-01-01 02:00:00");
+}
+
+TEST_F(Changes, ATimeInAColumnOfDatesIsOneOfToday) {
+  run("CREATE TABLE t (id INT, d DATE, m DATETIME(1)); SET timestamp = 982243385");  // 2001-02-15 13:23:05
+  EXPECT_EQ(run("INSERT INTO t VALUES (1, TIME('800:20:30'), TIME('800:20:30.5')), (2, TIME('-00:00:01'), "
+                "TIME('-48:00:00')); UPDATE t SET d = TIME('24:00:00') WHERE id = 1"),
+            " ; ");
+  EXPECT_EQ(run("SELECT d, m FROM t ORDER BY id"),
+            "2001-02-16|2001-03-20 08:20:30.5\n2001-02-14|2001-02-13 00:00:00.0");
+}
+
+TEST_F(Changes, LabelsHaveNoBlanksAtTheirEnd) {
+  run("CREATE TABLE t (e ENUM('a ', 'b  ') DEFAULT 'b', s SET('x ', 'y')); INSERT INTO t VALUES ('a  ', 'y,x "
+      "'), "
+      "(DEFAULT, 'x')");
+  EXPECT_EQ(run("SELECT CONCAT(e, s, '|') FROM t ORDER BY e"), "ax,y|\nbx|");
+  EXPECT_NE(run("SHOW CREATE TABLE t").find("enum('a','b')"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace commitd::sql

@@ -239,7 +239,11 @@ class Inserter {
       Binder binder = context_.binder(bound.scope);
       binder.insert_table = bound.table().get();
       binder.insert_alias = statement_.row_alias;
-      auto value = binder.bind(*assignment.value, "field list");
+      const bool is_default = assignment.value->kind == ast::ExprKind::Default;  // of the column itself
+      ast::Expr of_column(ast::ExprKind::Function, std::pmr::get_default_resource());
+      of_column.text = "DEFAULT";
+      of_column.arguments.push_back(assignment.column);
+      auto value = binder.bind(is_default ? of_column : *assignment.value, "field list");
       if (!value.ok() && value.error().code == er::kBadField && statement_.select != nullptr)
         co_return not_of_the_table(value.error());
       if (!value.ok()) co_return std::move(value).error();
@@ -267,20 +271,7 @@ class Inserter {
     co_return Status();
   }
 
-  // DEFAULT(other); a column that has none is an error in any sql_mode.
-  Status set_default_of(size_t column, std::string_view other) {
-    auto named = assigned_column(table(), other);
-    if (!named.ok()) return std::move(named).error();
-    StoreContext strict = store_;
-    strict.strict = true;
-    auto value = default_for_column(table().columns[*named], session_, strict);
-    if (!value.ok()) return std::move(value).error();
-    given_[column] = true;
-    return put(column, *value);
-  }
-
   Status set_value(size_t column, const ast::Expr& tree) {
-    if (tree.kind == ast::ExprKind::Default && !tree.text.empty()) return set_default_of(column, tree.text);
     if (tree.kind == ast::ExprKind::Default) {
       auto value = default_for_column(table().columns[column], session_, store_);
       if (!value.ok()) return std::move(value).error();

@@ -9,8 +9,15 @@
 namespace commitd::sql {
 
 inline StoreContext store_context(SessionState& session, bool ignore) {
-  return {session.diagnostics, session.settings.strict() && !ignore, session.settings.sql_mode,
-          session.settings.time_zone_offset, 1};
+  constexpr int64_t kSecond = 1'000'000;
+  const int32_t offset = session.settings.time_zone_offset;
+  return {session.diagnostics,
+          session.settings.strict() && !ignore,
+          session.settings.sql_mode,
+          offset,
+          1,
+          {},
+          session.statement_microseconds / kSecond + offset};
 }
 
 // What a column gets that no value was given for; error 1364 in strict mode where there is nothing.

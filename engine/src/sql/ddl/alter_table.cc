@@ -83,6 +83,7 @@ class Alteration {
   std::vector<int> source_;                // old ordinal of each column, -1 = new
   std::vector<IndexDef> dropped_indexes_;  // erased unless the table is rebuilt anyway
   bool rebuild_ = false;
+  bool columns_changed_ = false;
   bool verify_ = false;  // stored rows may break a CHECK constraint that holds from now on
   ddl::Context::RowCheck row_check_;
   std::optional<uint64_t> auto_increment_;
@@ -151,7 +152,7 @@ Status Alteration::add_column(const ast::AlterAction& action) {
   spec.unique = true;
   spec.parts.push_back({action.column.name, 0});
   rebuild_ = true;
-  return add_index(table_, spec, new_index_id(table_, change_));
+  return add_index(table_, spec, new_index_id(table_, change_), context_);
 }
 
 Status Alteration::drop_column(std::string_view name) {
@@ -185,7 +186,7 @@ Status Alteration::modify_column(const ast::AlterAction& action) {
   if (!equal_words(column->name, old_name)) COMMITD_RETURN_IF_ERROR(check_free_of_checks(table_, old_name));
   const std::string name = column->name;
   table_.columns[*ordinal] = std::move(*column);
-  rebuild_ = true;
+  columns_changed_ = rebuild_ = true;
   verify_ |= !table_.checks.empty();
   if (action.column.checks != nullptr) {
     for (const ast::CheckSpec& check : *action.column.checks)
@@ -251,7 +252,7 @@ Status Alteration::convert_charset(const ast::TableOptions& options) {
   for (ColumnDef& column : table_.columns) {
     if (has_characters(column.type) && column.collation != kBinaryCollation) column.collation = *collation;
   }
-  rebuild_ = true;
+  columns_changed_ = rebuild_ = true;
   verify_ |= !table_.checks.empty();
   return {};
 }
@@ -345,7 +346,11 @@ Status Alteration::set_options(const ast::TableOptions& options) {
   auto collation = resolve_collation(options.charset, options.collation, table_.default_collation);
   if (!collation.ok()) return std::move(collation).error();
   table_.default_collation = *collation;
-  if (options.comment) table_.comment = *options.comment;
+  if (options.comment) {
+    auto comment = comment_within(Commented::Table, table_.name, *options.comment, context_);
+    if (!comment.ok()) return std::move(comment).error();
+    table_.comment = *std::move(comment);
+  }
   if (options.connection) table_.connection = *options.connection;
   if (options.auto_increment) auto_increment_ = *options.auto_increment;
   return {};
@@ -366,7 +371,7 @@ Status Alteration::apply(const ast::AlterAction& action) {
       return set_default(action);
     case What::AddIndex:
       if (action.index.primary) rebuild_ = true;
-      return add_index(table_, action.index, new_index_id(table_, change_));
+      return add_index(table_, action.index, new_index_id(table_, change_), context_);
     case What::DropIndex:
       return drop_index(action.name);
     case What::RenameIndex:
@@ -510,6 +515,7 @@ Result<Effect> Alteration::finish() {
     return make_error(er::kCantRemoveAllFields,
                       "You can't delete all columns with ALTER TABLE; use DROP TABLE instead");
   COMMITD_RETURN_IF_ERROR(check_index_names());
+  if (columns_changed_) COMMITD_RETURN_IF_ERROR(fit_keys(table_, context_));
   if (verify_ && context_.row_check) {
     auto check = context_.row_check(table_);
     if (!check.ok()) return std::move(check).error();
@@ -537,6 +543,42 @@ Result<Effect> Alteration::finish() {
   return effect;
 }
 
+// What is dropped goes first, wherever it stands, and keys come behind the columns that they may be of:
+// `ADD KEY k (b), DROP KEY k` makes another key of k.
+enum class Stage : uint8_t { Drops, Columns, Keys };
+constexpr Stage kStages[] = {Stage::Drops, Stage::Columns, Stage::Keys};
+
+Stage stage_of(const ast::AlterAction& action) {
+  switch (action.what) {
+    case What::DropColumn:
+    case What::DropIndex:
+    case What::DropConstraint:
+    case What::DropCheck:
+      return Stage::Drops;
+    case What::AddIndex:
+    case What::AddCheck:
+      return Stage::Keys;
+    default:
+      return Stage::Columns;
+  }
+}
+
+Result<Effect> alter(const TablePtr& table, const ast::AlterTableStatement& statement, Context& context) {
+  Alteration alteration(table, context);
+  for (const Stage stage : kStages) {
+    for (const auto& action : statement.actions)
+      if (stage_of(action) == stage) COMMITD_RETURN_IF_ERROR(alteration.apply(action));
+  }
+  return alteration.finish();
+}
+
+Result<Effect> alter_as_written(const TablePtr& table, const ast::AlterTableStatement& statement,
+                                Context& context) {
+  Alteration alteration(table, context);
+  for (const auto& action : statement.actions) COMMITD_RETURN_IF_ERROR(alteration.apply(action));
+  return alteration.finish();
+}
+
 }  // namespace
 
 Result<Effect> plan_alter_table(const ast::AlterTableStatement& statement, Context& context) {
@@ -544,9 +586,11 @@ Result<Effect> plan_alter_table(const ast::AlterTableStatement& statement, Conte
   if (!table.ok()) return std::move(table).error();
   if (storage::engine_of(**table).remote && !only_renames(statement))
     return not_of_its_engine((*table)->name);
-  Alteration alteration(*table, context);
-  for (const auto& action : statement.actions) COMMITD_RETURN_IF_ERROR(alteration.apply(action));
-  return alteration.finish();
+  auto effect = alter(*table, statement, context);
+  if (effect.ok() || !context.executed_before) return effect;
+  // Earlier versions did what was written first.
+  auto as_written = alter_as_written(*table, statement, context);
+  return as_written.ok() ? std::move(as_written) : std::move(effect);
 }
 
 }  // namespace commitd::sql::ddl

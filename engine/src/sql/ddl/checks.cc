@@ -88,13 +88,14 @@ std::string canonical(const ast::CheckSpec& check, uint64_t mode) {
 
 // Functions whose value another moment, session or server would give differently.
 bool is_nondeterministic(std::string_view name, bool has_arguments) {
-  constexpr std::array<std::string_view, 30> kNames = {
+  constexpr std::array<std::string_view, 31> kNames = {
       "NOW",      "CURRENT_TIMESTAMP", "LOCALTIME",      "LOCALTIMESTAMP", "SYSDATE",
       "CURDATE",  "CURRENT_DATE",      "CURTIME",        "CURRENT_TIME",   "UTC_DATE",
       "UTC_TIME", "UTC_TIMESTAMP",     "RAND",           "UUID",           "UUID_SHORT",
       "USER",     "CURRENT_USER",      "SESSION_USER",   "SYSTEM_USER",    "DATABASE",
       "SCHEMA",   "CONNECTION_ID",     "LAST_INSERT_ID", "FOUND_ROWS",     "ROW_COUNT",
-      "SLEEP",    "VERSION",           "BENCHMARK",      "GET_LOCK",       "LOAD_FILE"};
+      "SLEEP",    "VERSION",           "BENCHMARK",      "GET_LOCK",       "LOAD_FILE",
+      "DEFAULT"};
   if (name == "UNIX_TIMESTAMP") return !has_arguments;
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }

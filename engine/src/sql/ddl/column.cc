@@ -1,4 +1,6 @@
 // One column's definition: the type with its defaults filled in and its limits checked.
+#include <set>
+
 #include "base/charset/collation.h"
 #include "base/error_codes.h"
 #include "sql/ast/definitions.h"
@@ -12,11 +14,18 @@ constexpr uint32_t kMaxCharLength = 255;
 constexpr uint32_t kMaxDecimalDigits = 38;
 constexpr uint8_t kMaxDecimalScale = 30;
 constexpr uint8_t kMaxFraction = 6;
+constexpr uint32_t kMaxWidth = 255;
+constexpr uint16_t kDuplicatedValueInType = 1291;
 
 Error too_big(const ColumnDef& column, uint64_t max) {
   return make_error(er::kTooBigFieldlength,
                     "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead", column.name,
                     max);
+}
+
+Error too_wide(const ColumnDef& column, uint32_t max) {
+  return make_error(er::kTooBigDisplaywidth, "Display width out of range for column '{}' (max = {})",
+                    column.name, max);
 }
 
 Status check_decimals(const ColumnDef& column) {
@@ -32,10 +41,10 @@ Status check_decimals(const ColumnDef& column) {
   return {};
 }
 
-Status set_decimal(ColumnDef& column, const ast::ColumnType& type) {
+Status set_decimal(ColumnDef& column, const ast::ColumnType& type, const Context& context) {
   column.length = type.length.value_or(10);
   column.decimals = type.decimals.value_or(0);
-  if (column.length == 0) column.length = 10;
+  if (column.length == 0 && (column.decimals == 0 || context.executed_before)) column.length = 10;
   if (column.length > kMaxDecimalDigits) {
     return make_error(er::kTooBigPrecision, "Too-big precision {} specified for '{}'. Maximum is {}.",
                       column.length, column.name, kMaxDecimalDigits);
@@ -45,13 +54,11 @@ Status set_decimal(ColumnDef& column, const ast::ColumnType& type) {
 
 // FLOAT(p) says how precise it is: 25 to 53 bits are a DOUBLE. FLOAT(M,D) and DOUBLE(M,D) round.
 Status set_real(ColumnDef& column, const ast::ColumnType& type) {
-  constexpr uint32_t kMostDigits = 255, kMostBits = 53, kBitsOfFloat = 24;
+  constexpr uint32_t kMostBits = 53, kBitsOfFloat = 24;
   if (type.decimals) {
     column.length = *type.length;
     column.decimals = *type.decimals;
-    if (column.length > kMostDigits)
-      return make_error(er::kTooBigDisplaywidth, "Display width out of range for column '{}' (max = {})",
-                        column.name, kMostDigits);
+    if (column.length > kMaxWidth) return too_wide(column, kMaxWidth);
     return check_decimals(column);
   }
   if (type.length && column.type == FieldType::Double)
@@ -114,10 +121,32 @@ Status set_fraction(ColumnDef& column, const ast::ColumnType& type) {
   return {};
 }
 
-Status set_type(ColumnDef& column, const ast::ColumnType& type) {
+// Labels of characters have no blanks at their end. Twice the same one is a mistake (1291), as the column's
+// collation has it.
+Status set_labels(ColumnDef& column, const ast::ColumnType& type, Context& context) {
+  const bool of_characters = column.collation != kBinaryCollation;
+  for (std::string_view label : *type.labels)
+    column.labels.emplace_back(of_characters ? label.substr(0, label.find_last_not_of(' ') + 1) : label);
+  if (column.type == FieldType::Set && column.labels.size() > 64)
+    return make_error(er::kTooBigSet, "Too many strings for column {} and SET", column.name);
+  if (context.executed_before) return {};
+  std::set<std::string> keys;
+  for (const std::string& label : column.labels) {
+    std::string key;
+    append_equality_key(collation_or_binary(column.collation), label, key);
+    if (keys.insert(std::move(key)).second) continue;
+    Error twice = make_error(kDuplicatedValueInType, "Column '{}' has duplicated value '{}' in {}",
+                             column.name, label, column.type == FieldType::Set ? "SET" : "ENUM");
+    if (is_strict(context)) return twice;
+    context.diagnostics.note(std::move(twice));
+  }
+  return {};
+}
+
+Status set_type(ColumnDef& column, const ast::ColumnType& type, Context& context) {
   switch (column.type) {
     case FieldType::NewDecimal:
-      return set_decimal(column, type);
+      return set_decimal(column, type, context);
     case FieldType::VarChar:
     case FieldType::String:
       return set_characters(column, type);
@@ -133,19 +162,14 @@ Status set_type(ColumnDef& column, const ast::ColumnType& type) {
       return set_fraction(column, type);
     case FieldType::Bit:
       column.length = type.length.value_or(1);
-      if (column.length == 0 || column.length > 64)
-        return make_error(er::kTooBigDisplaywidth, "Display width out of range for column '{}' (max = 64)",
-                          column.name);
+      if (column.length == 0 || column.length > 64) return too_wide(column, 64);
       return {};
     case FieldType::Float:
     case FieldType::Double:
       return set_real(column, type);
     case FieldType::Enum:
     case FieldType::Set:
-      for (std::string_view label : *type.labels) column.labels.emplace_back(label);
-      if (column.type == FieldType::Set && column.labels.size() > 64)
-        return make_error(er::kTooBigSet, "Too many strings for column {} and SET", column.name);
-      return {};
+      return set_labels(column, type, context);
     case FieldType::Date:
       column.length = 10;
       return {};
@@ -156,6 +180,7 @@ Status set_type(ColumnDef& column, const ast::ColumnType& type) {
       return {};
     default:
       column.length = type.length.value_or(integer_width(column.type, column.is_unsigned));
+      if (column.length > kMaxWidth && !context.executed_before) return too_wide(column, kMaxWidth);
       return {};
   }
 }
@@ -178,13 +203,15 @@ Result<ColumnDef> make_column(const ast::ColumnSpec& spec, uint16_t table_collat
   column.name = spec.name;
   column.type = spec.type.type;
   column.is_unsigned = spec.type.is_unsigned;
-  column.comment = spec.comment;
+  auto comment = comment_within(Commented::Column, spec.name, spec.comment, context);
+  if (!comment.ok()) return std::move(comment).error();
+  column.comment = *std::move(comment);
   if (has_characters(column.type)) {
     auto collation = resolve_collation(spec.type.charset, spec.type.collation, table_collation);
     if (!collation.ok()) return std::move(collation).error();
     column.collation = spec.type.binary_attribute ? binary_variant(*collation) : *collation;
   }
-  COMMITD_RETURN_IF_ERROR(set_type(column, spec.type));
+  COMMITD_RETURN_IF_ERROR(set_type(column, spec.type, context));
   column.nullable = spec.nullable.value_or(!spec.primary);
   column.auto_increment = spec.auto_increment;
   if (spec.auto_increment) column.nullable = false;

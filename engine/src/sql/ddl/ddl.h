@@ -37,6 +37,7 @@ struct Context {
   // For CREATE TABLE without ENGINE=; empty: the first one. What is logged names the engine.
   std::string_view default_engine = {};
   bool needs_primary_key = false;  // sql_require_primary_key, of the session that asks
+  bool executed_before = false;    // replay: a definition that an earlier version took is taken
   // Gives a function that says whether a row obeys the CHECK constraints of a table (3819). Empty at replay:
   // what was logged obeyed them.
   using RowCheck = std::function<Status(const Row&)>;

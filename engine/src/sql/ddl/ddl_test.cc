@@ -104,6 +104,77 @@ TEST_F(Ddl, ActionsNameColumnsAndIndexesAsTheyWereInFrontOfThem) {
   EXPECT_EQ(run("ALTER TABLE t ADD COLUMN v INT NOT NULL DEFAULT 2, ALTER COLUMN v SET DEFAULT 5"), "");
 }
 
+TEST_F(Ddl, WhatIsDroppedGoesFirst) {
+  run("CREATE TABLE t (a INT PRIMARY KEY, b INT NOT NULL, c INT, KEY k (b)); INSERT INTO t VALUES (1, 4, 7), "
+      "(2, 3, 8)");
+  EXPECT_EQ(run("ALTER TABLE t ADD PRIMARY KEY (b), DROP PRIMARY KEY; SELECT * FROM t"), " ; 2|3|8\n1|4|7");
+  EXPECT_EQ(
+      run("ALTER TABLE t ADD KEY k (c), DROP KEY k, ADD COLUMN c INT DEFAULT 5, DROP COLUMN c; SELECT * FROM "
+          "t; CHECK TABLE t"),
+      " ; 2|3|5\n1|4|5 ; d.t|check|status|OK");
+  EXPECT_NE(run("SHOW CREATE TABLE t").find("KEY `k` (`c`)"), std::string::npos);
+  EXPECT_EQ(run("ALTER TABLE t RENAME COLUMN a TO c, DROP COLUMN c; SELECT * FROM t"), " ; 2|3\n1|4");
+  EXPECT_EQ(run("ALTER TABLE t ADD COLUMN d INT, DROP COLUMN d").substr(0, 10), "ERROR 1091");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY b INT, DROP COLUMN b").substr(0, 10), "ERROR 1054");
+}
+
+TEST_F(Ddl, KeysOfColumnsThatBecomeOthers) {
+  run("CREATE TABLE t (a VARCHAR(20), b VARCHAR(20) CHARACTER SET latin1, n TEXT, KEY (a), KEY p (b(10)), "
+      "KEY q (n(7))); "
+      "INSERT INTO t VALUES ('1', '22', '3'), ('2', '11', '4')");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY a TEXT").substr(0, 10), "ERROR 1170");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY a JSON").substr(0, 10), "ERROR 3152");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY a VARCHAR(1000)").substr(0, 10), "ERROR 1071");
+  EXPECT_EQ(
+      run("ALTER TABLE t MODIFY b INT, MODIFY n VARCHAR(7); SELECT b FROM t WHERE b > 11; CHECK TABLE t"),
+      " ; 22 ; d.t|check|status|OK");
+  const std::string shown = run("SHOW CREATE TABLE t");
+  EXPECT_NE(shown.find("KEY `p` (`b`)"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("KEY `q` (`n`)"), std::string::npos) << shown;
+  run("CREATE TABLE l (a VARCHAR(1000), KEY (a)) CHARACTER SET latin1");
+  EXPECT_EQ(run("ALTER TABLE l CONVERT TO CHARACTER SET utf8mb4").substr(0, 10), "ERROR 1071");
+  EXPECT_EQ(run("ALTER TABLE l CONVERT TO CHARACTER SET utf8mb4, DROP KEY a"), "");
+}
+
+// Replay would have another day.
+TEST_F(Ddl, TimesOfAColumnThatBecomesOneOfDates) {
+  run("CREATE TABLE t (a TIME); INSERT INTO t VALUES ('10:00:00')");
+  EXPECT_EQ(run("ALTER TABLE t MODIFY a DATETIME").substr(0, 10), "ERROR 1292");
+}
+
+TEST_F(Ddl, DefinitionsThatAreTooMuchAreRefused) {
+  const std::string text(1024, 'x'), character = "\xc3\xa4";
+  const std::pair<std::string, std::string> refused[] = {
+      {"s SET('a', 'a')", "1291: Column 's' has duplicated value 'a' in SET"},
+      {"s ENUM('a', 'b', 'A') COLLATE utf8mb4_general_ci",
+       "1291: Column 's' has duplicated value 'A' in ENUM"},
+      {"a INT(256)", "1439: Display width out of range for column 'a' (max = 255)"},
+      {"a DECIMAL(0,10)", "1427: For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column 'a')."},
+      {"c CHAR(10), KEY (c(0))", "1391: Key part 'c' length cannot be 0"},
+      {"a INT COMMENT '" + text + "y'", "1629: Comment for field 'a' is too long (max = 1024)"},
+      {"a INT, KEY k (a) COMMENT '" + text + "y'", "1688: Comment for index 'k' is too long (max = 1024)"},
+      {"a INT, PRIMARY KEY (a) COMMENT '" + text + "y'",
+       "1688: Comment for index 'PRIMARY' is too long (max = 1024)"},
+  };
+  for (const auto& [columns, error] : refused)
+    EXPECT_EQ(run("CREATE TABLE t (" + columns + ")"), "ERROR " + error) << columns.substr(0, 40);
+  const std::string too_long = "COMMENT='" + text + text + "y'";
+  EXPECT_EQ(run("CREATE TABLE t (a INT) " + too_long),
+            "ERROR 1628: Comment for table 't' is too long (max = 2048)");
+  EXPECT_EQ(run("CREATE TABLE t (a INT COMMENT '" + text.substr(1) + character +
+                "', b INT(255), c DECIMAL(0), e "
+                "ENUM('a', 'A') COLLATE utf8mb4_bin)"),
+            "");
+  EXPECT_EQ(run("ALTER TABLE t " + too_long).substr(0, 10), "ERROR 1628");
+  EXPECT_EQ(run("ALTER TABLE t ADD s SET('a', 'a')").substr(0, 10), "ERROR 1291");
+  EXPECT_EQ(run("SET sql_mode = ''; ALTER TABLE t ADD s SET('a', 'a'); SHOW WARNINGS"),
+            " ;  ; Note|1291|Column 's' has duplicated value 'a' in SET");
+  EXPECT_EQ(run("ALTER TABLE t " + too_long +
+                "; SHOW WARNINGS; SELECT LENGTH(table_comment) FROM "
+                "information_schema.tables WHERE table_name = 't'"),
+            " ; Warning|1628|Comment for table 't' is too long (max = 2048) ; 2048");
+}
+
 TEST_F(Ddl, CheckConstraintsAreShownAndMadeAgain) {
   run("CREATE TABLE t (a INT, b VARCHAR(10), CONSTRAINT c CHECK (`a` > 0 and b <> 'it''s' /* really */))");
   const std::string shown = run("SHOW CREATE TABLE t");

@@ -18,7 +18,6 @@ namespace {
 
 constexpr uint32_t kMaxKeyBytes = 3072;
 constexpr size_t kMaxIndexes = 64;
-constexpr size_t kMaxCommentLength = 1024;
 
 const IndexDef* find_index(const TableDef& table, std::string_view name) {
   for (const auto& index : table.indexes) {
@@ -36,12 +35,15 @@ std::string free_index_name(const TableDef& table, const IndexDef& index) {
   return name;
 }
 
+bool may_have_prefix(const ColumnDef& column) {
+  return column.type == FieldType::VarChar || column.type == FieldType::String || is_blob(column.type);
+}
+
 Status check_key_length(const TableDef& table, const IndexDef& index) {
   uint64_t bytes = 0;
   for (const auto& part : index.columns) {
     const auto& column = table.columns[part.column];
-    bool text = column.type == FieldType::VarChar || column.type == FieldType::String || is_blob(column.type);
-    if (!text) {
+    if (!may_have_prefix(column)) {
       bytes += 8;
       continue;
     }
@@ -54,21 +56,27 @@ Status check_key_length(const TableDef& table, const IndexDef& index) {
   return {};
 }
 
-Result<IndexColumn> make_part(const TableDef& table, const ast::IndexPart& spec) {
-  int ordinal = column_ordinal(table, spec.column);
-  if (ordinal < 0)
-    return make_error(er::kKeyColumnDoesNotExist, "Key column '{}' doesn't exist in table", spec.column);
-  const auto& column = table.columns[ordinal];
-  bool text = column.type == FieldType::VarChar || column.type == FieldType::String || is_blob(column.type);
+// Of a part with a prefix, or 0 for the whole column.
+Status check_key_column(const ColumnDef& column, uint32_t prefix_length) {
   if (column.type == FieldType::Json)
     return make_error(
         er::kJsonUsedAsKey,
         "JSON column '{}' supports indexing only via generated columns on a specified JSON path.",
         column.name);
-  if (is_blob(column.type) && spec.prefix_length == 0) {
+  if (is_blob(column.type) && prefix_length == 0) {
     return make_error(er::kBlobKeyWithoutLength,
                       "BLOB/TEXT column '{}' used in key specification without a key length", column.name);
   }
+  return {};
+}
+
+Result<IndexColumn> make_part(const TableDef& table, const ast::IndexPart& spec) {
+  int ordinal = column_ordinal(table, spec.column);
+  if (ordinal < 0)
+    return make_error(er::kKeyColumnDoesNotExist, "Key column '{}' doesn't exist in table", spec.column);
+  const auto& column = table.columns[ordinal];
+  const bool text = may_have_prefix(column);
+  COMMITD_RETURN_IF_ERROR(check_key_column(column, spec.prefix_length));
   if (spec.prefix_length != 0 && (!text || (!is_blob(column.type) && spec.prefix_length > column.length))) {
     return make_error(er::kWrongSubKey,
                       "Incorrect prefix key; the used key part isn't a string, the used length is longer "
@@ -106,12 +114,14 @@ Status for_each_row(const TableDef& table, const Context& context,
   return iterator->status();
 }
 
-Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
+Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id, const Context& context) {
   IndexDef index;
   index.id = id;
   index.unique = spec.unique || spec.primary;
   index.primary = spec.primary;
-  index.comment = spec.comment;
+  auto comment = comment_within(Commented::Index, spec.name, spec.comment, context);
+  if (!comment.ok()) return std::move(comment).error();
+  index.comment = *std::move(comment);
   for (const auto& part : spec.parts) {
     auto made = make_part(table, part);
     if (!made.ok()) return std::move(made).error();
@@ -130,9 +140,6 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
     table.indexes.insert(table.indexes.begin(), std::move(index));
     return {};
   }
-  if (character_count(index.comment) > kMaxCommentLength)
-    return make_error(er::kTooLongIndexComment, "Comment for index '{}' is too long (max = {})", spec.name,
-                      kMaxCommentLength);
   index.name = spec.name.empty() ? free_index_name(table, index) : std::string(spec.name);
   COMMITD_RETURN_IF_ERROR(check_name(index.name, Named::Index));
   if (find_index(table, index.name))
@@ -142,6 +149,20 @@ Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id) {
   if (table.indexes.size() > kMaxIndexes)
     return make_error(er::kTooManyKeys, "Too many keys specified; max {} keys allowed", kMaxIndexes);
   table.indexes.push_back(std::move(index));
+  return {};
+}
+
+Status fit_keys(TableDef& table, const Context& context) {
+  for (IndexDef& index : table.indexes) {
+    for (IndexColumn& part : index.columns) {
+      const ColumnDef& column = table.columns[part.column];
+      const bool whole =
+          !may_have_prefix(column) || (!is_blob(column.type) && part.prefix_length >= column.length);
+      if (whole) part.prefix_length = 0;
+      if (!context.executed_before) COMMITD_RETURN_IF_ERROR(check_key_column(column, part.prefix_length));
+    }
+    if (!context.executed_before) COMMITD_RETURN_IF_ERROR(check_key_length(table, index));
+  }
   return {};
 }
 

@@ -22,6 +22,13 @@ Result<std::string> database_of(const ast::TableName& name, std::string_view def
 Result<TablePtr> existing_table(const Context& context, const ast::TableName& name);
 Status refuse_system_database(std::string_view db);
 
+bool is_strict(const Context& context);  // STRICT_TRANS_TABLES or STRICT_ALL_TABLES
+
+// A comment, as long as one may be: 1628, 1629, 1688, or cut with a warning outside of strict mode.
+enum class Commented : uint8_t { Table, Column, Index };
+Result<std::string> comment_within(Commented what, std::string_view name, std::string_view comment,
+                                   const Context& context);
+
 // The collation that CHARACTER SET and COLLATE name together; `inherited` when neither is given. Errors 1115,
 // 1273, 1253.
 Result<uint16_t> resolve_collation(std::string_view charset, std::string_view collation, uint16_t inherited);
@@ -39,7 +46,9 @@ Result<Value> added_column_value(const ColumnDef& column);
 Result<ColumnDef> make_column(const ast::ColumnSpec& spec, uint16_t table_collation, Context& context);
 // Adds an index to the definition; its columns must exist (1072), its name must be new (1061). Without a name
 // it is named after its first column.
-Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id);
+Status add_index(TableDef& table, const ast::IndexSpec& spec, uint32_t id, const Context& context);
+// The keys of columns that have become others: a prefix that is none any more goes (1170, 1071).
+Status fit_keys(TableDef& table, const Context& context);
 // Adds a CHECK constraint; `own_column` is the column it stands with, if it does (3813, 3814 … 3822).
 Status add_check(TableDef& table, const ast::CheckSpec& spec, std::string_view own_column,
                  const Context& context);

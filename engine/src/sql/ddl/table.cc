@@ -34,19 +34,20 @@ Result<TableDef> copy_definition(const ast::CreateTableStatement& statement, con
 }
 
 // Index definitions that stand with their columns come before those that stand alone, as in MySQL.
-Status add_indexes(TableDef& table, const ast::CreateTableStatement& statement, CatalogChange& change) {
+Status add_indexes(TableDef& table, const ast::CreateTableStatement& statement, CatalogChange& change,
+                   const Context& context) {
   auto with_column = [&](const ast::ColumnSpec& column, bool primary) -> Status {
     ast::IndexSpec spec(std::pmr::get_default_resource());
     spec.primary = primary;
     spec.unique = true;
     spec.parts.push_back({column.name, 0});
-    return add_index(table, spec, new_index_id(table, change));
+    return add_index(table, spec, new_index_id(table, change), context);
   };
   for (const auto& column : statement.columns) {
     if (column.primary) COMMITD_RETURN_IF_ERROR(with_column(column, true));
   }
   for (const auto& index : statement.indexes) {
-    if (index.primary) COMMITD_RETURN_IF_ERROR(add_index(table, index, new_index_id(table, change)));
+    if (index.primary) COMMITD_RETURN_IF_ERROR(add_index(table, index, new_index_id(table, change), context));
   }
   for (const auto& column : statement.columns) {
     if (column.unique && !column.primary) COMMITD_RETURN_IF_ERROR(with_column(column, false));
@@ -54,7 +55,7 @@ Status add_indexes(TableDef& table, const ast::CreateTableStatement& statement, 
   for (bool unique : {true, false}) {
     for (const auto& index : statement.indexes) {
       if (!index.primary && index.unique == unique)
-        COMMITD_RETURN_IF_ERROR(add_index(table, index, new_index_id(table, change)));
+        COMMITD_RETURN_IF_ERROR(add_index(table, index, new_index_id(table, change), context));
     }
   }
   return {};
@@ -95,13 +96,16 @@ Result<TableDef> new_definition(const ast::CreateTableStatement& statement, cons
       resolve_collation(statement.options.charset, statement.options.collation, database.collation);
   if (!collation.ok()) return std::move(collation).error();
   table.default_collation = *collation;
-  table.comment = statement.options.comment.value_or("");
+  auto comment =
+      comment_within(Commented::Table, table.name, statement.options.comment.value_or(""), context);
+  if (!comment.ok()) return std::move(comment).error();
+  table.comment = *std::move(comment);
   for (const auto& spec : statement.columns) {
     auto column = make_column(spec, table.default_collation, context);
     if (!column.ok()) return std::move(column).error();
     table.columns.push_back(std::move(*column));
   }
-  COMMITD_RETURN_IF_ERROR(add_indexes(table, statement, change));
+  COMMITD_RETURN_IF_ERROR(add_indexes(table, statement, change, context));
   COMMITD_RETURN_IF_ERROR(add_checks(table, statement, context));
   return table;
 }

@@ -4,6 +4,7 @@
 #include "sql/expression/byte_literal.h"
 #include "sql/expression/column_store.h"
 #include "sql/expression/literal.h"
+#include "sql/variables/system_variables.h"
 
 namespace commitd::sql::ddl {
 
@@ -27,6 +28,10 @@ void set_value_rules(Context& context, uint64_t sql_mode, int32_t time_zone_offs
     StoreContext store{diagnostics, true, sql_mode, time_zone_offset};
     return convert_for_column(column, value, store);
   };
+}
+
+bool is_strict(const Context& context) {
+  return (context.sql_mode & (sql_mode::kStrictTransTables | sql_mode::kStrictAllTables)) != 0;
 }
 
 Result<Value> added_column_value(const ColumnDef& column) {

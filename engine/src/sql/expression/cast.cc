@@ -123,14 +123,9 @@ class Cast : public OneOperand {
     if (operand.kind() != Kind::Temporal || operand.as_temporal().kind != Temporal::Kind::Time)
       return to_datetime(operand);
     const SessionState& session = evaluation.session();
-    const Temporal& time = operand.as_temporal();
-    const int64_t seconds = time.hour * 3600ll + time.minute * 60 + time.second;
-    constexpr int64_t kSecond = 1'000'000, kDay = 86'400;
+    constexpr int64_t kSecond = 1'000'000;
     const int64_t now = session.statement_microseconds / kSecond + session.settings.time_zone_offset;
-    const int64_t fraction = time.negative ? -int64_t{time.microsecond} : int64_t{time.microsecond};
-    const int64_t whole = now - now % kDay + (time.negative ? -seconds : seconds) - (fraction < 0 ? 1 : 0);
-    return datetime_from_unix(whole, static_cast<uint32_t>(fraction < 0 ? fraction + kSecond : fraction),
-                              time.decimals);
+    return time_on_day(operand.as_temporal(), now);
   }
   static std::optional<Temporal> time_of(const Value& operand, Evaluation& evaluation) {
     const auto t = clock_wanted(operand, evaluation);

@@ -18,6 +18,7 @@ struct StoreContext {
   int32_t time_zone_offset = 0;  // TIMESTAMP columns hold UTC
   uint64_t row = 1;              // named in messages
   std::string_view table = {};   // likewise
+  int64_t local_seconds = 0;     // when: a TIME in a DATE or DATETIME column is one of that day; 0: is none
 };
 
 // NULL stays NULL; whether the column takes that is the caller's business.

@@ -59,7 +59,7 @@ std::strong_ordering order_doubles(double left, double right) {
 std::optional<Temporal> date_and_clock_with_zero_parts(std::string_view text) {
   const bool has_date = text.find('-', 1) != std::string_view::npos;
   if (!has_date || text.find(':') == std::string_view::npos) return std::nullopt;
-  return store::with_zero_parts(std::string(text));
+  return store::with_zero_parts(text);
 }
 
 // A time against something else: as times when the other side can be read as one, else as numbers.
@@ -273,6 +273,18 @@ std::optional<Temporal> to_datetime(const Value& value) {
   return date;
 }
 
+namespace {
+
+// 20101211030405: too much for a time, but a date with one.
+bool is_number_of_datetime(const Value& value) {
+  constexpr double kLeast = 1e10;
+  const bool is_number = value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt ||
+                         value.kind() == Value::Kind::Double || value.kind() == Value::Kind::Decimal;
+  return is_number && to_double(value) >= kLeast;
+}
+
+}  // namespace
+
 std::optional<Temporal> to_time(const Value& value) {
   if (value.kind() == Value::Kind::Temporal) {
     Temporal t = value.as_temporal();
@@ -283,6 +295,10 @@ std::optional<Temporal> to_time(const Value& value) {
   }
   if (value.is_null()) return std::nullopt;
   if (value.kind() == Value::Kind::Json) return to_time(scalar_of_json(value));
+  if (is_number_of_datetime(value)) {
+    const auto date = to_datetime(value);
+    return date ? to_time(Value::temporal(*date)) : std::nullopt;
+  }
   std::string scratch;
   return parse_time(text_view(value, scratch));
 }
@@ -291,6 +307,7 @@ std::optional<Temporal> to_clock(const Value& value) {
   if (value.kind() == Value::Kind::Temporal) return value.as_temporal();
   if (value.is_null()) return std::nullopt;
   if (value.kind() == Value::Kind::Json) return to_clock(scalar_of_json(value));
+  if (is_number_of_datetime(value)) return to_datetime(value);
   std::string scratch;
   const std::string_view text = text_view(value, scratch);
   if (const auto date = date_and_clock_with_zero_parts(text)) return date;
@@ -312,9 +329,23 @@ std::optional<Temporal> date_of_whole_number(const Value& integer) {
   return parse_datetime(fmt::format("{:0{}}", number, !two_digits ? 1 : number < kDateOfTwoDigits ? 6 : 12));
 }
 
+// Its fraction is what the double is, not what is printed of it.
+std::optional<Temporal> date_of_double(double number) {
+  constexpr double kBeyond = 1e18, kMicrosecond = 1e6;
+  constexpr uint8_t kDigits = 6;
+  if (!(std::fabs(number) < kBeyond)) return std::nullopt;
+  const double whole = std::floor(number);
+  auto date = date_of_whole_number(Value::integer(static_cast<int64_t>(whole)));
+  if (!date || whole == number) return date;
+  date->microsecond = static_cast<uint32_t>((number - whole) * kMicrosecond);
+  date->decimals = kDigits;
+  return date;
+}
+
 }  // namespace
 
 std::optional<Temporal> date_of_number(const Value& value) {
+  if (value.kind() == Value::Kind::Double) return date_of_double(value.as_double());
   const std::string digits = to_text(value);
   const size_t point = digits.find('.');
   if (point == std::string::npos || digits.find('e') != std::string::npos)

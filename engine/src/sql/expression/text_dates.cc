@@ -1,5 +1,6 @@
 // What is a date where one is wanted. Texts count as the date and time that they begin with, and one that is
 // more than that, or none, is told about (1292). The number 0 is the zero date.
+#include "base/date_text.h"
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/beginnings.h"
@@ -13,8 +14,8 @@
 namespace commitd::sql {
 namespace {
 
-// What of a text may be a date and time: digits, and what stands between them.
-std::string_view date_prefix(std::string_view text) {
+// What of a text may be a time: digits, and what stands between them.
+std::string_view time_prefix(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   size_t end = text.find_first_not_of("0123456789:.-/ T", text.find_first_not_of(' '));
   end = std::min(end, text.size());
@@ -28,7 +29,7 @@ bool has_zero_part(const Temporal& t) {
 
 std::optional<Temporal> parse_with_zero_parts(std::string_view text) {
   auto date = parse_datetime(text);
-  return date ? date : store::with_zero_parts(std::string(text));
+  return date ? date : store::with_zero_parts(text);
 }
 
 bool is_number_of_date(const ValueType& type) {
@@ -78,11 +79,12 @@ class WantedDate : public OneOperand {
 }  // namespace
 
 std::optional<Temporal> date_at_beginning(const std::string& text) {
-  return parse_with_zero_parts(date_prefix(text));
+  const auto date = read_date_text(text);
+  return date ? std::optional(date->value) : std::nullopt;
 }
 
 std::optional<Temporal> time_at_beginning(const std::string& text) {
-  const std::string_view beginning = date_prefix(text);
+  const std::string_view beginning = time_prefix(text);
   return beginning.empty() ? std::nullopt : parse_time(beginning);
 }
 
@@ -104,6 +106,17 @@ std::optional<Temporal> clock_wanted(const Value& value, Evaluation& evaluation)
     evaluation.warn(
         make_error(er::kTruncatedWrongValue, "Truncated incorrect time value: '{}'", to_text(value)));
   return clock;
+}
+
+Temporal time_on_day(const Temporal& time, int64_t local_seconds) {
+  constexpr int64_t kDay = 86'400;
+  constexpr int64_t kSecond = 1'000'000;
+  const int64_t seconds = time.hour * 3600ll + time.minute * 60 + time.second;
+  const int64_t fraction = time.negative ? -int64_t{time.microsecond} : int64_t{time.microsecond};
+  const int64_t whole =
+      local_seconds - local_seconds % kDay + (time.negative ? -seconds : seconds) - (fraction < 0 ? 1 : 0);
+  return datetime_from_unix(whole, static_cast<uint32_t>(fraction < 0 ? fraction + kSecond : fraction),
+                            time.decimals);
 }
 
 ExpressionPtr date_wanted(ExpressionPtr expression, ZeroParts zero_parts) {

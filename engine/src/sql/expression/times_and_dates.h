@@ -8,6 +8,8 @@ namespace commitd::sql {
 
 bool is_time(const ValueType& type);
 ExpressionPtr time_of_today(ExpressionPtr time);
+// Of the day that a moment of the session's time zone falls on.
+Temporal time_on_day(const Temporal& time, int64_t local_seconds);
 // The expression, or, when it is a time and `other` has a date, that time of today.
 ExpressionPtr time_beside_date(ExpressionPtr expression, const Expression& other);
 

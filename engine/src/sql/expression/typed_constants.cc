@@ -1,4 +1,6 @@
 // Constants beside a column of another kind: MySQL reads them as the column's kind once, and compares those.
+#include <cmath>
+
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/beginnings.h"
@@ -52,6 +54,10 @@ class DateConstant : public OneOperand {
 
   static std::optional<Temporal> date_of(const Value& value) {
     if (value.kind() == Value::Kind::String) return date_of_text(value.as_string());
+    if (value.kind() == Value::Kind::Double || value.kind() == Value::Kind::Decimal) {
+      const double number = to_double(value);
+      return number == std::floor(number) ? date_of_number(to_integer(value)) : std::nullopt;
+    }
     const bool integer = value.kind() == Value::Kind::Int || value.kind() == Value::Kind::UInt;
     return integer ? date_of_number(value) : std::nullopt;
   }
@@ -73,6 +79,21 @@ class IntegerConstant : public OneOperand {
       return scratch;
     }
     return value;
+  }
+  bool is_constant() const override { return true; }
+};
+
+// Beside a YEAR a date is its year.
+class YearOfDate : public OneOperand {
+ public:
+  explicit YearOfDate(ExpressionPtr operand) : OneOperand(std::move(operand)) {
+    type_ = ValueType::integer(4);
+    type_.nullable = operand_->type().nullable;
+  }
+  const Value& evaluate(Evaluation& evaluation, Value& scratch) const override {
+    const Value& value = operand_->evaluate(evaluation, scratch);
+    if (value.kind() == Value::Kind::Temporal) scratch = Value::integer(value.as_temporal().year);
+    return value.is_null() ? value : scratch;
   }
   bool is_constant() const override { return true; }
 };
@@ -128,9 +149,11 @@ ExpressionPtr constant_beside(ExpressionPtr constant, const Expression& other) {
   if (!constant->is_constant()) return constant;
   const bool is_text = constant->type().is_string();
   const ValueType& type = other.type();
-  if (is_date(type) && !other.is_constant() && (is_text || constant->type().is_integer()))
+  if (is_date(type) && !other.is_constant() && (is_text || is_number(constant->type())))
     return date_constant(std::move(constant), type.type == FieldType::Date);
   const bool is_column = dynamic_cast<const ColumnReference*>(&other) != nullptr;
+  if (is_column && type.type == FieldType::Year && is_date(constant->type()))
+    return std::make_unique<YearOfDate>(std::move(constant));
   if (is_column && type.type == FieldType::Year) return year_constant(std::move(constant));
   if (is_text && is_column && has_range_of_integers(type)) return integer_constant(std::move(constant));
   return constant;

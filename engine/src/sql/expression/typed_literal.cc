@@ -36,7 +36,7 @@ std::optional<Value> literal_of_type(ast::CastType type, std::string_view text, 
     return time ? std::optional(Value::temporal(*time)) : std::nullopt;
   }
   auto t = parse_datetime(text);
-  if (!t) t = store::with_zero_parts(std::string(text));
+  if (!t) t = store::with_zero_parts(text);
   if (!t) return std::nullopt;
   const uint64_t forbidden = is_zero_date(*t) ? sql_mode::kNoZeroDate : sql_mode::kNoZeroInDate;
   if (has_zero_part(*t) && (mode & forbidden) != 0) return std::nullopt;

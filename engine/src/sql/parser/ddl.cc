@@ -13,6 +13,8 @@ constexpr std::string_view kAbsentTableOptions[] = {"autoextend_size", "compress
                                                     "encryption",      "insert_method", "secondary_engine",
                                                     "tablespace",      "union"};
 
+constexpr uint16_t kKeyPartIsZero = 1391;
+
 constexpr std::array<std::string_view, 4> kAlgorithms = {"default", "instant", "inplace", "copy"};
 constexpr std::array<std::string_view, 4> kLocks = {"default", "none", "shared", "exclusive"};
 
@@ -59,6 +61,8 @@ void Grammar::index_parts(ast::IndexSpec& index) {
     part.column = identifier();
     if (accept('(')) {
       part.prefix_length = static_cast<uint32_t>(unsigned_number());
+      if (part.prefix_length == 0 && !executed_before_)
+        fail(make_error(kKeyPartIsZero, "Key part '{}' length cannot be 0", part.column));
       expect(')');
     }
     if (!accept(Word::Asc)) part.descending = accept(Word::Desc);

@@ -1,5 +1,8 @@
 // Operands: literals, names, variables, subqueries, CASE, and what a word begins.
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
 
 #include "base/decimal.h"
 #include "base/error_codes.h"
@@ -11,6 +14,12 @@ namespace commitd::sql {
 using ast::ExprKind;
 
 namespace {
+
+constexpr uint16_t kIllegalValueForType = 1367;
+
+bool is_infinite(std::string_view number) {
+  return std::isinf(std::strtod(std::string(number).c_str(), nullptr));
+}
 
 // Digits behind the point of a time's text, as far as they count.
 uint8_t fraction_digits(std::string_view text) {
@@ -97,6 +106,8 @@ ast::Expr* Grammar::literal() {
     default:
       break;
   }
+  if (kind == ExprKind::Float && !executed_before_ && is_infinite(peek().text))
+    fail(make_error(kIllegalValueForType, "Illegal double '{}' value found during parsing", peek().text));
   ast::Expr* result = make(kind);
   result->text = peek().text;
   if (kind == ExprKind::Integer || kind == ExprKind::Decimal) check_digits(result->text);
@@ -296,11 +307,9 @@ ast::Expr* Grammar::word_expression() {
     }
     case Word::Default: {
       advance();
-      ast::Expr* value = make(ExprKind::Default);
-      if (accept('(')) {
-        value->text = identifier();
-        expect(')');
-      }
+      if (!accept('(')) return make(ExprKind::Default);
+      ast::Expr* value = make_call("DEFAULT", {column_reference()});
+      expect(')');
       return value;
     }
     case Word::CurrentTimestamp:

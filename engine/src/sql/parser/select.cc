@@ -197,8 +197,9 @@ void Grammar::row_lock(ast::SelectStatement& select) {
     select.lock = is(Word::Share) ? ast::RowLock::Share : ast::RowLock::Update;
     if (!accept(Word::Share)) expect(Word::Update);
     if (is(Word::Of)) unsupported("FOR UPDATE OF");
-    if (accept(Word::NoWait)) select.locked_rows = ast::LockedRows::NoWait;
-    if (accept(Word::Skip)) {
+    if (accept(Word::NoWait)) {
+      select.locked_rows = ast::LockedRows::NoWait;
+    } else if (accept(Word::Skip)) {
       expect(Word::Locked);
       select.locked_rows = ast::LockedRows::Skip;
     }

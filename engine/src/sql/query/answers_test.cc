@@ -126,8 +126,102 @@ TEST_F(Shapes, AggregatesOfTheStatementAroundASubquery) {
   EXPECT_EQ(run("SELECT b FROM t o GROUP BY b HAVING (SELECT MAX(o.a)) > 3"), "2");
   EXPECT_EQ(run("SELECT b FROM t o GROUP BY b HAVING EXISTS (SELECT 1 FROM t i WHERE i.a = SUM(o.b))"),
             "1\n2");
-  EXPECT_EQ(run("SELECT a FROM t o WHERE (SELECT SUM(o.a)) > 1"),
+  // WHERE and ON have no groups: there it is one of the subquery.
+  EXPECT_EQ(run("SELECT a FROM t o WHERE (SELECT SUM(o.a)) > 2 ORDER BY a"), "3\n4");
+  EXPECT_EQ(run("SELECT a FROM t o WHERE (SELECT SUM(o.a) FROM t) > 8 ORDER BY a"), "3\n4");
+  EXPECT_EQ(run("SELECT o.a FROM t o JOIN t p ON o.a = p.a AND (SELECT MIN(o.a) FROM t) = 2"), "2");
+  EXPECT_EQ(run("SELECT a FROM t o WHERE (SELECT a FROM t WHERE MIN(o.a) = 1) > 1"),
             "ERROR 1111: Invalid use of group function");
+  EXPECT_EQ(
+      run("SELECT a FROM t o WHERE EXISTS (SELECT b FROM t GROUP BY b HAVING SUM(o.a) = b * 2) ORDER BY a"),
+      "1\n2");
+  EXPECT_EQ(run("UPDATE t SET a = a + 10 WHERE a = (SELECT MAX(a)) AND b = 2; SELECT a FROM t ORDER BY a"),
+            " ; 1\n3\n12\n14");
+}
+
+TEST_F(Shapes, AggregatesWithoutColumnsAreOfTheFirstStatementThatHasGroups) {
+  EXPECT_EQ(
+      run("SELECT COUNT(*), b, (SELECT a FROM t WHERE a = COUNT(*) + 1) FROM t o GROUP BY b ORDER BY b"),
+      "2|1|3\n2|2|3");
+  EXPECT_EQ(run("SELECT b FROM t GROUP BY b HAVING (SELECT MIN(i.a) FROM t i WHERE i.a > COUNT(*)) = 3"),
+            "1\n2");
+  EXPECT_EQ(run("SELECT (SELECT COUNT(*) FROM t i WHERE i.a = 2) FROM t o WHERE a = 1"), "1");
+  EXPECT_EQ(run("SELECT b, (SELECT GROUP_CONCAT(COUNT(o.a)) FROM t i WHERE i.a < 3) FROM t o GROUP BY b "
+                "ORDER BY b"),
+            "1|2,2\n2|2,2");
+  EXPECT_EQ(run("SELECT a FROM t WHERE a = COUNT(*)"), "ERROR 1111: Invalid use of group function");
+}
+
+TEST_F(Shapes, ANameOfSeveralColumnsIsTheOneThatIsSelected) {
+  for (const std::string end :
+       {"ORDER BY a DESC", "GROUP BY a ORDER BY a DESC", "HAVING a > 0 ORDER BY a DESC"}) {
+    EXPECT_EQ(run("SELECT x.a FROM t x JOIN t y ON x.a = y.a + 1 " + end), "4\n3\n2");
+    EXPECT_EQ(run("SELECT x.a, x.a FROM t x JOIN t y ON x.a = y.a + 1 " + end), "4|4\n3|3\n2|2");
+  }
+  EXPECT_EQ(run("SELECT x.* FROM t x JOIN t y ON x.a = y.a + 1 ORDER BY a LIMIT 1"), "2|2|z");
+  for (const std::string items : {"x.a, y.a", "*", "x.a AS z", "x.*, y.a", "1"})
+    EXPECT_EQ(run("SELECT " + items + " FROM t x JOIN t y ON x.a = y.a ORDER BY a").substr(0, 10),
+              "ERROR 1052")
+        << items;
+}
+
+TEST_F(Shapes, AllValuesOfASetAreKnownBeforeTheFirstIsAssigned) {
+  EXPECT_EQ(run("SET @a = 1, @b = 2; SET @a = @b, @b = @a; SELECT @a, @b"), " ;  ; 2|1");
+  run("SET max_join_size = 1000, sql_select_limit = 500; SET max_join_size = @@sql_select_limit, "
+      "sql_select_limit = "
+      "@@max_join_size, @c = @@max_join_size");
+  EXPECT_EQ(run("SELECT @@max_join_size, @@sql_select_limit, @c"), "500|1000|1000");
+  EXPECT_EQ(run("SET @a = 5, nothing = 6").substr(0, 10), "ERROR 1193");
+  EXPECT_EQ(run("SET @a = 5, max_join_size = (SELECT a FROM t)").substr(0, 10), "ERROR 1242");
+  EXPECT_EQ(run("SELECT @a"), "2");
+  for (const std::string variable :
+       {"character_set_client", "character_set_connection", "collation_connection"})
+    EXPECT_EQ(run("SET " + variable + " = NULL"),
+              "ERROR 1231: Variable '" + variable + "' can't be set to the value of 'NULL'");
+}
+
+TEST_F(Shapes, NumbersBesideADateAreDates) {
+  run("CREATE TABLE u (d DATE, m DATETIME, KEY (m)); INSERT INTO u VALUES ('2023-01-01', '2023-01-01'), "
+      "('2023-01-02', "
+      "'2023-01-01 12:00:00')");
+  for (const std::string number : {"20230101", "20230101e0", "20230101.0", "(SELECT 20230101.0)"}) {
+    EXPECT_EQ(run("SELECT d FROM u WHERE m = " + number), "2023-01-01") << number;
+    EXPECT_EQ(run("SELECT d FROM u WHERE d = " + number), "2023-01-01") << number;
+    EXPECT_EQ(run("SELECT d FROM u WHERE m > " + number), "2023-01-02") << number;
+    EXPECT_EQ(run("SELECT d FROM u WHERE m IN (" + number + ", 20230303)"), "2023-01-01") << number;
+  }
+}
+
+TEST_F(Shapes, NumbersOfDatesAreTimes) {
+  run("CREATE TABLE u (c TIME(3)); INSERT INTO u VALUES (20101211010203.456), (20101211030405.789e0), "
+      "(10101010101)");
+  EXPECT_EQ(run("SELECT c FROM u"), "01:02:03.456\n03:04:05.789\n01:01:01.000");
+  EXPECT_EQ(run("SELECT TIME(10101010101), CAST(20101211030405 AS TIME)"), "01:01:01|03:04:05");
+  EXPECT_EQ(run("INSERT INTO u VALUES (20101311030405)").substr(0, 10), "ERROR 1292");
+}
+
+TEST_F(Shapes, RowsThatAreLockedAreNotWaitedForOrPassedOver) {
+  EXPECT_EQ(run("SELECT a FROM t FOR SHARE NOWAIT SKIP LOCKED").substr(0, 10), "ERROR 1064");
+}
+
+TEST_F(Shapes, NumbersBeyondTheLargestDoubleAreNone) {
+  EXPECT_EQ(run("SELECT 1.7E+309"), "ERROR 1367: Illegal double '1.7E+309' value found during parsing");
+  EXPECT_EQ(run("SELECT 1.7E+308, 1E-400"), "1.7e308|0");
+}
+
+TEST_F(Shapes, DatesOfOddShapes) {
+  run("CREATE TABLE u (m DATETIME(1)); INSERT INTO u VALUES ('2003-003-03'), ('20030102T131415'), "
+      "('2003.1.2 3.4'), ('2003#1^2@3'), ('10102'), ('2003010213'), ('200-1-1'), ('1-1-1'), "
+      "('030102131415.55')");
+  EXPECT_EQ(run("SELECT m FROM u"),
+            "2003-03-03 00:00:00.0\n2003-01-02 13:14:15.0\n2003-01-02 03:04:00.0\n2003-01-02 "
+            "03:00:00.0\n2010-10-02 00:00:00.0\n2020-03-01 02:13:00.0\n0200-01-01 00:00:00.0\n0001-01-01 "
+            "00:00:00.0\n2003-01-02 13:14:15.6");
+  EXPECT_EQ(
+      run("SELECT CAST('20030102131415123' AS DATETIME), CAST('2003' AS DATE), CAST('20030102 1' AS DATE), "
+          "CAST('2003-01 -02' AS DATE), CAST('2003-02-30' AS DATE), CAST('20030102T1' AS DATETIME)"),
+      "2003-01-02 13:14:15|NULL|NULL|NULL|NULL|2020-03-01 02:00:00");
+  EXPECT_EQ(run("INSERT INTO u VALUES ('20030102131415123')").substr(0, 11), "ERROR 1292:");
 }
 
 TEST_F(Shapes, WhatASubqueryReadsMustHaveOneValuePerGroup) {
@@ -315,7 +409,8 @@ TEST_F(Shapes, BetweenComparesAllThreeInOneWay) {
       "'1'), (2, "
       "'2001-04-30', '-2')");
   EXPECT_EQ(run("SELECT id FROM u WHERE '2001-04-10 12:34:56' BETWEEN m AND '01-05-01'"), "1");
-  EXPECT_EQ(run("SELECT id FROM u WHERE '1-3-1' BETWEEN '2000-01-01' AND m ORDER BY id"), "2");
+  EXPECT_EQ(run("SELECT id FROM u WHERE '01-3-1' BETWEEN '2000-01-01' AND m ORDER BY id"), "2");
+  EXPECT_EQ(run("SELECT id FROM u WHERE '1-3-1' BETWEEN '2000-01-01' AND m"), "");  // the year 1
   EXPECT_EQ(run("SELECT id FROM u WHERE 'a' BETWEEN 0 AND v"), "1");
   EXPECT_EQ(run("SELECT id FROM u WHERE '#' BETWEEN v AND 0"), "2");
   EXPECT_EQ(run("SELECT id FROM u WHERE v BETWEEN '-1' AND '2'; SELECT 'b' BETWEEN 'a' AND 'c', '10' BETWEEN "
@@ -334,6 +429,15 @@ TEST_F(Shapes, YearsAsTexts) {
             "ERROR 1366: Incorrect integer value: 'test' for column 'y' at row 1");
   EXPECT_EQ(run("INSERT IGNORE INTO u VALUES (5, '2001a'), (6, 'test'); SELECT y FROM u WHERE id > 4"),
             " ; 2001\n0");
+}
+
+TEST_F(Shapes, ADateBesideAYearIsItsYear) {
+  run("CREATE TABLE u (y YEAR, k YEAR, KEY (k)); INSERT INTO u VALUES (1999, 1999), (2001, 2001)");
+  for (const std::string date : {"DATE'1999-05-05'", "TIMESTAMP'1999-05-05 10:11:12'"}) {
+    EXPECT_EQ(run("SELECT y FROM u WHERE y = " + date), "1999") << date;
+    EXPECT_EQ(run("SELECT y FROM u WHERE k = " + date), "1999") << date;
+    EXPECT_EQ(run("SELECT y FROM u WHERE k > " + date), "2001") << date;
+  }
 }
 
 TEST_F(Shapes, ADefaultThatSqlModeRefusesMeanwhile) {

@@ -77,6 +77,17 @@ class SelectBinder {
     return all;
   }
 
+  Status bind_on(const JoinCondition& condition, ExpressionPtr& on) {
+    Scope& scope = bound_->scope;
+    scope.first = condition.first;
+    scope.behind_last = condition.behind_last;
+    Binder with = binder();
+    const Status bound = bind_into(with, condition.on, "on clause", on);
+    scope.first = 0;
+    scope.behind_last = SIZE_MAX;
+    return bound;
+  }
+
   Status bind_from() {
     for (const JoinNest& nest : bound_->nests) {
       // Columns of the inner side can be NULL, whatever their definition says.
@@ -86,10 +97,7 @@ class SelectBinder {
     }
     for (const JoinCondition& condition : from_.conditions) {
       ExpressionPtr on = all_equal(condition.equal);
-      if (condition.on != nullptr) {
-        Binder with = binder();
-        COMMITD_RETURN_IF_ERROR(bind_into(with, condition.on, "on clause", on));
-      }
+      if (condition.on != nullptr) COMMITD_RETURN_IF_ERROR(bind_on(condition, on));
       bound_->on.push_back({std::move(on), condition.nest});
     }
     Binder with = binder();

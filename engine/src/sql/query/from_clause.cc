@@ -36,6 +36,7 @@ class Opener {
   // Opens a list of joined tables; their columns in the order of SELECT *.
   Task<Result<std::vector<Scope::Address>>> open(const ast::List<ast::TableRef>& list, int parent) {
     std::vector<Scope::Address> star;
+    const size_t begin = from_.scope.sources.size();
     for (size_t i = 0; i < list.size(); ++i) {
       const ast::TableRef& ref = list[i];
       const size_t first = from_.scope.sources.size();
@@ -48,7 +49,10 @@ class Opener {
       auto own = co_await open_one(ref, nest);
       if (!own.ok()) co_return std::move(own).error();
       if (nest != parent) from_.nests[static_cast<size_t>(nest)].last = from_.scope.sources.size() - 1;
-      auto joined = join(ref, std::move(star), *std::move(own), nest);
+      JoinCondition condition;
+      condition.nest = nest;
+      condition.first = begin;
+      auto joined = join(ref, std::move(star), *std::move(own), std::move(condition));
       if (!joined.ok()) co_return std::move(joined).error();
       star = *std::move(joined);
     }
@@ -80,10 +84,9 @@ class Opener {
 
   // Joins `right` to what came before; the columns of both, those in common once and first.
   Result<std::vector<Scope::Address>> join(const ast::TableRef& ref, std::vector<Scope::Address> left,
-                                           std::vector<Scope::Address> right, int nest) {
-    JoinCondition condition;
+                                           std::vector<Scope::Address> right, JoinCondition condition) {
     condition.on = ref.on;
-    condition.nest = nest;
+    condition.behind_last = from_.scope.sources.size();
     std::vector<Scope::Address> common;
     // Joined by names, a RIGHT JOIN shows its right table's columns first.
     const bool by_condition = !ref.natural && ref.using_columns == nullptr;
@@ -92,7 +95,7 @@ class Opener {
       if (!pairs.ok()) return std::move(pairs).error();
       condition.equal = *std::move(pairs);
       for (const auto& [kept, merged] : condition.equal) {
-        from_.scope.sources[merged.source].merged.push_back(name_of(from_.scope, merged));
+        from_.scope.sources[merged.source].merged.emplace_back(name_of(from_.scope, merged), kept.source);
         common.push_back(kept);
         std::erase_if(left, [&, kept = kept](const Scope::Address& a) { return same(a, kept); });
         std::erase_if(right, [&, merged = merged](const Scope::Address& a) { return same(a, merged); });

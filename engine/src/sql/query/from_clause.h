@@ -18,7 +18,8 @@ struct JoinNest {
 struct JoinCondition {
   const ast::Expr* on = nullptr;
   std::vector<std::pair<Scope::Address, Scope::Address>> equal;  // USING, NATURAL
-  int nest = -1;  // whose ON it is; -1: holds for every row, as WHERE does
+  int nest = -1;                      // whose ON it is; -1: holds for every row, as WHERE does
+  size_t first = 0, behind_last = 0;  // the tables that it joins
 };
 
 struct FromClause {

@@ -49,6 +49,33 @@ TEST_F(Joins, ParenthesesAreAboutJoinsAndAboutSelects) {
   EXPECT_EQ(run("SELECT * FROM (t1 JOIN)").substr(0, 11), "ERROR 1064:");
 }
 
+TEST_F(Joins, ConditionsSeeTheTablesThatTheyJoin) {
+  run("CREATE TABLE a (x INT, y INT); CREATE TABLE b (x INT, y INT); CREATE TABLE c (x INT, z INT); INSERT "
+      "INTO a "
+      "VALUES (1, 1), (2, 2); INSERT INTO b VALUES (1, 1), (3, 2); INSERT INTO c VALUES (1, 1), (5, 2)");
+  EXPECT_EQ(run("SELECT * FROM a JOIN (b JOIN c ON y = z) ON a.x = b.x"), "1|1|1|1|1|1");
+  EXPECT_EQ(run("SELECT a.x FROM a JOIN (b JOIN c ON y = z) USING (y) ORDER BY 1"), "1\n2");
+  EXPECT_EQ(run("SELECT a.x, b.x, z FROM a RIGHT JOIN (c LEFT JOIN b ON y = z) ON a.x = c.x ORDER BY z"),
+            "1|1|1\nNULL|3|2");
+  EXPECT_EQ(run("SELECT x FROM a WHERE EXISTS (SELECT 1 FROM b p JOIN c ON p.y = z AND a.y = 2)"), "2");
+  EXPECT_EQ(
+      run("SELECT a.x FROM a WHERE EXISTS (SELECT 1 FROM c JOIN (b JOIN c q ON a.y = z) ON c.x = b.x AND y = "
+          "1)"),
+      "1\n2");
+  EXPECT_EQ(run("SELECT a.x FROM a LEFT JOIN b ON a.x = (SELECT MAX(c.x) FROM c WHERE c.z = y) ORDER BY 1")
+                .substr(0, 10),
+            "ERROR 1052");
+  for (const std::string from :
+       {"a LEFT JOIN b ON c.x = b.x LEFT JOIN c ON a.x = c.x", "a, b JOIN c ON a.x = c.x",
+        "a JOIN (b JOIN c ON a.y = z) ON a.x = b.x", "a RIGHT JOIN b ON z = b.x JOIN c ON 1",
+        "a LEFT JOIN b ON a.x = (SELECT MAX(d.x) FROM c d WHERE d.z = c.z) LEFT JOIN c ON 1"})
+    EXPECT_EQ(run("SELECT 1 FROM " + from).substr(0, 10), "ERROR 1054") << from;
+  EXPECT_EQ(run("DELETE a FROM a JOIN b ON c.x = b.x JOIN c ON 1").substr(0, 10), "ERROR 1054");
+  EXPECT_EQ(run("UPDATE a JOIN (b JOIN c ON y = z) ON a.x = b.x SET a.y = 100; SELECT y FROM a"),
+            " ; 100\n2");
+  EXPECT_EQ(run("DELETE a FROM a JOIN (b JOIN c ON y = z) ON a.x = b.x; SELECT x FROM a"), " ; 2");
+}
+
 TEST_F(Joins, DeepOnesHaveALimit) {
   std::string joins = "SELECT 1 FROM t1", parentheses(1000, '(');
   for (int i = 0; i < 1000; ++i) joins += " JOIN t2";

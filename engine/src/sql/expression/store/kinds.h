@@ -16,7 +16,7 @@ Result<Value> store_enum(const ColumnDef& column, const Value& value, StoreConte
 Result<Value> store_set(const ColumnDef& column, const Value& value, StoreContext& context);
 
 // '2024-00-10', '2024-05-00': dates that are not known in full.
-std::optional<Temporal> with_zero_parts(std::string text);
+std::optional<Temporal> with_zero_parts(std::string_view text);
 Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, StoreContext& context);
 Result<Value> store_time(const ColumnDef& column, const Value& value, StoreContext& context);
 Result<Value> store_year(const ColumnDef& column, const Value& value, StoreContext& context);

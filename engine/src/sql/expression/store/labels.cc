@@ -9,6 +9,11 @@ namespace {
 
 using Kind = Value::Kind;
 
+// Blanks at the end of what is stored do not count.
+std::string_view without_end_blanks(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 const std::string* find_label(const ColumnDef& column, std::string_view text) {
   const Collation& collation = collation_or_binary(column.collation);
   for (const std::string& label : column.labels) {
@@ -32,7 +37,9 @@ Result<Value> store_enum(const ColumnDef& column, const Value& value, StoreConte
       return Value::string(column.labels[static_cast<size_t>(number) - 1]);
     return adjusted(context, truncated(column, context), no_label());
   }
-  if (const std::string* label = find_label(column, value.as_string())) return Value::string(*label);
+  const std::string* label = find_label(column, value.as_string());
+  if (label == nullptr) label = find_label(column, without_end_blanks(value.as_string()));
+  if (label != nullptr) return Value::string(*label);
   return adjusted(context, truncated(column, context), no_label());
 }
 
@@ -47,6 +54,7 @@ Result<Value> store_set(const ColumnDef& column, const Value& value, StoreContex
     for (std::string_view rest = value.as_string(); !rest.empty();) {
       const size_t comma = std::min(rest.find(','), rest.size());
       const std::string* label = find_label(column, rest.substr(0, comma));
+      if (label == nullptr && comma == rest.size()) label = find_label(column, without_end_blanks(rest));
       if (label == nullptr)
         unknown = true;
       else

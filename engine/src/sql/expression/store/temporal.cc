@@ -1,18 +1,22 @@
 #include "sql/expression/store/kinds.h"
 
-#include <array>
-
+#include "base/date_text.h"
 #include "base/error_codes.h"
 #include "base/temporal.h"
 #include "sql/expression/beginnings.h"
 #include "sql/expression/conversion.h"
 #include "sql/expression/store/problems.h"
+#include "sql/expression/times_and_dates.h"
 #include "sql/variables/system_variables.h"
 
 namespace commitd::sql::store {
 namespace {
 
 using Kind = Value::Kind;
+
+bool is_time(const Value& value) {
+  return value.kind() == Kind::Temporal && value.as_temporal().kind == Temporal::Kind::Time;
+}
 
 bool has_zero_part(const Temporal& t) {
   return t.month == 0 || t.day == 0;
@@ -46,24 +50,9 @@ Status cut_behind(const char* name, const ColumnDef& column, const Value& value,
 
 }  // namespace
 
-std::optional<Temporal> with_zero_parts(std::string text) {
-  constexpr std::string_view kDigits = "0123456789";
-  std::array<bool, 2> is_zero{};
-  size_t at = text.find_first_not_of(kDigits, text.find_first_of(kDigits));  // behind the year
-  for (bool& zero : is_zero) {
-    const size_t begin = text.find_first_of(kDigits, at);
-    if (begin == std::string::npos) return std::nullopt;
-    at = std::min(text.find_first_not_of(kDigits, begin), text.size());
-    zero = text.find_first_not_of('0', begin) >= at;
-    if (zero) text[at - 1] = '1';
-  }
-  if (!is_zero[0] && !is_zero[1]) return std::nullopt;
-  std::optional<Temporal> t = parse_datetime(text);
-  const bool is_midnight = t && t->hour == 0 && t->minute == 0 && t->second == 0 && t->microsecond == 0;
-  if (is_midnight && is_zero[0] && is_zero[1] && text.starts_with("00") && t->year == 2000) t->year = 0;
-  if (t && is_zero[0]) t->month = 0;
-  if (t && is_zero[1]) t->day = 0;
-  return t;
+std::optional<Temporal> with_zero_parts(std::string_view text) {
+  const auto date = read_date_text(text);
+  return date && date->whole && has_zero_part(date->value) ? std::optional(date->value) : std::nullopt;
 }
 
 Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, StoreContext& context) {
@@ -72,7 +61,9 @@ Result<Value> store_date_and_time(const ColumnDef& column, const Value& value, S
   Temporal zero;
   zero.kind = date_only ? Temporal::Kind::Date : Temporal::Kind::DateTime;
   zero.decimals = column.decimals;
-  std::optional<Temporal> t = to_datetime(value);
+  std::optional<Temporal> t = is_time(value) && context.local_seconds != 0
+                                  ? time_on_day(value.as_temporal(), context.local_seconds)
+                                  : to_datetime(value);
   // STR_TO_DATE gives 2004-09-31.
   if (t && !has_zero_part(*t) && !is_valid_date(t->year, t->month, t->day)) t.reset();
   if (!t && value.kind() == Kind::String) t = with_zero_parts(value.as_string());
