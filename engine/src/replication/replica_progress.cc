@@ -57,10 +57,7 @@ void ReplicaProgress::told(Token token, uint64_t number, bool keeps_up, Clock::t
     replica.applied = std::max(replica.applied, replica.marks.front().position);
     replica.marks.pop_front();
   }
-  if (!replica.is_paced && replica.first_mark && number >= *replica.first_mark) {
-    replica.is_paced = true;
-    replica.applied_before = replica.applied;
-  }
+  if (replica.first_mark && number >= *replica.first_mark) replica.is_paced = true;
 }
 
 void ReplicaProgress::begin(std::chrono::milliseconds between_marks) {

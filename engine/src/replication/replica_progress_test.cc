@@ -133,7 +133,7 @@ TEST_F(Progress, WhatWasThereBeforeTheFirstLookIsAsOldAsThat) {
 }
 
 TEST_F(Progress, ALogThatBeginsAnewHasOtherPlaces) {
-  const Token one = progress.attach(kOne, {1, 9000});
+  const Token one = progress.attach(kOne, {1, 8000});
   look(9000, 0ms);
   progress.detach(one);
   const Token again = progress.attach(kOne, {1, 4});
