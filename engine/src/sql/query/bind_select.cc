@@ -82,7 +82,7 @@ class SelectBinder {
     scope.first = condition.first;
     scope.behind_last = condition.behind_last;
     Binder with = binder();
-    const Status bound = bind_into(with, condition.on, "on clause", on);
+    Status bound = bind_into(with, condition.on, "on clause", on);
     scope.first = 0;
     scope.behind_last = SIZE_MAX;
     return bound;
