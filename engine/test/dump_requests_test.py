@@ -2,8 +2,6 @@
 
 import contextlib
 import struct
-import threading
-import time
 import unittest
 
 import pymysql
@@ -13,12 +11,6 @@ from commitd_process import Commitd, code_of, wait_until
 FATAL = 1236
 REGISTER, DUMP = 0x15, 0x12
 HEARTBEAT = 27
-
-
-def read_until_closed(events):
-    with contextlib.suppress(pymysql.MySQLError, OSError):
-        for _ in events:
-            pass
 
 
 class DumpRequestsTest(unittest.TestCase):
@@ -59,26 +51,6 @@ class DumpRequestsTest(unittest.TestCase):
         reader = self.reader()
         self.dump(reader, **request)
         return self.refusal(reader)
-
-    def test_groups_that_follow_quickly_go_to_a_reader_together(self):
-        self.server.query("CREATE DATABASE d")
-        self.server.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
-        reader = self.reader()
-        self.dump(reader)
-        events = self.events(reader)
-        threading.Thread(target=read_until_closed, args=[events], daemon=True).start()
-        sends = {}
-        for delay in (0, 10000):
-            self.server.query(f"SET GLOBAL commitd_dump_send_delay = {delay}")
-            began, before = time.monotonic(), self.server.metric("commitd_dump_sends_total")
-            with contextlib.closing(self.server.connect()) as connection, connection.cursor() as cursor:
-                for number in range(200):
-                    cursor.execute("INSERT INTO d.t VALUES (%s)", [number + delay])
-            sends[delay] = self.server.metric("commitd_dump_sends_total") - before
-            elapsed = time.monotonic() - began
-        self.assertGreater(sends[0], 20)
-        heartbeats, full = elapsed / 0.1, 200 / 16  # so many groups go without a rest
-        self.assertLessEqual(sends[10000], elapsed / 0.01 + heartbeats + full + 2)
 
     def test_what_cannot_be_read_is_refused_in_mysqls_words(self):
         for request, words in (({"file": b"binlog.000099"}, "Could not find first log file name in binary log index file"),

@@ -34,9 +34,6 @@ struct CommitSettings {
   std::atomic<bool> wake_everybody{false};
   // commitd_dump_lock=log_lock: a group is written, and readers read each event, under one lock.
   std::atomic<bool> readers_take_log_lock{false};
-  // commitd_dump_send_delay: a reader that does not acknowledge and has all gets no more for so long, times
-  // the number of such readers.
-  std::atomic<uint64_t> dump_send_delay_microseconds{50};
   // commitd_relay_lock=log_lock: a group is written, and the applier reads each event, under that lock.
   std::atomic<bool> applier_takes_log_lock{false};
   // commitd_ack_wait=in_commit_stage: the next group is written when the one before is acknowledged.

@@ -134,9 +134,6 @@ void DumpStream::give_way() {
 }
 
 Task<Status> DumpStream::flush() {
-  static auto& sends =
-      observe::counter("commitd_dump_sends_total", "Times that something was sent to a reader of the log.");
-  sends.add();
   flushing_ = true;
   Status flushed = co_await channel_.flush();
   flushing_ = false;
@@ -288,10 +285,6 @@ Task<Status> DumpStream::stream_until_stopped() {
           "A replica with the same server_uuid/server_id as this replica has connected to the "
           "source");
     }
-    if (rests_until_ > Clock::now()) {
-      co_await changed_.wait(rests_until_);
-      continue;
-    }
     log_.bound = bound();
     const LogPosition end = log_.seen = end_of(log_.bound);
     COMMITD_CO_RETURN_IF_ERROR(ship_available(end));
@@ -305,7 +298,6 @@ Task<Status> DumpStream::stream_until_stopped() {
       Status flushed = co_await flush();
       if (!flushed.ok()) co_return Status{};  // the peer is gone: nobody to tell
       next_heartbeat = Clock::now() + traits_.heartbeat_period;
-      rest_when_all_is_sent(end);
       continue;
     }
     if (position_ < end) {
@@ -319,16 +311,6 @@ Task<Status> DumpStream::stream_until_stopped() {
     co_await wait_for_change(next_wakeup(heartbeats ? next_heartbeat : kNoDeadline));
   }
   co_return Status{};
-}
-
-// Nobody's commit waits for this reader, and a write to one that sleeps costs some 5 µs: groups that follow
-// each other quickly go out together, so that all such readers take no more than a tenth of a core with it.
-void DumpStream::rest_when_all_is_sent(LogPosition end) {
-  if (traits_.semisync || traits_.non_blocking || position_ < end) return;
-  const uint64_t each =
-      source_.pipeline.options().settings->dump_send_delay_microseconds.load(std::memory_order_relaxed);
-  if (each == 0) return;
-  rests_until_ = Clock::now() + std::chrono::microseconds(each * frames_.count_without_semisync());
 }
 
 Status DumpStream::ship_available(LogPosition end) {

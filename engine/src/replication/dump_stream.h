@@ -118,7 +118,6 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   void mark_when_due();
   Deadline next_wakeup(Deadline next_heartbeat) const;
   void report_held();
-  void rest_when_all_is_sent(LogPosition end);
 
   // An end of the log that the stream waits for to move on.
   struct Watched {
@@ -182,8 +181,7 @@ class DumpStream : public std::enable_shared_from_this<DumpStream> {
   bool gives_way_ = false;
   bool ended_ = false;
 
-  Clock::time_point rests_until_{};  // sends nothing before
-  bool waits_ = false;               // for changed_, and wants to hear of the log's growth
+  bool waits_ = false;  // for changed_, and wants to hear of the log's growth
   Watched log_{binlog::CommitPipeline::Bound::Durable};
   Watched acknowledged_{binlog::CommitPipeline::Bound::Acknowledged};
 };

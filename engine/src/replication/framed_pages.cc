@@ -23,16 +23,15 @@ bool leaves_this_server(const binlog::EventView& event, Place place) {
 }
 
 FramedPages::Reader::Reader(FramedPages* pages, Kind kind) : pages_(pages), kind_(kind) {
-  if (pages_ != nullptr) ++pages_->readers_[index_of(kind_)];
+  if (pages_ == nullptr) return;
+  MutexLock lock(pages_->mutex_);
+  ++pages_->readers_[index_of(kind_)];
 }
 
 FramedPages::Reader::~Reader() {
-  if (pages_ != nullptr) --pages_->readers_[index_of(kind_)];
-}
-
-size_t FramedPages::Reader::count_without_semisync() const {
-  if (pages_ == nullptr) return kind_.semisync ? 0 : 1;
-  return pages_->readers_[index_of({.checksummed = true})] + pages_->readers_[index_of({})];
+  if (pages_ == nullptr) return;
+  MutexLock lock(pages_->mutex_);
+  --pages_->readers_[index_of(kind_)];
 }
 
 std::shared_ptr<const FramedPages::Page> FramedPages::find_or_make(const binlog::LogChunk& chunk, Kind kind) {
@@ -43,8 +42,8 @@ std::shared_ptr<const FramedPages::Page> FramedPages::find_or_make(const binlog:
   if (chunk.storage == nullptr || chunk.storage.use_count() == 1 ||
       chunk.bytes.size() != chunk.storage->size() || chunk.bytes.size() > kLargest)
     return nullptr;
-  if (readers_[index_of(kind)] < 2) return nullptr;
   MutexLock lock(mutex_);
+  if (readers_[index_of(kind)] < 2) return nullptr;
   const auto found = std::find_if(kept_.rbegin(), kept_.rend(), [&](const Kept& kept) {
     return kept.log == chunk.storage && kept.kind == kind;
   });

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -51,8 +50,6 @@ class FramedPages {
    public:
     Reader(FramedPages* pages, Kind kind);
     ~Reader();
-    // Of all readers, with this one.
-    size_t count_without_semisync() const;
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
@@ -71,9 +68,9 @@ class FramedPages {
   static std::shared_ptr<const Page> make(std::string_view events, Kind kind);
   static size_t index_of(Kind kind) { return (kind.checksummed ? 1 : 0) + (kind.semisync ? 2 : 0); }
 
-  std::array<std::atomic<size_t>, 4> readers_{};  // by kind
   Mutex mutex_;
-  std::deque<Kept> kept_ ABSL_GUARDED_BY(mutex_);  // the newest at the end
+  std::array<size_t, 4> readers_ ABSL_GUARDED_BY(mutex_){};  // by kind
+  std::deque<Kept> kept_ ABSL_GUARDED_BY(mutex_);            // the newest at the end
   size_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -26,7 +26,6 @@ constexpr const char* kNothingToFlush =
     "The value is kept and has no effect: with commitd_durability=single_log the storage engine has no log "
     "that could be flushed";
 constexpr uint64_t kLargestDelay = 1000000;
-constexpr uint64_t kLargestSendDelay = 10000;
 
 VariableDefinition on_by_default(const char* name, const std::shared_ptr<CommitSettings>& settings,
                                  std::atomic<bool> CommitSettings::*field) {
@@ -160,8 +159,6 @@ void CommitVariables::define() {
                             &CommitSettings::sync_delay_microseconds, kLargestDelay));
   variables_.define(setting("binlog_group_commit_sync_no_delay_count", settings_,
                             &CommitSettings::sync_no_delay_count, kLargestDelay));
-  variables_.define(setting("commitd_dump_send_delay", settings_,
-                            &CommitSettings::dump_send_delay_microseconds, kLargestSendDelay));
   variables_.define(
       setting("binlog_cache_size", settings_, &CommitSettings::transaction_cache_bytes, UINT64_MAX));
   variables_.define(flush_setting(variables_, settings_));
