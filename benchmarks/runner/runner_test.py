@@ -140,16 +140,17 @@ class ReportTest(unittest.TestCase):
         for readers, cpu in ((0, 30), (40, 70)):
             rounds = [dict(r, cpu_us=cpu) for r in rounds_of(200, 0)]
             self.found.put(self.known["peer-readers"], 100, (readers, 0), options_for(self.out), "inserts", {"commitd": rounds, "mariadb": rounds}, {})
-        for semisync, rate in ((0, 200), (1, 150)):
+        for clients, semisync, rate in ((100, 0, 200), (400, 0, 400), (100, 1, 150), (400, 1, 350)):
             rounds = [dict(r, cpu_us=30) for r in rounds_of(rate, 0)]
-            self.found.put(self.known["peer-late-acknowledgement"], 100, (1, semisync), options_for(self.out), "inserts", {"commitd": rounds, "mariadb": rounds}, {})
+            self.found.put(self.known["peer-late-acknowledgement"], clients, (1, semisync), options_for(self.out), "inserts", {"commitd": rounds, "mariadb": rounds}, {})
         self.found.skip("R6", "the server has no variable x")
 
     def test_what_a_reader_costs_is_counted_from_the_run_without_any(self):
         table = tables.readers(self.found, self.known)
-        self.assertIn("| 0 | 0 | commitd | 202 (200–203) | 1.00 | 30 |  |", table)
-        self.assertIn("| 40 | 0 | mariadb | 202 (200–203) | 1.00 | 70 | 1.00 |", table)
-        self.assertIn("| 1 | 1, 1 ms late | commitd | 152 (150–153) | 0.75 | 30 |  |", table)
+        self.assertIn("| 100 | 0 | 0 | commitd | 202 (200–203) | 1.00 | 30 |  |", table)
+        self.assertIn("| 100 | 40 | 0 | mariadb | 202 (200–203) | 1.00 | 70 | 1.00 |", table)
+        self.assertIn("| 100 | 1 | 1, 1 ms late | commitd | 152 (150–153) | 0.75 | 30 |  |", table)
+        self.assertIn("| 400 | 1 | 1, 1 ms late | commitd | 352 (350–353) | 0.88 | 30 |  |", table)
         self.assertNotIn("40 readers", tables.peers(self.found, self.known))
         self.assertNotIn("| peer-readers", tables.regressions(self.found, self.known))
 

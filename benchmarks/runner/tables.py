@@ -85,17 +85,18 @@ def acknowledging(scenario, cell):
 
 
 def readers(found, known):
-    """The seed's table: how many read the log, and how many of them acknowledge. `of the first` is the first line of that scenario."""
-    lines = ["| readers | semisync | server | per second | of the first | CPU µs for each insert | for each reader |", "|---:|---:|---|---:|---:|---:|---:|"]
+    """The seed's table: how many read the log, and how many of them acknowledge. `of the first` is the first line of that scenario with as many clients."""
+    lines = ["| clients | readers | semisync | server | per second | of the first | CPU µs for each insert | for each reader |", "|---:|---:|---:|---|---:|---:|---:|---:|"]
     first, alone = {}, {}
     for scenario, cell in measured(found, known, lambda s: s.readers_and_semisync):
-        base = first.setdefault(scenario.id, cell)
+        clients = cell["key"]["clients"]
+        base = first.setdefault((scenario.id, clients), cell)
         if not cell["key"]["readers"]:
-            alone[scenario.id] = cell
+            alone[scenario.id, clients] = cell
         for server, figures in cell["figures"].items():
-            lines.append(f"| {cell['key']['readers']} | {acknowledging(scenario, cell)} | {server} | {with_range(figures['rate'])} "
+            lines.append(f"| {clients} | {cell['key']['readers']} | {acknowledging(scenario, cell)} | {server} | {with_range(figures['rate'])} "
                          f"| {times(figures['rate']['median'], base['figures'][server]['rate']['median'])} "
-                         f"| {number(figures['cpu_us']['median'])} | {per_reader(cell, alone.get(scenario.id), server)} |")
+                         f"| {number(figures['cpu_us']['median'])} | {per_reader(cell, alone.get((scenario.id, clients)), server)} |")
     return "\n".join(lines) + "\n"
 
 
