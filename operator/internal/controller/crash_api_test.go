@@ -173,6 +173,9 @@ func (m *memory) Patch(_ context.Context, o client.Object, patch client.Patch, _
 	if err != nil {
 		return err
 	}
+	if service, is := now.(*corev1.Service); is {
+		return m.patchSelector(service, data)
+	}
 	var asked struct {
 		Metadata struct {
 			Labels map[string]*string `json:"labels"`
@@ -196,7 +199,25 @@ func (m *memory) Patch(_ context.Context, o client.Object, patch client.Patch, _
 	return nil
 }
 
-// Apply replaces what was applied before: nobody but the operator applies anything here.
+func (m *memory) patchSelector(now *corev1.Service, data []byte) error {
+	var asked []struct {
+		Op, Path string
+		Value    map[string]string
+	}
+	if err := json.Unmarshal(data, &asked); err != nil {
+		return err
+	}
+	if len(asked) != 1 || asked[0].Path != "/spec/selector" {
+		return fmt.Errorf("nobody has patched a Service so before: %s", data)
+	}
+	changed := now.DeepCopy()
+	changed.Spec.Selector = asked[0].Value
+	m.store(changed)
+	return nil
+}
+
+// Apply replaces what was applied before: nobody but the operator applies anything here. What it leaves out stays with whoever has
+// patched it.
 func (m *memory) Apply(_ context.Context, configuration runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
 	data, err := json.Marshal(configuration)
 	if err != nil {
@@ -216,6 +237,9 @@ func (m *memory) Apply(_ context.Context, configuration runtime.ApplyConfigurati
 	}
 	m.applied[key] = string(data)
 	o.SetUID(types.UID("applied " + o.GetName()))
+	if service, is := o.(*corev1.Service); is && service.Spec.Selector == nil && m.objects[key] != nil {
+		service.Spec.Selector = m.objects[key].(*corev1.Service).Spec.Selector
+	}
 	m.store(o)
 	return m.answer(configuration, o)
 }

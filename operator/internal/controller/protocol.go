@@ -82,18 +82,18 @@ func (r *Reconciler) persist(ctx context.Context, c *v1alpha1.CommitCluster, p c
 	return nil
 }
 
-// applyRoles has clients led to the master, and writes the role labels that differ, as many as it can. None is given before all
-// are gone that must go.
+// applyRoles has clients led to the master, and writes the role labels that differ, as many as it can. The master's is given last:
+// no two ever have it.
 func (r *Reconciler) applyRoles(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan) error {
 	return errors.Join(r.leadTo(ctx, c, p.Master()), r.labelAll(ctx, c, v, p))
 }
 
 func (r *Reconciler) labelAll(ctx context.Context, c *v1alpha1.CommitCluster, v cluster.View, p cluster.Plan) error {
 	var errs []error
-	for _, giving := range []bool{false, true} {
+	for _, master := range []bool{false, true} {
 		for _, s := range v.Servers {
 			role := p.Roles[s.Name]
-			if role == s.Label || (role != "") != giving {
+			if role == s.Label || (role == v1alpha1.RoleMaster) != master {
 				continue
 			}
 			if err := r.label(ctx, c, s.Name, role); client.IgnoreNotFound(err) != nil {
