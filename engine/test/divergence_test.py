@@ -1,5 +1,6 @@
 """A replica whose rows are not those of its source: never changed in silence."""
 
+import contextlib
 import re
 import unittest
 
@@ -70,7 +71,9 @@ class DivergenceTest(PairTest):
             self.source.query("CREATE TABLE d.keyless (id INT, n INT)")
             for table in ("keyed (id, n)", "keyless"):
                 self.source.query(f"INSERT INTO d.{table} VALUES (1, 10), (2, 20), (3, 30)")
-            self.source.query(change)
+            with contextlib.closing(self.source.connect()) as connection, connection.cursor() as cursor:
+                cursor.execute("USE d")
+                cursor.execute(change)
             self.wait_for_all()
             for table in ("keyed", "keyless"):
                 self.assertEqual(self.rows(self.replica, table), self.rows(self.source, table), change)
