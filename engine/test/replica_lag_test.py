@@ -2,8 +2,8 @@
 
 import contextlib
 import random
-import statistics
 import signal
+import statistics
 import threading
 import time
 import unittest
@@ -122,13 +122,13 @@ class LagTest(unittest.TestCase):
         return behind
 
     def assert_stays_closer(self, statement, than, applied, writers=4):
-        """Under a load that does not end the replica comes closer than that, and stays there while it applies so many more."""
+        """Under a load that does not end the replica comes closer than that, and is mostly closer while it applies so many more."""
         with Writers(self.source, statement, writers) as writers:
             wait_until(lambda: self.shown("waits_total") > 0 and self.behind() < than / 2, "writers are slowed and it comes closer", 300)
-            goal, most = self.applied() + applied, [0]
-            wait_until(lambda: most.append(self.behind()) or self.applied() >= goal, "it goes on", 300)
+            goal, looks = self.applied() + applied, []
+            wait_until(lambda: looks.append(self.behind()) or self.applied() >= goal, "it goes on", 300)
         self.assertEqual(writers.codes, [])
-        self.assertLess(statistics.median(most), than)  # one look may fall into a burst
+        self.assertLess(statistics.median(looks), than)  # one look may fall into a burst
 
     def applied(self):
         return self.replica.metric("commitd_replica_applied_transactions_total")
@@ -150,7 +150,7 @@ class SlowReplicaTest(LagTest):
 
     REPLICAS = 2
     ROWS = 80000  # so many are searched for each row that is changed: no machine keeps up with that
-    WRITTEN = 200
+    WRITTEN = 100
 
     def setUp(self):
         super().setUp()
