@@ -58,7 +58,10 @@ func (s *site) watchLed() func() []string {
 		defer watched.Stop()
 		// Nothing else happens to the Service any more: its present state is the last one to come.
 		for last := s.led(); led[len(led)-1] != last; {
-			e := <-watched.ResultChan()
+			e, open := <-watched.ResultChan()
+			if !open {
+				s.t.Fatal("the watch has ended")
+			}
 			if service, ok := e.Object.(*corev1.Service); ok && service.Name == "demo-master" {
 				led = append(led, service.Spec.Selector[appsv1.StatefulSetPodNameLabel])
 			}

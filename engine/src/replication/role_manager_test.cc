@@ -263,9 +263,11 @@ TEST_F(RoleManagerTest, ANewMasterCatchesUpUntilWhatItInheritedIsVisible) {
   EXPECT_TRUE(host.is_former_master());
   ASSERT_TRUE(host.follow(3, kSecond).ok());
   EXPECT_TRUE(host.is_former_master()) << "who comes may still take it for the master";
+  EXPECT_EQ(host.shown("offline"), "1");
   ASSERT_TRUE(host.promote(4, 0, {}).ok());
   ASSERT_TRUE(host.becomes_writable());
   EXPECT_EQ(host.roles->offline_for_clients(), "");
+  EXPECT_EQ(host.shown("offline"), "0");
 }
 
 TEST_F(RoleManagerTest, AMasterThatIsStartedAgainCatchesUp) {

@@ -83,6 +83,7 @@ RoleView RoleManager::look() const {
   if (!semisync_->blocks_without_readers()) view.acknowledgements.active = false;
   view.refuses_commits = semisync_->refuses_commits();
   view.may_serve_clients = may_serve_clients();
+  view.offline = offline_for_clients();
   return view;
 }
 
@@ -132,9 +133,7 @@ std::vector<sql::NamedValues> RoleManager::replication_rows(sql::ReplicationTabl
   return replica_view().rows(table);
 }
 std::optional<std::string> RoleManager::not_ready() const {
-  if (auto why = view().not_ready()) return why;
-  if (former_master_) return "clients may still be led here as to the master, which it was a moment ago";
-  return std::nullopt;
+  return view().not_ready();
 }
 
 namespace {

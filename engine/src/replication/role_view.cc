@@ -46,7 +46,8 @@ std::optional<std::string> RoleView::not_ready() const {
       return "fenced";
     case Role::Replica:
       if (log.apply_error) return "the applier has stopped: " + log.apply_error->message;
-      if (receiver.state == ReceiverState::Receiving) return std::nullopt;
+      if (receiver.state == ReceiverState::Receiving)
+        return offline.empty() ? std::nullopt : Text("clients are sent away: " + std::string(offline));
       return fmt::format("the receiver is {}{}", receiver_state_name(receiver.state),
                          receiver.error ? ": " + receiver.error->message : std::string());
     case Role::Master:
@@ -102,6 +103,7 @@ sql::NamedValues RoleView::instance_row() const {
       {"source_lease", number(static_cast<uint64_t>(terms.lease.count()))},
       {"lease_held", number(may_serve_clients ? 1 : 0)},
       {"handed_over", number(handed_over ? 1 : 0)},
+      {"offline", number(offline.empty() ? 0 : 1)},
       {"disk_bytes", number(surroundings.disk_bytes)},
       {"disk_free_bytes", number(surroundings.disk_free_bytes)},
       {"certificate_not_before", surroundings.certificate_not_before},

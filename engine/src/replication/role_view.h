@@ -33,6 +33,7 @@ struct RoleView {
   bool handed_over = false;
   bool refuses_commits = false;   // semisync does, since too few have acknowledged
   bool may_serve_clients = true;  // a master's lease
+  std::string_view offline;       // why clients are sent away that only come for data; empty: they are not
   Surroundings surroundings;
   bool super_read_only = false;  // as somebody wishes: it serves reads
   sql::FollowTarget source;

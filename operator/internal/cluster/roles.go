@@ -17,14 +17,15 @@ func (v *View) roles() map[string]string {
 }
 
 // isMoving: a switchover demotes the master, and the new one does not take writes yet. Until it does, all stay where clients find
-// them: they refuse who comes, which is as good as nobody there, and clients are led elsewhere once, not twice.
+// them: the former master sends away who comes, which is as good as nobody there, and clients are led elsewhere once, not twice.
 func (v *View) isMoving() bool {
 	s := v.Record.Switchover
 	if !v.switching() || s.Phase != v1alpha1.SwitchoverMoving || v.Now.After(s.Deadline.Time) {
 		return false
 	}
-	master := v.server(v.Record.Master)
-	return !v.servesAsMaster(master) || v.masterRole(master) == ""
+	master, former := v.server(v.Record.Master), v.server(s.From)
+	takesWrites := v.servesAsMaster(master) && v.masterRole(master) != ""
+	return !takesWrites && former != nil && former.Status.SendsClientsAway
 }
 
 func (v *View) roleOf(s *Server) string {

@@ -48,6 +48,30 @@ func TestASwitchoverMovesTheMastershipAndLosesNothing(t *testing.T) {
 	}
 }
 
+func TestClientsAreLedToADemotedMasterOnlyAsLongAsItSendsThemAway(t *testing.T) {
+	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
+	for what, change := range map[string]func(*View){
+		"":                     func(*View) {},
+		"an older engine":      func(v *View) { v.server("c-0").Status.SendsClientsAway = false },
+		"the deadline is over": func(v *View) { v.Now = v.Record.Switchover.Deadline.Add(time.Second) },
+		"it is gone":           func(v *View) { v.server("c-0").Reachable = false },
+		"fenced by hand":       func(v *View) { v.KeptOut = map[string]bool{"c-0": true} },
+	} {
+		v := l.view()
+		v.Record.Switchover = &v1alpha1.SwitchoverStatus{ID: "1", From: "c-0", To: "c-1", Phase: v1alpha1.SwitchoverMoving, Deadline: metav1.NewTime(v.Now.Add(time.Minute))}
+		v.Record.Epoch, v.Record.Election = 2, &v1alpha1.ElectionStatus{Candidate: "c-1"}
+		v.server("c-0").Label = v1alpha1.RoleMaster
+		change(&v)
+		want := ""
+		if what == "" {
+			want = "c-0"
+		}
+		if led := (&Plan{Roles: v.roles()}).Master(); led != want {
+			t.Errorf("%s: clients are led to %q, want %q", what, led, want)
+		}
+	}
+}
+
 func TestBeforeTheMasterIsDemotedTheTargetHoldsAllThatIsAcknowledged(t *testing.T) {
 	l := bootstrapped(t, requiredPolicy(2), "c-0", "c-1", "c-2")
 	l.world.Isolate("c-2", true) // c-1 alone acknowledges

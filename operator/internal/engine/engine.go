@@ -67,6 +67,8 @@ type Status struct {
 	// HandedOver: a master that takes no writes, though it could; CanHandOver is false for an engine that does not know of it.
 	HandedOver  bool
 	CanHandOver bool
+	// SendsClientsAway: the engine lets nobody in who takes a former master for the master. An older one does, and keeps them.
+	SendsClientsAway bool
 
 	SourceUUID    string
 	SourceHost    string

@@ -83,6 +83,7 @@ func (r *statusRow) status() (Status, error) {
 		BuiltInAccounts:       r.list("built_in_accounts"),
 	}
 	_, s.CanHandOver = r.values["handed_over"]
+	_, s.SendsClientsAway = r.values["offline"]
 	_, s.KnowsLease = r.values["source_lease"]
 	s.LeaseLost = s.Role == RoleMaster && s.KnowsLease && r.integer("lease_held") == 0
 	if v := r.values["seconds_since_heartbeat"]; v.Valid {

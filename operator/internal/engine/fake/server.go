@@ -325,7 +325,7 @@ func (w *World) status(s *state) engine.Status {
 	st := engine.Status{
 		ServerUUID: s.uuid, Version: "8.4.0-fake", DataFormat: DataFormat, Role: s.role, Epoch: s.epoch, LastLogEpoch: s.lastLogEpoch(),
 		GTIDExecuted: gtids(s.log[:s.visible]), GTIDLogged: gtids(s.log),
-		WritesBlocked: w.writesBlocked(s), AckWaiting: int64(len(s.log) - s.visible), ReceiverState: "off", CanHandOver: true, HandedOver: s.handedOver,
+		WritesBlocked: w.writesBlocked(s), AckWaiting: int64(len(s.log) - s.visible), ReceiverState: "off", CanHandOver: true, HandedOver: s.handedOver, SendsClientsAway: true,
 		KnowsLease: true, LeaseLost: s.role == engine.RoleMaster && !s.answers(),
 	}
 	if s.next != 0 {
